@@ -64,10 +64,9 @@ public struct FLVVideoHeader: Hashable, Sendable {
         }
         self.packetType = packetType
         // The sign is bit 23; shifted up and down it spreads.
-        let time = body.startIndex + 2
-        compositionTime =
-            Int32(bitPattern: UInt32(body[time]) << 24 | UInt32(body[time + 1]) << 16 | UInt32(body[time + 2]) << 8)
-            >> 8
+        var time: UInt32 = 0
+        for byte in body.dropFirst(2).prefix(3) { time = time << 8 | UInt32(byte) }
+        compositionTime = Int32(bitPattern: time << 8) >> 8
     }
 
     /// Bytes of the header: where the payload starts.

@@ -47,7 +47,9 @@ struct BitmapFont: TextRenderer {
     /// The lit points of a row, as ranges of columns.
     private static func runs(_ glyph: UInt64, _ row: Int) -> [Range<Int>] {
         var runs: [Range<Int>] = []
-        for column in 0..<columns where glyph >> UInt64(34 - row * columns - column) & 1 == 1 {
+        for column in 0..<columns {
+            let place = 34 - row * columns - column
+            guard glyph >> place & 1 == 1 else { continue }
             if let last = runs.last, last.upperBound == column {
                 runs[runs.count - 1] = last.lowerBound..<column + 1
             } else {

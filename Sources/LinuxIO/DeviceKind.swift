@@ -15,10 +15,9 @@ enum DeviceKind {
         guard status.st_mode & S_IFMT == S_IFCHR else { throw SystemCallError("stat", number: ENODEV, subject: path) }
         let device = UInt64(status.st_rdev)
         // As makedev(3) puts them together.
-        let number = (
-            major: UInt32(device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000),
-            minor: UInt32(device & 0xFF | device >> 12 & 0xFFFF_FF00)
-        )
+        let major: UInt64 = (device >> 8 & 0xFFF) | (device >> 32 & 0xFFFF_F000)
+        let minor: UInt64 = (device & 0xFF) | (device >> 12 & 0xFFFF_FF00)
+        let number = (major: UInt32(major), minor: UInt32(minor))
         if Self.isTerminal(number) {
             self = .terminal
         } else {

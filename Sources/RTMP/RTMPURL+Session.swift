@@ -46,13 +46,18 @@ extension RTMPURL {
     /// Stream name, queries, their values, the password and what the application hides, each as it is and percent-encoded.
     private var secrets: [String] {
         let halves = streamName.revealed.split(separator: "?", maxSplits: 1).map(String.init)
-        let queries = halves.dropFirst() + (applicationQuery.map { [$0.revealed] } ?? [])
-        let values = queries.flatMap { query in
-            query.split(separator: "&").flatMap { $0.split(separator: "=", maxSplits: 1).dropFirst().map(String.init) }
+        var queries = Array(halves.dropFirst())
+        if let applicationQuery { queries.append(applicationQuery.revealed) }
+        var plain = [streamName.revealed]
+        plain += halves.prefix(1)
+        plain += queries
+        for query in queries {
+            for parameter in query.split(separator: "&") {
+                plain += parameter.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+            }
         }
-        let plain =
-            [streamName.revealed] + halves.prefix(1) + queries + values + (credentials.map { [$0.password] } ?? [])
-            + hiddenApplicationParts
+        if let credentials { plain.append(credentials.password) }
+        plain += hiddenApplicationParts
         // Very short values would blot out ordinary words; they protect nothing either.
         return plain.filter { $0.utf8.count >= 4 }.flatMap { [$0, Self.percentEncoded($0)] }
     }

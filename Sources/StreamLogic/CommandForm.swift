@@ -84,7 +84,11 @@ public struct CommandForm: Hashable, Sendable {
             return match(rest, words.dropFirst())
         case .optional(let group, let isRepeated):
             if match(rest, words) { return true }
-            return !words.isEmpty && match((group + (isRepeated ? [part] : []) + rest)[...], words)
+            guard !words.isEmpty else { return false }
+            var taken = group
+            if isRepeated { taken.append(part) }
+            taken += rest
+            return match(taken[...], words)
         }
     }
 }

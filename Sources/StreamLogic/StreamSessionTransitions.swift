@@ -7,10 +7,11 @@ struct JitterGenerator: Sendable {
     /// 0..<1.
     mutating func next() -> Double {
         state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
+        var mixed: UInt64 = state
         mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return Double((mixed ^ mixed >> 31) >> 11) / Double(1 << 53)
+        mixed ^= mixed >> 31
+        return Double(mixed >> 11) * 0x1p-53
     }
 }
 

@@ -92,8 +92,9 @@ extension CommandError: CustomStringConvertible {
         case .unavailable(let name): return CommandDescription.of(name).absence
         case .usage(let name, let surface, let meant):
             let row = CommandDescription.of(name)
-            return "usage: " + row.usages(on: surface).joined(separator: ", or ") + row.ranges(on: surface)
-                + (meant.map { "; did you mean \($0)?" } ?? "")
+            let usages = row.usages(on: surface).joined(separator: ", or ")
+            let question = meant.map { "; did you mean \($0)?" } ?? ""
+            return "usage: \(usages)\(row.ranges(on: surface))\(question)"
         }
     }
 }

@@ -87,12 +87,12 @@ public enum BurntInClock {
     /// CRC-16/CCITT-FALSE over the nine bytes of number and time.
     private static func checksum(_ frameNumber: UInt64, _ milliseconds: UInt64) -> UInt64 {
         var remainder: UInt16 = 0xFFFF
-        let bytes =
-            (0..<4).reversed().map { UInt8(truncatingIfNeeded: frameNumber >> (8 * UInt64($0))) }
-            + (0..<5).reversed().map { UInt8(truncatingIfNeeded: milliseconds >> (8 * UInt64($0))) }
-        for byte in bytes {
-            remainder ^= UInt16(byte) << 8
-            for _ in 0..<8 { remainder = remainder & 0x8000 != 0 ? remainder << 1 ^ 0x1021 : remainder << 1 }
+        for (value, count) in [(frameNumber, 4), (milliseconds, 5)] {
+            for index in (0..<count).reversed() {
+                let byte = UInt8(truncatingIfNeeded: value >> (8 * index))
+                remainder ^= UInt16(byte) << 8
+                for _ in 0..<8 { remainder = remainder & 0x8000 != 0 ? remainder << 1 ^ 0x1021 : remainder << 1 }
+            }
         }
         return UInt64(remainder)
     }

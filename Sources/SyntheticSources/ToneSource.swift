@@ -19,8 +19,8 @@ public final class ToneSource: AudioSource {
         let beepEnd = sampleRate / 10
         second = (0..<sampleRate).flatMap { index -> [Int16] in
             let frequency = index < beepEnd ? 1000.0 : 440.0
-            let sample = 0.1 * sin(2 * .pi * frequency * Double(index) / Double(sampleRate))
-            return Array(repeating: Int16(sample * 32767), count: 2)
+            let phase = 2 * Double.pi * frequency * Double(index) / Double(sampleRate)
+            return Array(repeating: Int16(0.1 * sin(phase) * 32767), count: 2)
         }
     }
 

@@ -71,7 +71,11 @@ extension StreamStatus {
     private var stateName: String { state == .connected ? isPaused ? "paused" : "live" : state.rawValue }
 
     fileprivate var lines: [String] {
-        ["state:    \(stateName)"] + lengthLines + ["quality:  \(qualityText)"] + sourceLines(camera: camera)
+        var lines = ["state:    \(stateName)"]
+        lines += lengthLines
+        lines.append("quality:  \(qualityText)")
+        lines += sourceLines(camera: camera)
+        return lines
     }
 
     fileprivate var jsonLine: [UInt8] {

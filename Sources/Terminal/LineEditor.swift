@@ -34,12 +34,14 @@ public struct LineEditor: Sendable {
 
     /// The prompt and the line so far, on a fresh line: at the start, and after something else was written.
     public var drawing: [UInt8] {
+        var bytes = erasure + prompt + line
         let back = line.count - cursor
-        return [0x0D] + Array("\u{1B}[K".utf8) + prompt + line + (back > 0 ? Array("\u{1B}[\(back)D".utf8) : [])
+        if back > 0 { bytes += "\u{1B}[\(back)D".utf8 }
+        return bytes
     }
 
     /// Removes prompt and line from the screen, to write something else there.
-    public var erasure: [UInt8] { [0x0D] + Array("\u{1B}[K".utf8) }
+    public var erasure: [UInt8] { Array("\r\u{1B}[K".utf8) }
 
     public mutating func received(_ bytes: [UInt8]) -> [Action] {
         var actions: [Action] = []

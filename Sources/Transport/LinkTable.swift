@@ -34,11 +34,14 @@ struct LinkTable {
 
     /// Of a link that is up and leads to others; IPv4, which people can read, before IPv6.
     var firstAddress: String? {
-        let own = addresses.filter { links[$0.link].map { $0.isUp && !$0.isLoopback } ?? false }
-        let ordered = own.map(\.bytes).sorted {
-            $0.count == $1.count ? $0.lexicographicallyPrecedes($1) : $0.count < $1.count
+        let own = addresses.filter { address in
+            guard let link = links[address.link] else { return false }
+            return link.isUp && !link.isLoopback
         }
-        return ordered.first.flatMap(Self.text)
+        let first = own.map(\.bytes).min { (one: [UInt8], other: [UInt8]) in
+            one.count == other.count ? one.lexicographicallyPrecedes(other) : one.count < other.count
+        }
+        return first.flatMap(Self.text)
     }
 
     /// As inet_ntop(3) writes it.
