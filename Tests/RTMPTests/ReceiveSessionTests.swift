@@ -207,7 +207,7 @@ struct ReceiveSessionTests {
         #expect(actions.sentBytes == bytes("02 000000 000006 04 00000000 0007 00000009"))
     }
 
-    @Test func aPublisherThatSpeaksTLSIsToldApart() {
+    @Test func aPublisherThatSpeaksTLSIsRecognized() {
         var publisher = ScriptedPublisher()
         let error = ReceiveError.handshakeFailed(version: 0x16)
         #expect(publisher.say(bytes: [0x16, 3, 1]) == [.failed(error)])

@@ -24,7 +24,7 @@ LAST = ["nice", "-n", "15"]
 # Tests against the clock fail on a machine that is busy with something else: a fault of the product fails twice.
 REPEATED = {"integration", "board"}
 # Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
-SHARE, FILES_AT_ONCE = 0.85, 8
+SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
