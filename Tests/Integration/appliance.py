@@ -66,8 +66,8 @@ class Appliance:
     def console(self, command: str) -> str:
         """What the socket answers to a command of the console."""
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(HUNG)
             client.connect(os.fspath(self.socket))
+            client.settimeout(HUNG)
             client.sendall(f"{command}\n".encode())
             answer = b""
             while block := client.recv(65536):

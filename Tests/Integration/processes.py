@@ -62,14 +62,15 @@ class Process:
         if self.running:
             self.child.send_signal(signal_number)
 
-    def wait_until_it_handles(self, signal_number: int) -> None:
-        """A signal that came before would simply end it (proc_pid_status(5))."""
+    def wait_until_it_handles_signals(self) -> None:
+        """By a descriptor, signalfd(2); one that came before would simply end it."""
 
         def handles() -> bool:
-            lines = dict(line.split(":\t", 1) for line in Path(f"/proc/{self.child.pid}/status").read_text().splitlines())
-            return any(int(lines.get(mask, "0"), 16) >> signal_number - 1 & 1 for mask in ("SigBlk", "SigCgt"))
+            with contextlib.suppress(FileNotFoundError):
+                return any("signalfd" in os.readlink(entry) for entry in Path(f"/proc/{self.child.pid}/fd").iterdir())
+            return False
 
-        self.wait_until(handles, f"handler of signal {signal_number}")
+        self.wait_until(handles, "descriptor for signals")
 
     def wait(self, timeout: float = HUNG) -> int:
         """The exit status; negative is the signal that ended it."""

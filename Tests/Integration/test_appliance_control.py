@@ -6,6 +6,7 @@ import select
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import media
 from appliance import BOARD, DEVICE, Appliance, Terminal, cpu_seconds, has_route, plain
@@ -75,12 +76,25 @@ def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_pa
         made.sendall(command)
         return made
 
-    asking = [client(b"snapshot send 100\n") for _ in range(3)]
-    select.select(asking[:1], [], [], HUNG)
-    idle = [client() for _ in range(12)]
-    asking += [client(b"snapshot send 100\n") for _ in range(3)]
-    for number, connection in enumerate(asking):
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    def read(connection: socket.socket) -> bytes:
+        """Slowly, but never with a pause of 5 s: whoever takes nothing for so long is disconnected."""
+        answer = b""
+        while block := connection.recv(16_384):
+            answer += block
+            time.sleep(0.01)
+        return answer
+
+    with ThreadPoolExecutor(6) as pool:
+        first = [client(b"snapshot send 100\n") for _ in range(3)]
+        answers = []
+        for connection in first:
+            # Only a few may ask before the others have theirs.
+            select.select([connection], [], [], HUNG)
+            answers.append(pool.submit(read, connection))
+        idle = [client() for _ in range(12)]
+        answers += [pool.submit(read, client(b"snapshot send 100\n")) for _ in range(3)]
+    for number, future in enumerate(answers):
+        answer = future.result()
         assert answer.startswith(b"ok\n\xff\xd8") and answer.endswith(b"\xff\xd9"), (number, answer[:80], answer[-80:])
         assert len(answer) > 300_000, "more than the socket takes at once"
     for connection in idle:

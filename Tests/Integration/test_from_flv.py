@@ -123,7 +123,7 @@ def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, t
             wait_for_event(publisher, "publishing")
             end_at_once(publisher, signal_number)
     else:
-        publisher.wait_until_it_handles(signal_number)
+        publisher.wait_until_it_handles_signals()
         end_at_once(publisher, signal_number)
 
 

@@ -84,7 +84,7 @@ def test_more_than_the_header_announced_comes_with_a_new_header(children, change
     assert [header[5 + 3] for header in headers] == expected
     assert len({header[5 + 1] for header in headers}) == 1, "the profile stays"
     # The source was not opened for Low1 alone.
-    [changed] = wait_for_change(publisher)
+    changed = wait_for_change(publisher)[-1]
     assert changed["framesPerSecond"] == fps
     times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]

@@ -92,7 +92,7 @@ def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
         children, stdin=decoder.pipe, video="raw:-,format=i420,size=1280x720,fps=30",
         quality="High3", dimension="1280x720",
     )  # fmt: skip
-    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+    assert_every_frame(sent, SECONDS * 30)
 
 
 def silence(recording: Recording) -> float:
@@ -108,6 +108,12 @@ def silence(recording: Recording) -> float:
 def assert_lasts(recording: Recording, seconds: float) -> None:
     surplus = recording.audio_seconds - seconds
     assert surplus > -0.1 and (surplus < 0.1 or surplus < 0.2 + silence(recording)), surplus
+
+
+def assert_every_frame(sent: dict, count: int) -> None:
+    """Of a pipe's. While its writer is late on a busy machine its last frame repeats, and frames older than those may follow."""
+    assert sent["videoFrames"] + sent["videoSkipped"] == sent["sourceFrames"] + sent["sourceRepeated"], sent
+    assert 0 <= count - sent["sourceFrames"] <= sent["sourceRepeated"], sent
 
 
 def made_at_once(children: Children, path, seconds: int) -> None:
@@ -138,7 +144,7 @@ def test_pipes_of_audio_and_video_that_are_faster_than_real_time_end_together(ch
         audio=f"raw:{tmp_path / 'samples'},rate=44100,channels=2",
     )  # fmt: skip
     assert (recording.sps.width, recording.sps.height) == (320, 240)
-    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+    assert_every_frame(sent, SECONDS * 30)
     video, audio = ([tag.timestamp for tag in tags] for tags in (recording.frames, recording.audio_packets))
     # A busy machine may make it longer.
     longer = [track[-1] - track[0] - (SECONDS - 1 / 30) * 1000 for track in (video, audio)]
@@ -175,7 +181,7 @@ def test_standard_input_is_paced_by_its_writer(children, clip):
     recording, sent, _ = publish_and_record(
         children, stdin=camera.pipe, video="raw:-,format=i420,size=320x240,fps=30", quality="High1", dimension="320x240"
     )
-    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+    assert_every_frame(sent, SECONDS * 30)
     span = recording.frames[-1].timestamp - recording.frames[0].timestamp
     assert span > (SECONDS - 1 / 30) * 1000 - 200
 
@@ -189,7 +195,7 @@ def test_a_fifo_is_read_like_a_pipe(children, clip, tmp_path):
     recording, sent, _ = publish_and_record(
         children, video=f"raw:{fifo},format=nv12,size=320x240,fps=30", quality="High1", dimension="320x240"
     )
-    assert sent["videoFrames"] + sent["videoSkipped"] == SECONDS * 30
+    assert_every_frame(sent, SECONDS * 30)
 
 
 def test_a_pipe_that_is_not_paced_keeps_every_frame_in_order(children, clip):
@@ -268,8 +274,7 @@ def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
         children, stdin=program.pipe, video="raw:-,format=bgra,size=384x240,fps=30",
         audio=f"raw:{fifo},format=f32le,rate=48000,channels=2", quality="High1", dimension="384x240",
     )  # fmt: skip
-    # A frame that came in the middle of repeated ones may be older than they are.
-    assert 0 <= 5 * 30 - sent["sourceFrames"] <= sent["sourceRepeated"], sent
+    assert_every_frame(sent, 5 * 30)
     assert_patches(recording.path)
     assert recording.sample_rate == 48_000
     # Where ffmpeg comes late, for the machine's sake, there are gaps.
@@ -331,7 +336,7 @@ def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
         "-f", "lavfi", "-i", f"sine=1000:r={rate}:d={SECONDS}", "-af", "volume=8", "-ac", channels, "-f", "s16le", pcm
     )
     recording, _, _ = publish_and_record(
-        children, audio=f"raw:{pcm},rate={rate},channels={channels}", quality="Low1", dimension="320x240",
+        children, audio=f"raw:{pcm},rate={rate},channels={channels}", video="none",
     )  # fmt: skip
     assert abs(frequency(recording.path) - 1000) < 1
     assert_lasts(recording, SECONDS)
