@@ -155,22 +155,25 @@ private final class ScriptedCard: CapturePCM {
     }
 
     @Test func anUnpluggedMicrophoneBecomesSilenceAndReturns() throws {
-        let start = MonotonicClock.now()
-        let loud = [Int16](repeating: 8000, count: 960)
-        let first = ScriptedCard(sampleRate: 48_000) { index in
-            index < 10 ? .success(.block(loud, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
-        }
-        let second = ScriptedCard(sampleRate: 48_000) { _ in .success(.block(loud, time: MonotonicClock.now())) }
-        let (source, events) = try source(cards: [first, second])
-        var blocks: [AudioBlock] = []
-        while events.value.count < 2 { blocks.append(try #require(try source.nextBlock(frameCount: 1024))) }
-        #expect(events.value.first == .interrupted(reason: "the microphone x is gone"))
-        #expect(source.statistics.interruptions == 1)
-        let silent = blocks.filter { $0.samples.allSatisfy { $0 == 0 } }.count
-        #expect((35...60).contains(silent), "about a second: \(silent) blocks")
-        // No block is missing in time.
-        for (block, next) in zip(blocks, blocks.dropFirst()) {
-            #expect(abs((next.captureTime - block.captureTime).inSeconds - 1024 / 44_100) < 1e-6)
+        try VirtualTime().run {
+            let start = MonotonicClock.now()
+            let loud = [Int16](repeating: 8000, count: 960)
+            let first = ScriptedCard(sampleRate: 48_000) { index in
+                index < 10
+                    ? .success(.block(loud, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+            }
+            let second = ScriptedCard(sampleRate: 48_000) { _ in .success(.block(loud, time: MonotonicClock.now())) }
+            let (source, events) = try source(cards: [first, second])
+            var blocks: [AudioBlock] = []
+            while events.value.count < 2 { blocks.append(try #require(try source.nextBlock(frameCount: 1024))) }
+            #expect(events.value.first == .interrupted(reason: "the microphone x is gone"))
+            #expect(source.statistics.interruptions == 1)
+            let silent = blocks.filter { $0.samples.allSatisfy { $0 == 0 } }.count
+            #expect((35...60).contains(silent), "about a second: \(silent) blocks")
+            // No block is missing in time.
+            for (block, next) in zip(blocks, blocks.dropFirst()) {
+                #expect(abs((next.captureTime - block.captureTime).inSeconds - 1024 / 44_100) < 1e-6)
+            }
         }
     }
 
@@ -231,29 +234,32 @@ private final class ScriptedCard: CapturePCM {
     }
 
     @Test func aMicrophoneThatReturnsIsInTimeAtOnce() throws {
-        let start = MonotonicClock.now()
-        let quiet = [Int16](repeating: 1000, count: 960)
-        let loud = [Int16](repeating: 8000, count: 960)
-        let first = ScriptedCard(sampleRate: 48_000) { index in
-            index < 5 ? .success(.block(quiet, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+        try VirtualTime().run {
+            let start = MonotonicClock.now()
+            let quiet = [Int16](repeating: 1000, count: 960)
+            let loud = [Int16](repeating: 8000, count: 960)
+            let first = ScriptedCard(sampleRate: 48_000) { index in
+                index < 5
+                    ? .success(.block(quiet, time: start + .milliseconds(10 * index))) : .failure(.gone(device: "x"))
+            }
+            var reopened: MediaTimestamp?
+            let second = ScriptedCard(sampleRate: 48_000) { index in
+                let reopening = reopened ?? MonotonicClock.now()
+                reopened = reopening
+                // A block comes when its last sample has been taken.
+                let end = reopening + .milliseconds(10 * (index + 1))
+                MonotonicClock.sleep(until: end)
+                return .success(.block(index == 20 ? loud : quiet, time: end - .milliseconds(10)))
+            }
+            let (source, events) = try source(cards: [first, second])
+            var blocks: [AudioBlock] = []
+            while loudTime(blocks) == nil, blocks.count < 200 {
+                blocks.append(try #require(try source.nextBlock(frameCount: 1024)))
+            }
+            #expect(events.value.count == 2)
+            let error = (try #require(loudTime(blocks)) - (try #require(reopened) + .milliseconds(200))).inSeconds
+            #expect(abs(error) < 0.0015, "\(error) s")
         }
-        var reopened: MediaTimestamp?
-        let second = ScriptedCard(sampleRate: 48_000) { index in
-            let reopening = reopened ?? MonotonicClock.now()
-            reopened = reopening
-            // A block comes when its last sample has been taken.
-            let end = reopening + .milliseconds(10 * (index + 1))
-            while MonotonicClock.now() < end { usleep(1000) }
-            return .success(.block(index == 20 ? loud : quiet, time: end - .milliseconds(10)))
-        }
-        let (source, events) = try source(cards: [first, second])
-        var blocks: [AudioBlock] = []
-        while loudTime(blocks) == nil, blocks.count < 200 {
-            blocks.append(try #require(try source.nextBlock(frameCount: 1024)))
-        }
-        #expect(events.value.count == 2)
-        let error = (try #require(loudTime(blocks)) - (try #require(reopened) + .milliseconds(200))).inSeconds
-        #expect(abs(error) < 0.0015, "\(error) s")
     }
 
     @Test func gainMuteAndLevel() throws {

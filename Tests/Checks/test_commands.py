@@ -11,7 +11,7 @@ PAPER = CHECKOUT / "docs/commands.md"
 
 def help_of(*command: str) -> str:
     words = [CHECKOUT / "out/x86_64/tallycam", *command, "--help"]
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
 def commands() -> list[str]:

@@ -121,7 +121,7 @@ def test_what_a_file_says_is_used(description):
 
 
 def run(*words) -> subprocess.CompletedProcess:
-    return subprocess.run([CHECKOUT / "out/x86_64/tallycam", *words], capture_output=True, text=True, timeout=30)
+    return subprocess.run([CHECKOUT / "out/x86_64/tallycam", *words], capture_output=True, text=True, timeout=120)
 
 
 def test_the_sample_of_the_network_is_right(tmp_path):

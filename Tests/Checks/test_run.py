@@ -129,7 +129,7 @@ class Turn:
         self.log.append(f"{self.job.name} starts")
         self.started.set()
         if self.awaited:
-            self.awaited.wait(10)
+            self.awaited.wait(120)
         self.log.append(f"{self.job.name} ends")
 
 
@@ -194,7 +194,7 @@ def test_after_an_interruption_nothing_is_started():
     queue.add([first, second])
 
     def interrupt() -> None:
-        first.started.wait(10)
+        first.started.wait(120)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

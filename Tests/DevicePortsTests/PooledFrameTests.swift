@@ -20,12 +20,12 @@ import Testing
             try NamedThread("reader") {
                 frame.withBytes { _ in
                     second.signal()
-                    #expect(Self.isSignalled(first, within: .seconds(10)))
+                    #expect(Self.isSignalled(first, within: .seconds(60)))
                 }
             })
         frame.withBytes { bytes in
             first.signal()
-            #expect(Self.isSignalled(second, within: .seconds(10)))
+            #expect(Self.isSignalled(second, within: .seconds(60)))
             #expect(Array(bytes) == [1, 2, 3])
         }
         other.join()

@@ -53,7 +53,7 @@ def play_parts(children: Children, mime_type: str, parts: list[Part]) -> Played:
     return _play(children, parts[0].path.parent, {"type": mime_type, "files": files})
 
 
-def _play(children: Children, folder: Path, playing: dict, timeout: float = 60) -> Played:
+def _play(children: Children, folder: Path, playing: dict) -> Played:
     page = _Page(folder, playing)
     with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Handler, page)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -61,7 +61,7 @@ def _play(children: Children, folder: Path, playing: dict, timeout: float = 60) 
         unshare = ["unshare", "--mount", "--propagation", "unchanged", "--pid", "--fork", "--kill-child"]
         browser = children.start("chromium", [*unshare, "sh", "-c", ENTER, "sh", _browser_root(), address])
         try:
-            browser.wait_until(page.is_over.is_set, timeout, "report of the player")
+            browser.wait_until(page.is_over.is_set, "report of the player")
         finally:
             server.shutdown()
             browser.kill()

@@ -2,7 +2,8 @@
 
 Usage: buffering_proxy.py KBITS_PER_SECOND PORT_OF_THE_SERVER
 
-Prints the port that it listens at. What the server says comes back at once.
+Prints the port that it listens at. What the server says comes back at once. Where it gets no processor in time, it says on
+standard error by how many seconds it was late, which is not caught up with.
 """
 
 import socket
@@ -22,7 +23,10 @@ def pass_on(source: socket.socket, target: socket.socket, bytes_per_second: floa
         target.sendall(piece)
         if bytes_per_second:
             due = max(due, time.monotonic() - LATEST) + len(piece) / bytes_per_second
-            time.sleep(max(0.0, due - time.monotonic()))
+            if (pause := due - time.monotonic()) > 0:
+                time.sleep(pause)
+                if (late := time.monotonic() - due) > LATEST:
+                    print(f"{late:.3f}", file=sys.stderr, flush=True)
     target.shutdown(socket.SHUT_WR)
 
 

@@ -35,7 +35,7 @@ def read_all(recording: Recording) -> list[Reading]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-fps_mode", "passthrough", "-f", "rawvideo",
          "-pix_fmt", "gray", "-"],
-        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     frames, size = memoryview(run.stdout), width * height
     return [read_strip(frames[at : at + size], width, height) for at in range(0, len(frames), size)]

@@ -42,8 +42,11 @@ class Tag:
         return self.is_frame and self.body[0] >> 4 == 1
 
 
-def read_tags(path: Path) -> list[Tag]:
+def read_tags(path: Path, is_growing: bool = False) -> list[Tag]:
+    """All tags of a file; of one that is being written, those that are whole."""
     data = Path(path).read_bytes()
+    if is_growing and len(data) < 13:
+        return []
     if data[:4] != b"FLV\x01":
         raise FLVError(f"{path} does not start with an FLV header: {data[:16].hex()}")
     at = int.from_bytes(data[5:9], "big") + 4
@@ -52,6 +55,8 @@ def read_tags(path: Path) -> list[Tag]:
         size = int.from_bytes(data[at + 1 : at + 4], "big")
         end = at + 11 + size
         if end + 4 > len(data):
+            if is_growing:
+                break
             raise FLVError(f"{path} is cut off within the tag at byte {at} of {len(data)}")
         if int.from_bytes(data[end : end + 4], "big") not in (11 + size, 0):
             raise FLVError(f"{path}: the tag at byte {at} is not followed by its own size")

@@ -24,5 +24,5 @@ def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
     def found():
         return [event for event in events(publisher) if event["name"] == name]
 
-    publisher.wait_until(lambda: len(found()) >= count, 10, f"{count} of event '{name}'")
+    publisher.wait_until(lambda: len(found()) >= count, f"{count} of event '{name}'")
     return found()

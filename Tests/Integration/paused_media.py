@@ -36,7 +36,7 @@ def loudness(path: Path, since: float, end: float) -> int:
     """The largest sample of this part of the audio, of 32,767."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
     return max(abs(sample) for sample in samples[int(since * 8000) : int(end * 8000)])

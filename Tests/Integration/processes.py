@@ -13,8 +13,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Seconds. Ends a test that hangs and decides no result: on a busy machine everything takes several times as long, with stalls of
+# seconds.
+HUNG = 120
+
+
 class Unfinished(Exception):
-    """Something did not happen in its time; says what was waited for and what the process said last."""
+    """What a test waited for did not happen; says what that was, and what the process said last."""
 
 
 class Process:
@@ -57,7 +62,17 @@ class Process:
         if self.running:
             self.child.send_signal(signal_number)
 
-    def wait(self, timeout: float) -> int:
+    def wait_until_it_handles_signals(self) -> None:
+        """By a descriptor, signalfd(2); one that came before would simply end it."""
+
+        def handles() -> bool:
+            with contextlib.suppress(FileNotFoundError):
+                return any("signalfd" in os.readlink(entry) for entry in Path(f"/proc/{self.child.pid}/fd").iterdir())
+            return False
+
+        self.wait_until(handles, "descriptor for signals")
+
+    def wait(self, timeout: float = HUNG) -> int:
         """The exit status; negative is the signal that ended it."""
         try:
             return self.child.wait(timeout)
@@ -65,18 +80,19 @@ class Process:
             self.kill()
             raise Unfinished(f"did not end within {timeout} s\n{self.report()}") from None
 
-    def wait_until(self, condition, timeout: float, what: str) -> None:
-        deadline = time.monotonic() + timeout
+    def wait_until(self, condition, what: str, interval: float = 0.02) -> None:
+        """Looks every `interval` seconds."""
+        deadline = time.monotonic() + HUNG
         while not condition():
             if not self.running and not condition():
                 raise Unfinished(f"ended before {what}\n{self.report()}")
             if time.monotonic() > deadline:
-                raise Unfinished(f"no {what} within {timeout} s\n{self.report()}")
-            time.sleep(0.02)
+                raise Unfinished(f"no {what} within {HUNG} s\n{self.report()}")
+            time.sleep(interval)
 
-    def interrupt_and_wait(self, timeout: float = 5, signal_number: int = signal.SIGINT) -> int:
+    def interrupt_and_wait(self, signal_number: int = signal.SIGINT) -> int:
         self.send(signal_number)
-        return self.wait(timeout)
+        return self.wait()
 
     def kill(self) -> None:
         if self.running:
@@ -94,7 +110,7 @@ class Children:
 
     def __init__(self, directory: Path, priority: int = 0):
         self.directory = directory
-        # Below zero where times are measured, so that a busy machine does not decide the result.
+        # Below zero where a stream is to be as live as the machine can make it.
         self.priority = priority
         self.all: list[Process] = []
         self.lock = threading.Lock()
@@ -105,10 +121,10 @@ class Children:
             self.all.append(process)
         return process
 
-    def run(self, name: str, argv: list, timeout: float = 30, **options) -> Process:
+    def run(self, name: str, argv: list, **options) -> Process:
         """Starts it and waits for its end, whatever its status."""
         process = self.start(name, argv, **options)
-        process.wait(timeout)
+        process.wait()
         return process
 
     def _free_name(self, name: str) -> str:

@@ -1,10 +1,12 @@
 """A received stream, measured."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
 import flv
 import media
+from processes import Process
 from rtmp_wire import decode_amf
 
 SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000]
@@ -75,6 +77,27 @@ class Recording:
 
     def audio_kbps(self) -> float:
         return sum(len(tag.body) - 2 for tag in self.audio_packets) * 8 / self.audio_seconds / 1000
+
+
+def media_so_far(path: Path) -> list[flv.Tag]:
+    """Frames and audio packets in a file that is being written."""
+    tags = flv.read_tags(path, is_growing=True) if path.exists() else []
+    return [tag for tag in tags if tag.is_frame or tag.is_audio]
+
+
+def wait_for_media(
+    process: Process, path: Path | Callable[[], Path], seconds: float = 0, frames: int = 1, audio_packets: int = 0
+) -> None:
+    """Until what a server records has come so far. The seconds are the media's, which a busy machine does not stretch."""
+
+    def has_come() -> bool:
+        media = media_so_far(path() if callable(path) else path)
+        count = sum(tag.is_frame for tag in media)
+        if count < frames or len(media) - count < audio_packets:
+            return False
+        return not media or max(tag.timestamp for tag in media) - media[0].timestamp >= 1000 * seconds
+
+    process.wait_until(has_come, f"{seconds} s, {frames} frames and {audio_packets} audio packets recorded", interval=0.1)
 
 
 def assert_whole(recording: Recording, sent: dict) -> None:

@@ -237,7 +237,7 @@ class OBSLikePublisher:
         self.last: dict[int, Message] = {}
         self.invokes = 0
         self.inbox: list[Message] = []
-        self.socket = socket.create_connection((parts.hostname, parts.port or 1935), timeout=5)
+        self.socket = socket.create_connection((parts.hostname, parts.port or 1935), timeout=120)
         self._handshake()
         self._send(Message(2, SET_CHUNK_SIZE, 0, 0, struct.pack(">I", chunk_size)))
         self.chunk_size = chunk_size

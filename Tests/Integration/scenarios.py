@@ -1,16 +1,19 @@
 """Runs that take seconds of waiting and little work, side by side."""
 
 import signal
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from processes import Children, Process
+from processes import HUNG, Children, Process
 from recording import Recording
 from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
 # As little work as a stream with video and audio can be.
 SMALL = {"quality": "Low1", "dimension": "416x234"}
+# A stop is to wait for nothing: half of the time that `PATIENT` gives a step towards a stream.
+STOP_SECONDS = 30
+# The program's own, 5 s.
+USUAL_LIMITS = {"connect_timeout": None, "handshake_timeout": None}
 
 
 class FaultyReceiver:
@@ -28,27 +31,30 @@ class FaultyReceiver:
     def recordings(self) -> list[Recording]:
         """What came, stream by stream; the receiver is ended."""
         assert self.process.interrupt_and_wait() == 0, self.process.report()
+        return [Recording(path) for path in self.paths()]
+
+    def paths(self) -> list[Path]:
+        """The files of the streams so far; the first one may not be there yet."""
         paths = [self.first_path]
         while (path := self.first_path.with_stem(f"{self.first_path.stem}-{len(paths) + 1}")).exists():
             paths.append(path)
-        return [Recording(path) for path in paths]
+        return paths
 
 
 def count_events(process: Process, name: str) -> int:
     return sum(event["name"] == name for event in events(process))
 
 
-def wait_for_count(process: Process, name: str, count: int, timeout: float) -> None:
-    process.wait_until(lambda: count_events(process, name) >= count, timeout, f"event '{name}' number {count}")
+def wait_for_count(process: Process, name: str, count: int) -> None:
+    process.wait_until(lambda: count_events(process, name) >= count, f"event '{name}' number {count}")
 
 
-def seconds_to_end(process: Process, signal_number: int = signal.SIGTERM) -> float:
-    """Asks the process to end; says how long that took."""
+def end_at_once(process: Process, signal_number: int = signal.SIGTERM) -> None:
+    """Asks the process to end, which waits for no server, network or file. LivePublisherTests and
+    ConnectionThreadTests show in virtual time that it takes less than a second."""
     assert process.running, process.report()
-    start = time.monotonic()
     process.send(signal_number)
-    process.wait(10)
-    return time.monotonic() - start
+    assert process.wait(STOP_SECONDS) == 0, process.report()
 
 
 class SideBySide:
@@ -76,13 +82,24 @@ class SideBySide:
         """What the run returned; what it raised is raised here, with what its processes said."""
         future, children = self.runs[name]
         try:
-            return future.result(120)
+            # Others may have to run first.
+            return future.result(5 * HUNG)
         except BaseException as error:
             error.add_note(children.report())
             raise
 
     def end(self) -> None:
         self.pool.shutdown(cancel_futures=True)
+
+
+def run_selected(request, directory: Path, function) -> SideBySide:
+    """For a fixture of module scope: `function(children, case)` for each case of the chosen tests that use the fixture. They wait
+    most of the time."""
+    runs = SideBySide(directory, workers=8)
+    for item in request.session.items:
+        if item.path == request.path and request.fixturename in item.fixturenames:
+            runs.start(item.callspec.params["case"], function, item.callspec.params["case"])
+    return runs
 
 
 def publish_small(children: Children, url: str, **options) -> Process:

@@ -4,7 +4,7 @@ import socket
 import time
 from pathlib import Path
 
-from processes import Children, Process, Unfinished
+from processes import HUNG, Children, Process, Unfinished
 
 NGINX_CONFIGURATION = """
 load_module /usr/lib/nginx/modules/ngx_rtmp_module.so;
@@ -34,9 +34,9 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def wait_for_listener(process: Process, port: int, timeout: float = 10) -> None:
+def wait_for_listener(process: Process, port: int) -> None:
     """Waits until the port is listened on, without connecting: some servers take one client only."""
-    process.wait_until(lambda: is_listening(port, process), timeout, f"listener on port {port}")
+    process.wait_until(lambda: is_listening(port, process), f"listener on port {port}")
 
 
 def is_listening(port: int, process: Process) -> bool:
@@ -91,10 +91,10 @@ class NginxRTMP:
         """In the order they were started."""
         return sorted(self.recordings.glob("*.flv"), key=lambda path: path.name)
 
-    def recording(self, name: str, timeout: float = 5) -> Path:
+    def recording(self, name: str) -> Path:
         """The recording of a stream that has ended: nginx closes the file a moment later."""
         path = self.recordings / f"{name}.flv"
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + HUNG
         while not (path.exists() and not self._holds_open(path)):
             if time.monotonic() > deadline:
                 raise Unfinished(f"nginx did not finish {path}\n{self.log[-2000:]}")
@@ -132,8 +132,8 @@ class FFmpegListener:
     def url(self, name: str) -> str:
         return f"rtmp://127.0.0.1:{self.port}/live/{name}"
 
-    def recording(self, name: str = "x", timeout: float = 10) -> Path:
-        status = self.process.wait(timeout)
+    def recording(self, name: str = "x") -> Path:
+        status = self.process.wait()
         if status != 0:
             raise Unfinished(f"ffmpeg did not take the stream\n{self.process.report()}")
         return self.path

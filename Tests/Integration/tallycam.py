@@ -12,11 +12,13 @@ import sys
 import termios
 from pathlib import Path
 
-from processes import Children, Process
+from processes import HUNG, Children, Process
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 TALLYCAM = CHECKOUT / "out/x86_64/tallycam"
 TALLYCAM_ARM64 = CHECKOUT / "out/aarch64/tallycam"
+# Each step towards a stream is waited for as long as can be set.
+PATIENT = {"connect_timeout": "60", "handshake_timeout": "60"}
 
 
 def events(process: Process) -> list[dict]:
@@ -30,15 +32,33 @@ def last_event(process: Process, name: str) -> dict | None:
     return found[-1] if found else None
 
 
-def wait_for_event(process: Process, name: str, timeout: float = 10) -> dict:
-    process.wait_until(lambda: last_event(process, name) is not None, timeout, f"event '{name}'")
+def wait_for_event(process: Process, name: str) -> dict:
+    process.wait_until(lambda: last_event(process, name) is not None, f"event '{name}'")
     return last_event(process, name)
+
+
+def was_busy(publisher: Process, frames: int = 15) -> bool:
+    """Whether the processor was too slow for more frames than so many, as the program says in the end."""
+    return last_event(publisher, "ended")["sourceDropped"] > frames
+
+
+def wait_for_statuses(process: Process, count: int) -> list[dict]:
+    """So many more `status` events. With `--status-interval 1` a second of the stream or more lies between two of them, on any
+    machine."""
+    before = sum(event["name"] == "status" for event in events(process))
+
+    def more() -> list[dict]:
+        return [event for event in events(process) if event["name"] == "status"][before:]
+
+    process.wait_until(lambda: len(more()) >= count, f"{count} more of event 'status'", interval=0.1)
+    return more()
 
 
 def publish_arguments(url: str | None, **options) -> list:
     """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`, a list the
-    option several times."""
-    options = {"url": url, "video": "synthetic", "audio": "tone", "events": "json", **options}
+    option several times. A server that gets no processor for seconds is waited for, where no test says how often to reconnect."""
+    patience = {} if "reconnect" in options else PATIENT
+    options = {"url": url, "video": "synthetic", "audio": "tone", "events": "json", **patience, **options}
     words = ["publish"]
     for name, value in options.items():
         for single in value if isinstance(value, list) else [value]:
@@ -52,10 +72,10 @@ def start_publisher(children: Children, url: str | None, name: str = "publish", 
     return children.start(name, [*prefix, TALLYCAM, *publish_arguments(url, **options)], **extra)
 
 
-def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int) -> Process:
-    """A clip that ffmpeg decodes, as I420 in the process's `pipe`, frame by frame at its time."""
+def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int, seconds: float = 3600) -> Process:
+    """So much of a clip that ffmpeg decodes, as I420 in the process's `pipe`, frame by frame at its time."""
     decoder = children.start("decoder", [
-        "ffmpeg", "-v", "error", "-i", clip, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+        "ffmpeg", "-v", "error", "-i", clip, "-t", seconds, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip
     words = [sys.executable, Path(__file__).with_name("pace_frames.py"), width * height * 3 // 2, fps]
     return children.start("pacer", words, stdin=decoder.pipe, piped=True)
@@ -72,7 +92,7 @@ def on_terminal(words: list, columns: int) -> str:
             while block := os.read(ours, 65536):
                 text += block
         os.close(ours)
-        child.wait(30)
+        child.wait(HUNG)
     return text.decode().replace("\r\n", "\n")
 
 
@@ -95,12 +115,12 @@ class Receiver:
     def url(self, name: str = "x") -> str:
         return f"rtmp://{self.address}/live/{name}"
 
-    def summary(self, timeout: float = 10) -> dict:
+    def summary(self) -> dict:
         """What arrived, once the publisher has gone."""
-        return wait_for_event(self.process, "publisherEnded", timeout)
+        return wait_for_event(self.process, "publisherEnded")
 
-    def recording(self, name: str = "x", timeout: float = 10) -> Path:
-        self.summary(timeout)
+    def recording(self, name: str = "x") -> Path:
+        self.summary()
         status = self.process.interrupt_and_wait()
         assert status == 0, self.process.report()
         return self.path

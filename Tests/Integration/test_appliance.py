@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
-from recording import Recording
+from processes import HUNG
+from recording import Recording, media_so_far, wait_for_media
 from servers import free_port
 from tallycam import TALLYCAM, Receiver
 
-pytestmark = pytest.mark.takes(minutes=0.7, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=0.5, processors=0.05)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
@@ -24,9 +25,9 @@ def test_start_stop_and_what_arrives(children):
     assert camera.ask("start").child.returncode == 0
     status = camera.wait_for("live")
     assert status["destination"].endswith("/live/***")
-    time.sleep(2)
+    wait_for_media(camera.process, receiver.path, frames=11)
     assert camera.ask("stop").child.returncode == 0
-    camera.wait_for("ready" if has_route() else "no network", timeout=3)
+    camera.wait_for("ready" if has_route() else "no network")
     assert receiver.summary()["videoFrames"] > 10
 
 
@@ -52,7 +53,7 @@ def test_a_new_stream_file_moves_the_live_stream(children):
     assert first.summary()["videoFrames"] > 0
     camera.wait_for("live")
     # Frames have moved, and not only a connection.
-    time.sleep(2)
+    wait_for_media(camera.process, second.path, frames=11)
     camera.ask("stop")
     assert second.summary()["videoFrames"] > 10
 
@@ -128,7 +129,7 @@ class Supplicant:
         directory.mkdir(exist_ok=True)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(os.fspath(self.path))
-        self.socket.settimeout(10)
+        self.socket.settimeout(HUNG)
         client = None
         asked = []
         while asked[-2:] != [b"ATTACH", b"STATUS"]:
@@ -203,10 +204,7 @@ def test_a_boot_partition_that_cannot_be_written_is_reported(children):
     # A folder in the file's place cannot be replaced by a file.
     (camera.boot / "faults.txt").mkdir()
     camera.write("stream", "{}")
-    deadline = time.monotonic() + 10
-    while not any("cannot be written" in detail for detail in camera.status()["details"]):
-        assert time.monotonic() < deadline, camera.status()
-        time.sleep(0.1)
+    camera.wait_until(lambda status: any("cannot be written" in detail for detail in status["details"]))
     assert 9 in [fault["blinks"] for fault in camera.status()["faults"]]
     (camera.boot / "faults.txt").rmdir()
     camera.wait_for_faults("stream.json")
@@ -216,7 +214,7 @@ def test_folders_may_be_named_from_where_it_is_started(children):
     camera = Appliance(children, stream=GOOD)
     camera.process.interrupt_and_wait()
     names = [word for name in ("boot", "state", "socket", "network") for word in (f"--{name}", name)]
-    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.listens, 10, "socket")
+    children.start("run", [TALLYCAM, "run", *names, "--simulate-power"]).wait_until(camera.listens, "socket")
     camera.wait_for("ready" if has_route() else "no network")
     assert not camera.faults()
 
@@ -230,10 +228,7 @@ def test_faults_that_were_mended_while_it_was_off_are_reported_no_more(children)
     camera.process.interrupt_and_wait()
     camera.write("device", DEVICE)
     camera.start()
-    deadline = time.monotonic() + 10
-    while camera.faults():
-        assert time.monotonic() < deadline, camera.faults()
-        time.sleep(0.1)
+    camera.wait_for_faults()
 
 
 def test_the_faults_are_written_though_the_events_cannot_be(children):
@@ -241,15 +236,9 @@ def test_the_faults_are_written_though_the_events_cannot_be(children):
     (camera.boot / "events.txt").mkdir()
     camera.write("stream", "{}")
     camera.wait_for_faults("stream.json")
-    deadline = time.monotonic() + 5
-    while not any("cannot be written" in detail and "events.txt" in detail for detail in camera.status()["details"]):
-        assert time.monotonic() < deadline, camera.status()
-        time.sleep(0.1)
+    camera.wait_until(lambda status: any("cannot be written" in text and "events.txt" in text for text in status["details"]))
     (camera.boot / "events.txt").rmdir()
-    deadline = time.monotonic() + 15
-    while not (camera.boot / "events.txt").exists():
-        assert time.monotonic() < deadline, camera.status()
-        time.sleep(0.1)
+    camera.process.wait_until((camera.boot / "events.txt").exists, "events.txt")
 
 
 def test_the_serial_console_takes_commands_and_edits_lines(children):
@@ -289,14 +278,16 @@ def test_the_quality_of_a_live_stream_is_changed(children):
     terminal.wait_for(b"now quality Low1")
     terminal.type(b"set fps 8 mute on\r")
     terminal.wait_for(b"fps 8")
-    time.sleep(2)
-    assert camera.status()["quality"].startswith("Low1")
+    camera.wait_until(lambda status: status["quality"].startswith("Low1"))
+    so_far = sum(tag.is_frame for tag in media_so_far(receiver.path))
+    wait_for_media(camera.process, receiver.path, frames=so_far + 15)
     camera.ask("stop")
     recording = Recording(receiver.recording())
     assert recording.decoded.complaints == ""
     times = [tag.timestamp for tag in recording.frames]
-    # Low3 has 15 frames a second, Low1 12.
-    assert times[1] - times[0] < 70 and times[-1] - times[-2] > 95
+    gaps = [after - before for before, after in zip(times, times[1:])]
+    # Low3 has 15 frames a second, and then there are 8; some may be missing.
+    assert min(gaps) < 70 and min(gaps[-3:]) > 95, gaps
 
 
 def test_no_other_file_has_these_terminals():
@@ -312,7 +303,7 @@ def test_power_off_ends_in_order(children):
     camera.ask("start")
     camera.wait_until(lambda status: status.get("videoFrames", 0) > 0)
     terminal.type(b"poweroff\r")
-    assert camera.process.wait(5) == 0
+    assert camera.process.wait() == 0
     assert receiver.summary()["videoFrames"] > 0
     assert "powering off" in camera.events()
 

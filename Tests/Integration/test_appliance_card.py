@@ -1,15 +1,17 @@
-"""A card that is full, read-only or does not answer: the camera says so, goes on, and leaves it alone."""
+"""A card that is full, read-only or does not answer: the camera says so, goes on, and leaves it alone. CardFilesTests has the
+times between the attempts, and the minute after which a card that does not answer is reported."""
 
 import ctypes
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from appliance import BOARD, Appliance, Terminal, cpu_seconds, has_route, plain
 from tallycam import Receiver
 
-pytestmark = pytest.mark.takes(minutes=2.3, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=0.8, processors=0.05)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
@@ -48,11 +50,8 @@ def small_boot(children):
     subprocess.run(["umount", "--lazy", path], check=True)
 
 
-def wait_for_detail(camera: Appliance, words: str, timeout: float = 10) -> dict:
-    deadline = time.monotonic() + timeout
-    while words not in " ".join((status := camera.status())["details"]):
-        assert time.monotonic() < deadline, status
-        time.sleep(0.1)
+def wait_for_detail(camera: Appliance, words: str) -> dict:
+    status = camera.wait_until(lambda status: words in " ".join(status["details"]))
     assert 9 in [fault["blinks"] for fault in status["faults"]]
     return status
 
@@ -71,19 +70,16 @@ def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, sm
             file.write(b"x" * 4096)
     # There is room for it in its own place.
     camera.write("stream", "{ ")
-    start = time.monotonic()
     wait_for_detail(camera, "cannot be written")
     terminal.wait_for(b"No space left on device")
-    # Two, four and eight seconds lie between the attempts.
-    time.sleep(max(0, start + 20 - time.monotonic()))
-    assert 3 <= creations.count(".faults.txt") <= 5
+    camera.process.wait_until(lambda: creations.count(".faults.txt") >= 2, "second attempt")
     assert camera.faults() == "" and camera.console("events 200").count("No space left on device") == 1
     full.unlink()
-    camera.wait_for_faults("stream.json", timeout=25)
+    camera.wait_for_faults("stream.json")
     assert not any("cannot be written" in detail for detail in camera.status()["details"])
     assert not list(small_boot.glob(".*.tmp"))
     count = creations.count(".faults.txt")
-    time.sleep(5)
+    time.sleep(3)
     assert creations.count(".faults.txt") == count, "what is written is left alone"
 
 
@@ -102,53 +98,44 @@ def test_a_card_that_stays_read_only_is_reported_and_left_alone(children, small_
     assert "Operation not permitted" in " ".join(status["details"])
     assert [fault["blinks"] for fault in status["faults"]][0] == 2
     before = cpu_seconds(camera)
-    time.sleep(6)
+    time.sleep(5)
     assert cpu_seconds(camera) - before < 0.3
     assert camera.console("events 200").count("Operation not permitted") == 1
     assert camera.process.interrupt_and_wait() == 0
 
 
-def slowest_answer(camera: Appliance, seconds: float) -> float:
-    """Of the control socket, which the same thread serves as the button."""
-    slowest, end = 0.0, time.monotonic() + seconds
-    while time.monotonic() < end:
-        start = time.monotonic()
-        assert camera.console("status json").startswith("ok\n")
-        slowest = max(slowest, time.monotonic() - start)
-        time.sleep(0.05)
-    return slowest
+def is_reading_pipe(camera: Appliance) -> bool:
+    """Whether a thread waits for a writer of the pipe, in open(2)."""
+    threads = Path(f"/proc/{camera.process.child.pid}/task").iterdir()
+    return any("wait_for_partner" in (thread / "wchan").read_text() for thread in threads)
 
 
-def test_a_card_that_does_not_answer_holds_up_nothing_and_is_reported(children):
-    """A pipe without a writer in the place of faults.txt: whoever reads what is there waits, as for a dying card."""
+def test_a_card_that_does_not_answer_holds_up_nothing(children):
+    """A pipe without a writer in the place of faults.txt: whoever reads what is there waits, for ever, as for a dying card."""
     receiver = Receiver(children)
     watchdog = Terminal()
     camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "watchdog": watchdog.name})
     camera.wait_for(USUAL)
     os.mkfifo(camera.boot / "faults.txt")
     camera.write("network", {"hostName": "my camera"})
+    camera.process.wait_until(lambda: is_reading_pipe(camera), "thread that waits for the card")
     start = time.monotonic()
-    time.sleep(3)
-    assert slowest_answer(camera, 5) < 0.1
+    # The thread of the control socket serves the button, too.
+    for _ in range(20):
+        assert camera.console("status json").startswith("ok\n")
     # A stream starts, lives and ends meanwhile.
     assert camera.ask("start").child.returncode == 0
     camera.wait_for("live")
     camera.ask("stop")
     camera.wait_for("fault")
-    wait_for_detail(camera, "has not answered", timeout=70)
-    assert 55 < time.monotonic() - start < 70
+    # A thread that is watched may hang for 8 s; here a restart would not help.
+    time.sleep(max(0, start + 10 - time.monotonic()))
     fed = len(read_all(watchdog))
-    time.sleep(5)
-    assert len(read_all(watchdog)) > fed, "a restart would not help"
-    assert slowest_answer(camera, 2) < 0.1
+    camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
+    assert is_reading_pipe(camera)
     # It answers again.
     let_it_answer(camera)
     camera.wait_for_faults("hostName")
-    # It looks every two seconds.
-    deadline = time.monotonic() + 5
-    while any("has not answered" in detail for detail in camera.status()["details"]):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
     camera.write("network", None)
     camera.wait_for_faults()
 
@@ -157,10 +144,7 @@ def let_it_answer(camera: Appliance) -> None:
     pipe = camera.boot / "faults.txt"
     os.close(os.open(pipe, os.O_WRONLY))
     # Who reads the pipe now waits as well.
-    deadline = time.monotonic() + 5
-    while pipe.is_fifo():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    camera.process.wait_until(lambda: not pipe.is_fifo(), "file in the pipe's place")
 
 
 def read_all(terminal: Terminal) -> bytes:
@@ -182,15 +166,15 @@ def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
     camera.wait_for("fault")
     start = time.monotonic()
     assert "powering off" in camera.console("poweroff")
-    time.sleep(3)
+    time.sleep(2)
     assert camera.process.running
     if kind == "answers late":
         let_it_answer(camera)
-        assert camera.process.wait(3) == 0
+        assert camera.process.wait() == 0
         assert "stream.json" in camera.faults() and "powering off" in camera.events()
     else:
-        assert camera.process.wait(15) == 0
-        assert 9 < time.monotonic() - start < 14
+        assert camera.process.wait() == 0
+        assert time.monotonic() - start > 9
 
 
 def test_what_a_power_cut_has_left_is_removed(children):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
+from scenarios import run_selected
 from tallycam import TALLYCAM, Receiver
 
-pytestmark = pytest.mark.takes(minutes=2, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=0.7, processors=0.2)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
@@ -47,17 +48,24 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def broken(request, tmp_path_factory):
+    runs = run_selected(request, tmp_path_factory.mktemp("broken"), break_and_mend)
+    yield runs
+    runs.end()
+
+
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_file_is_reported_everywhere_and_heals(children, case):
+def test_a_broken_file_is_reported_everywhere_and_heals(broken, case):
+    broken.result(case)
+
+
+def break_and_mend(children, case):
     name, content, blinks, line, problem, example = BROKEN[case]
     camera = Appliance(children, stream=GOOD)
     camera.wait_for("ready" if has_route() else "no network")
     camera.write(name, content)
-    deadline = time.monotonic() + 10
-    while blinks not in [fault["blinks"] for fault in camera.status()["faults"]]:
-        assert time.monotonic() < deadline, camera.status()
-        time.sleep(0.1)
-    status = camera.status()
+    status = camera.wait_until(lambda status: blinks in [fault["blinks"] for fault in status["faults"]])
     reported = camera.wait_for_faults(f"({blinks} blinks)", problem)
     assert f"{name}.json, line {line}," in reported
     assert re.search(rf"example: .*{re.escape(example)}", reported)
@@ -76,7 +84,7 @@ def test_a_wrong_device_file_leaves_a_camera_that_streams(children):
     # The defaults have another camera, and it is not there; what is right in the file is not taken from a wrong one.
     assert 3 in [fault["blinks"] for fault in camera.status()["faults"]]
     camera.write("device", DEVICE)
-    time.sleep(2.5)
+    camera.wait_until(lambda status: 3 not in [fault["blinks"] for fault in status["faults"]])
     assert camera.ask("start").child.returncode == 0
     camera.wait_for("live")
 

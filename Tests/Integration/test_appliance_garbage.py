@@ -2,12 +2,12 @@
 
 import json
 import random
-import time
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, has_route
+from scenarios import run_selected
 
-pytestmark = pytest.mark.takes(minutes=1.5, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=0.5, processors=0.15)
 
 GOOD = {
     "board": BOARD, "device": DEVICE, "stream": {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"},
@@ -42,28 +42,31 @@ def contents(file: str) -> list[bytes]:
     ]  # fmt: skip
 
 
-def wait_until(condition, what) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline, what()
-        time.sleep(0.1)
+@pytest.fixture(scope="module")
+def damaged(request, tmp_path_factory):
+    runs = run_selected(request, tmp_path_factory.mktemp("damaged"), damage_and_mend)
+    yield runs
+    runs.end()
 
 
-@pytest.mark.parametrize("file", GOOD)
-def test_garbage_is_reported_and_heals(children, file):
+@pytest.mark.parametrize("case", GOOD)
+def test_garbage_is_reported_and_heals(damaged, case):
+    damaged.result(case)
+
+
+def damage_and_mend(children, file):
     camera = Appliance(children, **GOOD)
     usual = "ready" if has_route() else "no network"
     camera.wait_for(usual)
     blinks = {"board": 9, "stream": 2}.get(file, 3)
     for content in contents(file):
         camera.write(file, content)
-        wait_until(lambda: f"{file}.json, line " in camera.faults(), lambda: (content[:300], camera.faults()))
-        faults = camera.faults()
+        faults = camera.wait_for_faults(f"{file}.json, line ")
         assert f"({blinks} blinks)" in faults and len(faults) < 20_000
         assert all(character >= " " or character in "\r\n" for character in faults)
         assert blinks in [fault["blinks"] for fault in camera.status()["faults"]]
         camera.write(file, GOOD[file])
-        wait_until(lambda: camera.faults() == "", camera.faults)
+        camera.wait_for_faults()
         camera.wait_for(usual)
     assert camera.process.child.poll() is None
     assert "not-for-anybodys-eyes" not in camera.events()

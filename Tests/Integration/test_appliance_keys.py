@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, has_route, plain
-from recording import Recording
+from processes import HUNG
+from recording import Recording, wait_for_media
+from scenarios import run_selected
 from servers import free_port
 from tallycam import Receiver
 
-pytestmark = pytest.mark.takes(minutes=2.4, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=1.2, processors=0.1)
 
 NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 
 
-def wait_for_blinks(camera: Appliance, blinks: int, timeout: float = 12) -> str:
-    reported = camera.wait_for_faults(f"({blinks} blinks)", timeout=timeout)
+def wait_for_blinks(camera: Appliance, blinks: int) -> str:
+    reported = camera.wait_for_faults(f"({blinks} blinks)")
     assert blinks in [fault["blinks"] for fault in camera.status()["faults"]]
     return reported
 
@@ -62,8 +64,19 @@ def in_lines(files: dict) -> dict:
     return {name: json.dumps(content, indent=1) for name, content in files.items()}
 
 
+@pytest.fixture(scope="module")
+def refused(request, tmp_path_factory):
+    runs = run_selected(request, tmp_path_factory.mktemp("refused"), ask_for_too_much)
+    yield runs
+    runs.end()
+
+
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_the_board_cannot_do_is_reported_at_once_and_heals(children, case):
+def test_what_the_board_cannot_do_is_reported_at_once_and_heals(refused, case):
+    refused.result(case)
+
+
+def ask_for_too_much(children, case):
     files, blinks, words, right = REFUSED[case]
     camera = Appliance(children, stream=NOWHERE, **in_lines(files))
     faults = wait_for_blinks(camera, blinks)
@@ -85,8 +98,19 @@ MISSING = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def missing(request, tmp_path_factory):
+    runs = run_selected(request, tmp_path_factory.mktemp("missing"), miss)
+    yield runs
+    runs.end()
+
+
 @pytest.mark.parametrize("case", MISSING)
-def test_what_a_stream_finds_missing_is_reported_and_heals(children, case):
+def test_what_a_stream_finds_missing_is_reported_and_heals(missing, case):
+    missing.result(case)
+
+
+def miss(children, case):
     files, blinks, words, right = MISSING[case]
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), **in_lines(files))
@@ -94,17 +118,16 @@ def test_what_a_stream_finds_missing_is_reported_and_heals(children, case):
     assert_place(wait_for_blinks(camera, blinks), words, files, blinks)
     for name, content in right.items():
         camera.write(name, content)
-    camera.wait_for("live", timeout=25)
+    camera.wait_for("live")
     camera.wait_for_faults()
 
 
-def recorded(children, **device) -> Path:
-    """Two seconds of what a camera with these choices sends."""
+def recorded(children, audio_packets: int = 5, **device) -> Path:
+    """The start of what a camera with these choices sends."""
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, **device})
     camera.ask("start")
-    camera.wait_for("live")
-    time.sleep(2)
+    wait_for_media(camera.process, receiver.path, frames=10, audio_packets=audio_packets)
     camera.ask("stop")
     path = receiver.recording()
     camera.process.interrupt_and_wait()
@@ -147,7 +170,7 @@ def test_dimension_and_audio(children):
     path = recorded(children, dimension="480x270", audio={"source": "silence", "quality": "Low1"})
     assert size(path) == (480, 270)
     assert Recording(path).audio_packets and Recording(path).metadata["audiodatarate"] == 64
-    assert not Recording(recorded(children, audio={"source": "none"})).audio_packets
+    assert not Recording(recorded(children, audio_packets=0, audio={"source": "none"})).audio_packets
 
 
 def test_quality_starts_where_it_was_asked_to_and_status_comes_as_often(children):
@@ -157,10 +180,7 @@ def test_quality_starts_where_it_was_asked_to_and_status_comes_as_often(children
     assert "starts at Low2, within Low1 to Low2, 320x240" in camera.ask("status").stdout
     camera.ask("start")
     camera.wait_for("live")
-    deadline = time.monotonic() + 5
-    while "quality" not in (status := camera.status()):
-        assert time.monotonic() < deadline, status
-        time.sleep(0.1)
+    status = camera.wait_until(lambda status: "quality" in status)
     assert status["quality"].startswith("Low2") and status["encoder"] == "openh264"
 
 
@@ -170,7 +190,7 @@ def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted
         board={**BOARD, "microphone": "hw:99"},
     )  # fmt: skip
     camera.ask("start")
-    deadline = time.monotonic() + 50
+    deadline = time.monotonic() + HUNG
     while not re.search(r"the stream has failed .*\(3 times, the last ", events := camera.console("events 200")):
         assert time.monotonic() < deadline, events
         time.sleep(0.5)
@@ -215,7 +235,7 @@ def test_a_file_in_a_device_s_place_is_reported_and_left_as_it_is(children, key)
         faults = wait_for_blinks(camera, 9)
         assert_place(faults, "wrong:   must be", files, 9)
         assert f'example: "{key}": "/dev/' in faults
-        time.sleep(5)
+        time.sleep(3)
         assert camera.process.interrupt_and_wait() == 0
         assert path.read_bytes() == b"precious"
     finally:
@@ -227,24 +247,21 @@ def test_a_device_of_another_kind_is_not_even_opened(children, key):
     camera = Appliance(children, stream=NOWHERE, board={**BOARD, key: "/dev/null"})
     assert "must be a" in wait_for_blinks(camera, 9)
     # Each attempt to open it would be one more.
-    time.sleep(5)
+    time.sleep(3)
     process = Path(f"/proc/{camera.process.child.pid}/fd")
     assert "/dev/null" not in {os.readlink(entry) for entry in process.iterdir() if int(entry.name) > 2}
 
 
 def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):
     camera = Appliance(children, stream=NOWHERE, board={**BOARD, "watchdog": str(watchdog)})
-    time.sleep(5)
-    assert set(watchdog.read_bytes()) == {0} and len(watchdog.read_bytes()) >= 2
+    camera.process.wait_until(lambda: len(watchdog.read_bytes()) >= 2, "second meal of the watchdog")
+    assert set(watchdog.read_bytes()) == {0}
     camera.write("board", BOARD)
-    deadline = time.monotonic() + 8
-    while not watchdog.read_bytes().endswith(b"V"):
-        assert time.monotonic() < deadline, watchdog.read_bytes()
-        time.sleep(0.1)
+    camera.process.wait_until(lambda: watchdog.read_bytes().endswith(b"V"), "end of the watchdog")
     camera.write("board", {**BOARD, "watchdog": str(watchdog)})
-    time.sleep(5)
+    camera.process.wait_until(lambda: watchdog.read_bytes().endswith(b"\0"), "watchdog again")
     assert camera.process.interrupt_and_wait() == 0
-    assert watchdog.read_bytes().count(b"V") >= 1
+    assert watchdog.read_bytes().endswith(b"V") and watchdog.read_bytes().count(b"V") == 2
 
 
 def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
@@ -260,7 +277,7 @@ def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
     camera.ask("start")
     certificates.unlink()
     os.mkfifo(certificates)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + HUNG
     while 'the thread "network" hangs' not in camera.events():
         assert time.monotonic() < deadline, camera.events()
         time.sleep(0.5)

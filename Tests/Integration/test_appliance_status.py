@@ -1,10 +1,8 @@
 """What `tallycam status` says of a stream, from its first moment on."""
 
-from appliance import DEVICE, Appliance, plain
+from appliance import DEVICE, LIVE, Appliance, plain
 from tallycam import Receiver
 
-# No processor is so slow that these would be lowered at once.
-LIVE = ("live", "degraded")
 NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 
 
@@ -22,17 +20,17 @@ def test_it_is_complete_from_the_first_live_moment(children):
     text = camera.ask("status").stdout
     assert status["quality"] == "Low3" and (status["width"], status["height"]) == (320, 240), status
     assert status["targetBitsPerSecond"] > 300_000 and status["encoder"] == "openh264", status
-    assert status["liveSeconds"] in range(10) and status["muted"] is False, status
+    assert status["liveSeconds"] < 60 and status["muted"] is False, status
     for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated", "framesPerSecond", "bitsPerSecond"):
         assert status[name] >= 0, name
     lines = dict(line.split(":", 1) for line in text.splitlines())
     assert lines["quality"].startswith("  Low3, 320x240, ") and " kbit/s, " in lines["quality"], text
-    assert lines["length"].startswith("   00:00:0") and " sent, " in lines["frames"], text
+    assert lines["length"].startswith("   00:00:") and " sent, " in lines["frames"], text
 
 
 def test_the_test_pattern_and_the_tone_are_counted(children):
     camera = started(children)
-    camera.process.wait_until(lambda: camera.status().get("framesPerSecond", 0) > 5, 20, "frames")
+    camera.process.wait_until(lambda: camera.status().get("framesPerSecond", 0) > 5, "frames")
     sources = camera.status()["sources"]
     assert sources["sourceFrames"] > 5 and sources["audioSamples"] > 1000, sources
     # The tone's level in ToneSource.
@@ -43,8 +41,8 @@ def test_the_test_pattern_and_the_tone_are_counted(children):
 
 def test_it_says_that_the_stream_is_muted(children):
     camera = started(children)
-    camera.process.wait_until(lambda: camera.status()["state"] in LIVE, 20, "live stream")
-    camera.process.wait_until(lambda: camera.status()["sources"]["audioSamples"] > 0, 20, "audio")
+    camera.process.wait_until(lambda: camera.status()["state"] in LIVE, "live stream")
+    camera.process.wait_until(lambda: camera.status()["sources"]["audioSamples"] > 0, "audio")
     for word in ("on", "off"):
         assert camera.ask("set", "mute", word).child.returncode == 0
         assert camera.status()["muted"] is (word == "on")

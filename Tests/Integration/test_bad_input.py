@@ -16,9 +16,9 @@ USAGE, CONNECTION, MEDIA, RECORDING = 2, 3, 4, 5
 NOWHERE = "rtmp://127.0.0.1:1/live/x"
 
 
-def fails(children, words: list, status: int, *parts: str, timeout: float = 10) -> Process:
+def fails(children, words: list, status: int, *parts: str) -> Process:
     """Runs the program and wants that status and one line with those parts in it."""
-    process = children.run("tallycam", [TALLYCAM, *words], timeout)
+    process = children.run("tallycam", [TALLYCAM, *words])
     return assert_failure(process, status, *parts)
 
 
@@ -217,7 +217,7 @@ def test_a_refused_connection(children):
 
 
 def test_an_unknown_host(children):
-    process = fails(children, publish("rtmp://nothing.invalid/live/x"), CONNECTION, "nothing.invalid", timeout=30)
+    process = fails(children, publish("rtmp://nothing.invalid/live/x"), CONNECTION, "nothing.invalid")
     # Where there is no name server to ask, as in a network namespace, nobody knows.
     assert last_event(process, "failed")["code"] in (-1000, -1300)
 
@@ -228,7 +228,7 @@ def test_an_application_that_the_server_does_not_know(nginx, children):
 
 def test_a_stream_name_that_is_taken(nginx, children):
     first = start_publisher(children, nginx.url("x"), quality="Low1")
-    first.wait_until(lambda: last_event(first, "publishing"), 5, "first publisher")
+    first.wait_until(lambda: last_event(first, "publishing"), "first publisher")
     process = fails(children, publish(nginx.url("x"), quality="Low1"), CONNECTION, f"127.0.0.1:{nginx.port}")
     assert last_event(process, "failed")["code"] == -1008
     assert "lready publishing" in process.stderr
@@ -241,16 +241,16 @@ def test_a_server_that_speaks_no_rtmp(children):
         publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x", reconnect=0)
         client, _ = server.accept()
         client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 200)
-        publisher.wait(10)
+        publisher.wait()
         assert_failure(publisher, CONNECTION, f"127.0.0.1:{port}")
         client.close()
 
 
 def test_a_server_that_goes_away(nginx, children):
     publisher = start_publisher(children, nginx.url("x"), quality="Low1")
-    publisher.wait_until(lambda: last_event(publisher, "publishing"), 5, "stream")
+    publisher.wait_until(lambda: last_event(publisher, "publishing"), "stream")
     nginx.process.kill()
-    publisher.wait(10)
+    publisher.wait()
     assert_failure(publisher, CONNECTION, f"127.0.0.1:{nginx.port}")
 
 
@@ -293,7 +293,7 @@ def test_a_pipe_shorter_than_a_frame(children, nginx):
     publisher = start_publisher(
         children, nginx.url("x"), stdin=writer.pipe, video="raw:-,format=i420,size=320x240,fps=30"
     )
-    publisher.wait(10)
+    publisher.wait()
     assert_failure(publisher, MEDIA, "standard input", "115200")
 
 
@@ -311,7 +311,7 @@ def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
     publisher = start_publisher(
         children, nginx.url("x"), video=f"raw:{path},format=i420,size=320x240,fps=30", dimension="320x240"
     )
-    assert publisher.wait(10) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     sent = last_event(publisher, "ended")
     assert sent["videoFrames"] + sent["videoSkipped"] == 30
     assert str(path) in publisher.stderr, "the log says what ended"
@@ -326,7 +326,7 @@ def test_a_source_that_ends_within_a_frame_says_so(children, nginx, tmp_path):
     publisher = start_publisher(
         children, nginx.url("x"), video=f"raw:{path},format=i420,size=320x240,fps=30", dimension="320x240"
     )
-    assert publisher.wait(10) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     sent = last_event(publisher, "ended")
     assert sent["videoFrames"] + sent["videoSkipped"] == 15
     assert "5000" in publisher.stderr and str(path) in publisher.stderr
@@ -386,10 +386,10 @@ def test_a_full_disk_while_recording(children, tmp_path):
         receiver = children.start(
             "receive", [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path, "--events", "json"]
         )
-        receiver.wait_until(lambda: last_event(receiver, "listening"), 5, "listener")
+        receiver.wait_until(lambda: last_event(receiver, "listening"), "listener")
         address = last_event(receiver, "listening")["address"]
         start_publisher(children, f"rtmp://{address}/live/x", quality="High3")
-        receiver.wait(15)
+        receiver.wait()
         assert_failure(receiver, RECORDING, str(path), "No space left", "free")
         assert path.stat().st_size > 200_000
         # Whole tags only.

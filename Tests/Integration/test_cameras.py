@@ -1,19 +1,15 @@
 """Several cameras in one stream, as test patterns: the clock and counter burnt into each frame tell which opening it is of."""
 
 import subprocess
-import time
 
 import pytest
 from burnt_in_clock import Reading, read_all
 from live_publisher import send
 from processes import Children, Process
-from recording import Recording, assert_whole
-from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event
+from recording import Recording, assert_whole, media_so_far, wait_for_media
+from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event, wait_for_statuses
 
-pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
-
-# Milliseconds between two frames, where both cameras are open at once.
-LONGEST_GAP = 300
+pytestmark = pytest.mark.takes(minutes=0.3, processors=0.3)
 
 
 def start(children: Children, url: str, *cameras: str, **options) -> Process:
@@ -29,13 +25,13 @@ def named(publisher: Process, name: str) -> list[dict]:
 
 
 def wait_for(publisher: Process, name: str, count: int = 1) -> dict:
-    publisher.wait_until(lambda: len(named(publisher, name)) >= count, 20, f"{count} of event '{name}'")
+    publisher.wait_until(lambda: len(named(publisher, name)) >= count, f"{count} of event '{name}'")
     return named(publisher, name)[count - 1]
 
 
 def end(publisher: Process) -> dict:
     send(publisher, "stop")
-    assert publisher.wait(15) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     return last_event(publisher, "ended")
 
 
@@ -45,15 +41,17 @@ def starts(readings: list[Reading]) -> list[int]:
 
 
 def test_the_stream_goes_on_with_another_camera(children):
+    """CameraSwitcherTests has the longest gap between two frames, in virtual time."""
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), "front", "back")
     for count in range(1, 6):
-        time.sleep(0.7)
+        # The counter of each camera is to get further than the next one starts.
+        so_far = sum(tag.is_frame for tag in media_so_far(receiver.path))
+        wait_for_media(publisher, receiver.path, frames=so_far + 15)
         send(publisher, "camera next")
         event = wait_for(publisher, "cameraSwitched", count)
         assert (event["from"], event["to"]) == (("front", "back") if count % 2 else ("back", "front"))
-    time.sleep(1.5)
-    assert last_event(publisher, "status")["camera"] == "back"
+    assert wait_for_statuses(publisher, 2)[-1]["camera"] == "back"
     sent = end(publisher)
     recording = Recording(receiver.recording())
     assert_whole(recording, sent)
@@ -63,8 +61,6 @@ def test_the_stream_goes_on_with_another_camera(children):
     # Captured later, sent later: one timeline. The last frame of one camera and the first of another can share a millisecond.
     assert all(before.milliseconds <= after.milliseconds for before, after in zip(readings, readings[1:]))
     assert not recording.disorder()
-    times = [frame.timestamp for frame in recording.frames]
-    assert max(after - before for before, after in zip(times, times[1:])) <= LONGEST_GAP
     # Packets of 23.2 ms, in whole ones: no sample is lost.
     audio = [packet.timestamp for packet in recording.audio_packets]
     assert {after - before for before, after in zip(audio, audio[1:])} <= {22, 23, 24}
@@ -76,8 +72,8 @@ def test_two_quick_nexts_end_two_further(children, nginx):
     publisher = start(children, nginx.url("quick"), "front", "back", "side")
     send(publisher, "camera next", "camera next")
     publisher.wait_until(
-        lambda: any(event["to"] == "side" for event in named(publisher, "cameraSwitched")), 20, "a switch to side")
-    time.sleep(1)
+        lambda: any(event["to"] == "side" for event in named(publisher, "cameraSwitched")), "a switch to side")
+    wait_for_statuses(publisher, 1)
     assert named(publisher, "cameraSwitched")[-1]["to"] == "side"
     end(publisher)
 
@@ -90,7 +86,7 @@ def test_an_unknown_camera_is_refused_with_the_nearest_and_the_list(children, ng
     send(publisher, "camera")
     assert "usage: camera NAME|next" in wait_for(publisher, "refused", 2)["reason"]
     send(publisher, "settings")
-    publisher.wait_until(lambda: "camera front (of front, back)" in publisher.stderr, 10, "the camera's name")
+    publisher.wait_until(lambda: "camera front (of front, back)" in publisher.stderr, "the camera's name")
     end(publisher)
 
 
@@ -106,17 +102,15 @@ def test_a_stream_without_names_has_nothing_to_switch(children, nginx):
 def test_a_switch_while_the_server_is_away(children):
     """The connection comes back with the other camera."""
     receiver = Receiver(children)
-    publisher = start(children, receiver.url(), "front", "back", reconnect=20)
+    publisher = start(children, receiver.url(), "front", "back", reconnect="endless")
     port = receiver.port
-    time.sleep(1)
     receiver.process.interrupt_and_wait()
     wait_for(publisher, "reconnecting")
     send(publisher, "camera back")
     wait_for(publisher, "cameraSwitched")
     again = children.start("again", [TALLYCAM, "receive", "--listen", f"127.0.0.1:{port}", "--events", "json"])
     wait_for(publisher, "publishing", 2)
-    time.sleep(1)
-    assert last_event(publisher, "status")["camera"] == "back"
+    assert wait_for_statuses(publisher, 2)[-1]["camera"] == "back"
     end(publisher)
     assert again.interrupt_and_wait() == 0
 
@@ -127,9 +121,8 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
     send(publisher, "camera back", "set quality High1", "camera front", "camera back")
     wait_for(publisher, "publishing", 2)
     publisher.wait_until(
-        lambda: any(event["to"] == "back" for event in named(publisher, "cameraSwitched")), 20, "a switch to back")
-    time.sleep(1)
-    status = last_event(publisher, "status")
+        lambda: any(event["to"] == "back" for event in named(publisher, "cameraSwitched")), "a switch to back")
+    status = wait_for_statuses(publisher, 2)[-1]
     assert (status["camera"], status["quality"]) == ("back", "High1")
     end(publisher)
 
@@ -146,5 +139,5 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
 ])  # fmt: skip
 def test_wrong_cameras_are_named(words, problem):
     run = subprocess.run(
-        [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=30)
+        [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=120)
     assert run.returncode == 2 and problem in run.stderr, run.stderr

@@ -25,7 +25,7 @@ def announced(path) -> dict:
     """The colors that the header announces to players."""
     found = subprocess.run(
         ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", f"stream={','.join(NAMES)}", "-of", "json", path],
-        capture_output=True, text=True, check=True, timeout=60, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     stream = json.loads(found.stdout)["streams"][0]
     return {name: stream[name] for name in NAMES if stream.get(name, "unknown") != "unknown"}
@@ -75,7 +75,7 @@ def publish(children: Children, video: str, **options) -> Recording:
     receiver = Receiver(children)
     publisher = start_publisher(
         children, receiver.url(), video=video, audio="none", quality="High3", adapt="nothing", **options)
-    assert publisher.wait(40) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     recording = Recording(receiver.recording())
     assert_whole(recording, last_event(publisher, "ended"))
     return recording

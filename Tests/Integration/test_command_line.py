@@ -5,9 +5,9 @@ import re
 
 import pytest
 from servers import free_port
-from tallycam import CHECKOUT, TALLYCAM, Receiver, events, on_terminal, start_publisher
+from tallycam import CHECKOUT, TALLYCAM, Receiver, events, last_event, on_terminal, start_publisher
 
-pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.1), pytest.mark.paced]
+pytestmark = pytest.mark.takes(minutes=0.3, processors=0.15)
 
 OPTIONS = {
     "publish": [
@@ -87,7 +87,7 @@ def test_the_start_of_camera_and_microphone_is_an_event(children):
     # A source with a gain is treated as a microphone.
     words = {"audio": "tone,gain=-3", "dimension": "320x240", "quality": "Low2", "duration": 1}
     publisher = start_publisher(children, receiver.url(), **words)
-    assert publisher.wait(20) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     started = {event["name"]: event for event in events(publisher) if event["name"].endswith("Started")}
     camera, microphone = started["cameraStarted"], started["microphoneStarted"]
     assert (camera["camera"], camera["width"], camera["height"]) == ("the test pattern", 320, 240), camera
@@ -99,7 +99,7 @@ def test_the_start_names_the_file_that_gives_the_frames(children):
     receiver, path = Receiver(children), CHECKOUT / "docs/demo.png"
     words = {"video": f"image:{path}", "audio": "none", "dimension": "320x240", "quality": "Low2", "duration": 1}
     publisher = start_publisher(children, receiver.url(), **words)
-    assert publisher.wait(20) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     [camera] = [event["camera"] for event in events(publisher) if event["name"] == "cameraStarted"]
     assert camera == f"the image {path}" and f"frames arrive from {camera}: 320x240" in publisher.stderr
 
@@ -188,7 +188,7 @@ def test_a_server_that_stays_away_is_counted_not_repeated(children):
     publisher = start_publisher(
         children, f"rtmp://127.0.0.1:{free_port()}/live/x", quality="Low1", dimension="416x234", events=None, reconnect="endless"
     )
-    publisher.wait_until(lambda: "still reconnecting: attempt" in publisher.stdout, 60, "counter")
+    publisher.wait_until(lambda: "still reconnecting: attempt" in publisher.stdout, "counter")
     lines = publisher.stdout.splitlines()
     assert sum("reconnecting in" in line for line in lines) == 1, publisher.stdout
     assert sum("could be connected to" in line or "refused" in line for line in lines) == 1, publisher.stdout
@@ -211,7 +211,7 @@ def stream(module_children):
     """A stream of seven seconds: two status events."""
     receiver = Receiver(module_children)
     publisher = start_publisher(module_children, receiver.url(), quality="Low2", duration=7)
-    assert publisher.wait(20) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     receiver.recording()
     return publisher, receiver.process
 
@@ -266,6 +266,10 @@ def test_a_stream_says_how_it_goes(stream):
 def test_a_status_comes_every_three_seconds(stream):
     publisher, _ = stream
     status = [event for event in events(publisher) if event["name"] == "status"]
+    # A busy machine may leave one out; none comes early.
+    assert 1 <= len(status) <= 2 and all(event["t"] >= 3 * number for number, event in enumerate(status, start=1)), status
+    if last_event(publisher, "ended")["sourceDropped"]:
+        return
     assert [round(event["t"] / 3, 1) for event in status] == [1, 2]
     last = status[-1]
     # The encoder may leave frames out for its bit rate.
@@ -283,7 +287,7 @@ def test_publisher_and_receiver_agree(stream):
     assert sent["audioPackets"] == received["audioPackets"]
     assert abs(sent["audioSeconds"] - received["audioSeconds"]) < 0.001
     assert received["disordered"] == 0
-    assert received["largestVideoGap"] <= 0.5
+    assert received["largestVideoGap"] <= 0.5 or sent["sourceDropped"]
 
 
 def test_people_read_the_same_on_standard_error(stream):
@@ -294,7 +298,7 @@ def test_people_read_the_same_on_standard_error(stream):
 def test_events_as_text_are_lines_for_people(children):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low2", duration=0.5, events=None)
-    assert publisher.wait(10) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     assert "live at" in publisher.stdout and "ended:" in publisher.stdout
     assert "{" not in publisher.stdout
     assert "\x1b" not in publisher.stdout + publisher.stderr, "a terminal's codes belong on a terminal"
@@ -305,6 +309,6 @@ def test_output_that_nobody_reads_does_no_harm(children):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low2", duration=1)
     words = " ".join(map(str, publisher.argv))
-    assert publisher.wait(10) == 0
-    shell = children.run("shell", ["bash", "-c", f"set -o pipefail; {words} | true"], timeout=20)
+    assert publisher.wait() == 0
+    shell = children.run("shell", ["bash", "-c", f"set -o pipefail; {words} | true"])
     assert shell.child.returncode == 0, shell.report()

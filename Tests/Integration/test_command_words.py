@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from appliance import BOARD, DEVICE, Appliance, Terminal, plain
+from appliance import BOARD, DEVICE, LIVE, Appliance, Terminal, plain
 from tallycam import Receiver, events, start_publisher, wait_for_event
 
 # All that separates elsewhere, within one value.
@@ -43,7 +43,7 @@ def live_camera(children, **files) -> Appliance:
 def test_a_filter_is_written_alike_on_the_command_line_and_as_a_command_of_publish(children):
     by_option = publisher_of(children, filter=FILTER)
     send(by_option, "settings")
-    by_option.wait_until(lambda: f" filter {FILTER}\n" in by_option.stderr, 10, "the filter of the command line")
+    by_option.wait_until(lambda: f" filter {FILTER}\n" in by_option.stderr, "the filter of the command line")
     # As the settings have it, with a blank in place of a comma, and as a word that is quoted as a whole.
     whole = r"""text position=top-left "text=Studio: {time}, \"live\", it's a=b" """
     for number, line in enumerate((FILTER, FILTER.replace(",", " ", 1), whole)):
@@ -52,10 +52,10 @@ def test_a_filter_is_written_alike_on_the_command_line_and_as_a_command_of_publi
         for count, command in ((1, None), (2, f"filter {line}")):
             if command:
                 send(by_option, command)
-            by_option.wait_until(lambda: len(filtered(by_option)) == 2 * number + count, 10, command or "no filter")
+            by_option.wait_until(lambda: len(filtered(by_option)) == 2 * number + count, command or "no filter")
             assert filtered(by_option)[-1] == changes[count - 1], line
     send(by_option, "stop")
-    assert by_option.wait(10) == 0, by_option.report()
+    assert by_option.wait() == 0, by_option.report()
 
 
 def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(children):
@@ -79,27 +79,27 @@ def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(ch
 def test_publish_answers_what_the_camera_answers(children):
     publisher = publisher_of(children)
     send(publisher, "status", "quality", "settings", "controls", "status json", "controls json")
-    publisher.wait_until(lambda: '[{"name":' in publisher.stderr, 10, "the last answer")
-    for words in (r"state:    live\n", r"quality:  Low1, 320x240, [\d.]+ fps, \d+ of \d+ kbit/s, [\d.]+ s buffered, encoder \w+\n", r" quality Low1\n"):
+    publisher.wait_until(lambda: '[{"name":' in publisher.stderr, "the last answer")
+    for words in (r"state:    (live|degraded)\n", r"quality:  Low1, 320x240, [\d.]+ fps, \d+ of \d+ kbit/s, [\d.]+ s buffered, encoder \w+\n", r" quality Low1\n"):
         assert re.search(words, publisher.stderr), (words, publisher.stderr)
     camera = live_camera(children)
     # Lines of JSON have no time in front.
     [status] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("{")]
     [controls] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("[")]
-    camera.process.wait_until(lambda: "encoder" in camera.status(), 10, "the first report of the stream")
+    camera.process.wait_until(lambda: "encoder" in camera.status(), "the first report of the stream")
     theirs = camera.status()
-    assert status["state"] == theirs["state"] == "live" and status["quality"] == "Low1"
+    assert {status["state"], theirs["state"]} <= set(LIVE) and status["quality"] == "Low1"
     assert set(status) <= set(theirs)
     listed = json.loads(camera.ask("controls", "json").stdout)
     assert [control["name"] for control in controls] == [control["name"] for control in listed]
     send(publisher, "stop")
-    assert publisher.wait(10) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
 
 
 def test_a_command_that_a_place_does_not_have_says_so(children):
     publisher = publisher_of(children)
     send(publisher, "reboot", "torch on", "show", "mute", "statsu")
-    publisher.wait_until(lambda: "statsu" in publisher.stdout, 10, "the last refusal")
+    publisher.wait_until(lambda: "statsu" in publisher.stdout, "the last refusal")
     reasons = [json.loads(line)["reason"] for line in publisher.stdout.splitlines() if '"refused"' in line]
     assert reasons == [
         "publish does not control the machine: only the camera appliance (tallycam run) does",

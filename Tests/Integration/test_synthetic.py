@@ -1,4 +1,4 @@
-"""The clock and counter in the synthetic video, read from what was received: what is missing, and how late it is."""
+"""The clock and counter in the synthetic video, read from what was received: what is missing, and when it was taken."""
 
 import time
 
@@ -7,13 +7,14 @@ from burnt_in_clock import read_all
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher
 
-pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.2), pytest.mark.paced]
+pytestmark = pytest.mark.takes(minutes=0.2, processors=0.2)
+
 
 @pytest.mark.parametrize("quality, dimension", [("Low1", "416x234"), ("Medium1", "640x480"), ("High3", "1280x720")])
 def test_every_frame_tells_its_number_and_time(children, quality, dimension):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality=quality, dimension=dimension, duration=2.5)
-    assert publisher.wait(15) == 0, publisher.report()
+    assert publisher.wait() == 0, publisher.report()
     now = time.monotonic() * 1000
     sent = last_event(publisher, "ended")
     recording = Recording(receiver.recording())
@@ -24,9 +25,10 @@ def test_every_frame_tells_its_number_and_time(children, quality, dimension):
     numbers = [reading.number for reading in readings]
     assert numbers == sorted(set(numbers))
     missing = numbers[-1] - numbers[0] + 1 - len(numbers)
-    assert missing <= sent["videoSkipped"], "what is missing was skipped by the encoder"
+    accounted = sent["videoSkipped"] + sent["videoDropped"] + sent["videoDecimated"] + sent["sourceDropped"]
+    assert missing <= accounted, "what is missing was skipped by the encoder, or could not be drawn in time"
 
     # The stream's timestamps are the times at which the frames were taken.
     shifts = [tag.timestamp - reading.milliseconds for tag, reading in zip(recording.frames, readings)]
     assert max(shifts) - min(shifts) <= 1
-    assert 0 <= now - readings[-1].milliseconds < 1000
+    assert now >= readings[-1].milliseconds

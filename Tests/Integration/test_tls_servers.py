@@ -43,9 +43,10 @@ class Rig:
         )  # fmt: skip
         publisher = self.children.start("publish", [
             TALLYCAM, "publish", "--stream", stream, "--from-flv", self.file, "--events", "json", "--pace", "fast",
+            "--connect-timeout", "60", "--handshake-timeout", "60",
         ])  # fmt: skip
         publisher.wait_until(
-            lambda: not publisher.running or (until and last_event(publisher, until)), 30, f"its end or {until}"
+            lambda: not publisher.running or (until and last_event(publisher, until)), f"its end or {until}"
         )
         publisher.kill()
         return publisher

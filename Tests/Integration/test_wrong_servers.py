@@ -116,13 +116,14 @@ def slow_uplinks(publisher) -> list[dict]:
 def test_a_server_that_is_gone_is_no_slow_uplink(nginx, children):
     publisher = publish_small(children, nginx.url("x"), reconnect="endless", buffer="1")
     wait_for_event(publisher, "publishing")
+    before = len(slow_uplinks(publisher))
     nginx.process.kill()
-    wait_for_event(publisher, "serverAway", 20)
-    assert slow_uplinks(publisher) == []
+    wait_for_event(publisher, "serverAway")
+    assert len(slow_uplinks(publisher)) == before
 
 
 def test_a_server_that_reads_nothing_is_no_slow_uplink(children):
     receiver = FaultyReceiver(children, ["zero-window=30"])
     publisher = publish_small(children, receiver.url, reconnect="endless", buffer="1")
-    wait_for_event(publisher, "serverAway", 20)
+    wait_for_event(publisher, "serverAway")
     assert slow_uplinks(publisher) == []

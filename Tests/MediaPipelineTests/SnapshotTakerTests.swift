@@ -52,7 +52,7 @@ import Testing
         func withBytes<Value, Failure: Error>(
             _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
         ) throws(Failure) -> Value {
-            _ = SnapshotTakerTests.isSignalled(mayBeRead, within: .seconds(10))
+            _ = SnapshotTakerTests.isSignalled(mayBeRead, within: .seconds(60))
             return try bytes.withBytes(body)
         }
     }
@@ -80,7 +80,7 @@ import Testing
     private func takeAnswers(_ count: Int) throws -> [SnapshotAnswer] {
         var taken: [SnapshotAnswer] = []
         while taken.count < count {
-            try #require(Self.isSignalled(answers.wakeup, within: .seconds(10)), "\(taken.count) of \(count)")
+            try #require(Self.isSignalled(answers.wakeup, within: .seconds(60)), "\(taken.count) of \(count)")
             taken += answers.takeAll()
         }
         return taken
@@ -95,7 +95,6 @@ import Testing
     @Test func theVideoThreadDoesNotWaitAndTheLeaseEndsBeforeTheWork() throws {
         let (mayBeRead, isFree) = (try EventFD(), try EventFD())
         taker.take(request(1))
-        let start = MonotonicClock.now()
         taker.offer(try frame(at: 0, luma: 60, mayBeRead: mayBeRead, isFree: isFree), from: GivenFrames())
         // While one is being made no other frame is held.
         taker.take(request(2))
@@ -103,10 +102,10 @@ import Testing
         for number in 1...50 {
             taker.offer(try frame(at: Int64(40 * number), luma: 90, isFree: next), from: GivenFrames())
         }
-        #expect(MonotonicClock.now() - start < .seconds(2))
+        // It would have waited until the frame may be read, which is later.
         #expect(!Self.isSignalled(isFree, within: .zero) && Self.isSignalled(next, within: .zero))
         mayBeRead.signal()
-        #expect(Self.isSignalled(isFree, within: .seconds(10)))
+        #expect(Self.isSignalled(isFree, within: .seconds(60)))
         let first = try takeAnswers(1)
         // An answer comes a moment before the next frame may be held.
         var second: [SnapshotAnswer] = []
@@ -147,7 +146,7 @@ import Testing
         taker.finish(reason: "", within: .milliseconds(100))
         #expect(MonotonicClock.now() - start >= .milliseconds(100), "a disk that hangs is left alone")
         mayBeRead.signal()
-        taker.finish(reason: "", within: .seconds(10))
+        taker.finish(reason: "", within: .seconds(60))
         #expect(answers.takeAll().count == 1)
     }
 

@@ -64,21 +64,23 @@ import Testing
     }
 
     @Test func sourcesArePacedByTheClock() throws {
-        let silence = SilenceSource(format: AudioFormat(sampleRate: 48_000, channelCount: 1), stop: stop)
-        let tone = ToneSource(sampleRate: 48_000, stop: stop)
-        for source in [silence, tone] as [any AudioSource] {
-            let first = try #require(try source.nextBlock(frameCount: 480))
-            #expect(MonotonicClock.now() >= first.captureTime + .milliseconds(10))
-            let second = try #require(try source.nextBlock(frameCount: 480))
-            #expect(second.captureTime - first.captureTime == .milliseconds(10))
-            #expect(second.samples.count == 480 * source.format.channelCount)
-        }
-        #expect(try silence.nextBlock(frameCount: 100)?.samples == [Int16](repeating: 0, count: 100))
-        stop.signal()
-        // An hour's block, had it not been stopped.
-        for source in [silence, tone] as [any AudioSource] {
-            #expect(try source.nextBlock(frameCount: 48_000 * 3600) == nil)
-            #expect(source.endingNote == nil)
+        try VirtualTime().run {
+            let silence = SilenceSource(format: AudioFormat(sampleRate: 48_000, channelCount: 1), stop: stop)
+            let tone = ToneSource(sampleRate: 48_000, stop: stop)
+            for source in [silence, tone] as [any AudioSource] {
+                let first = try #require(try source.nextBlock(frameCount: 480))
+                #expect(MonotonicClock.now() >= first.captureTime + .milliseconds(10))
+                let second = try #require(try source.nextBlock(frameCount: 480))
+                #expect(second.captureTime - first.captureTime == .milliseconds(10))
+                #expect(second.samples.count == 480 * source.format.channelCount)
+            }
+            #expect(try silence.nextBlock(frameCount: 100)?.samples == [Int16](repeating: 0, count: 100))
+            stop.signal()
+            // An hour's block, had it not been stopped.
+            for source in [silence, tone] as [any AudioSource] {
+                #expect(try source.nextBlock(frameCount: 48_000 * 3600) == nil)
+                #expect(source.endingNote == nil)
+            }
         }
     }
 }
@@ -108,33 +110,37 @@ import Testing
     }
 
     @Test func aFileIsPacedByItsRate() throws {
-        let samples = samples(2 * 950)
-        let path = try directory.write(bytes(samples) + [1, 2, 3], to: "a.pcm")
-        let source = try RawAudioInput(path: path, format: format, stop: stop)
-        let blocks = try all(source)
-        #expect(blocks.flatMap(\.samples) == samples)
-        let start = try #require(blocks.first?.captureTime)
-        let offsets = blocks.map { ($0.captureTime - start).wholeNanoseconds }
-        let exact = (0..<10).map { Int64(100 * $0) * 1_000_000_000 / 44_100 }
-        #expect(offsets == exact)
-        #expect(MonotonicClock.now() >= start + .nanoseconds(950 * 1_000_000_000 / 44_100))
-        #expect(source.endingNote == "\(path) ended after 950 samples; 3 of 4 bytes of another one are left out")
-        #expect(try source.nextBlock(frameCount: 100) == nil)
+        try VirtualTime().run {
+            let samples = samples(2 * 950)
+            let path = try directory.write(bytes(samples) + [1, 2, 3], to: "a.pcm")
+            let source = try RawAudioInput(path: path, format: format, stop: stop)
+            let blocks = try all(source)
+            #expect(blocks.flatMap(\.samples) == samples)
+            let start = try #require(blocks.first?.captureTime)
+            let offsets = blocks.map { ($0.captureTime - start).wholeNanoseconds }
+            let exact = (0..<10).map { Int64(100 * $0) * 1_000_000_000 / 44_100 }
+            #expect(offsets == exact)
+            #expect(MonotonicClock.now() >= start + .nanoseconds(950 * 1_000_000_000 / 44_100))
+            #expect(source.endingNote == "\(path) ended after 950 samples; 3 of 4 bytes of another one are left out")
+            #expect(try source.nextBlock(frameCount: 100) == nil)
+        }
     }
 
     /// Of several, only the first is asked at once.
     @Test func aFileStartsWhenOthersDo() throws {
-        let samples = samples(2 * 300)
-        let path = try directory.write(bytes(samples), to: "a.pcm")
-        let source = try RawAudioInput(path: path, format: format, stop: stop)
-        let start = MonotonicClock.now() - .milliseconds(30)
-        source.start(at: start)
-        let blocks = try all(source)
-        #expect(blocks.map { $0.captureTime - start } == (0..<3).map { .ofFrames(100 * $0, sampleRate: 44_100) })
-        #expect(blocks.flatMap(\.samples) == samples, "what is late is caught up with")
-        let tone = ToneSource(sampleRate: 44_100, stop: stop)
-        tone.start(at: start)
-        #expect(try tone.nextBlock(frameCount: 100)?.captureTime == start)
+        try VirtualTime().run {
+            let samples = samples(2 * 300)
+            let path = try directory.write(bytes(samples), to: "a.pcm")
+            let source = try RawAudioInput(path: path, format: format, stop: stop)
+            let start = MonotonicClock.now() - .milliseconds(30)
+            source.start(at: start)
+            let blocks = try all(source)
+            #expect(blocks.map { $0.captureTime - start } == (0..<3).map { .ofFrames(100 * $0, sampleRate: 44_100) })
+            #expect(blocks.flatMap(\.samples) == samples, "what is late is caught up with")
+            let tone = ToneSource(sampleRate: 44_100, stop: stop)
+            tone.start(at: start)
+            #expect(try tone.nextBlock(frameCount: 100)?.captureTime == start)
+        }
     }
 
     /// 5.1 in 32 bits, with half a frame more.
@@ -177,27 +183,29 @@ import Testing
     }
 
     @Test func aPipeThatGivesNothingIsSilent() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try RawAudioInput(path: path, format: format, stop: stop)
-        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        let audio = samples(2 * 200).map { $0 | 1 }
-        try writer.writeAll(Array(bytes(audio)[..<500]))
-        let first = try #require(try source.nextBlock(frameCount: 100))
-        #expect(first.samples == Array(audio[..<200]))
-        let pause = try #require(try source.nextBlock(frameCount: 100))
-        let more = try #require(try source.nextBlock(frameCount: 100))
-        #expect(pause.samples + more.samples == [Int16](repeating: 0, count: 400))
-        #expect(pause.captureTime - first.captureTime >= .milliseconds(199))
-        #expect(more.captureTime - pause.captureTime == .nanoseconds(100 * 1_000_000_000 / 44_100))
-        try writer.writeAll(Array(bytes(audio)[500...]))
-        var last = more.samples
-        var lastTime = more.captureTime
-        while last.allSatisfy({ $0 == 0 }) {
-            let block = try #require(try source.nextBlock(frameCount: 100))
-            #expect(block.captureTime > lastTime, "what came before the pause follows its silence")
-            (last, lastTime) = (block.samples, block.captureTime)
+        try VirtualTime().run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try RawAudioInput(path: path, format: format, stop: stop)
+            let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+            let audio = samples(2 * 200).map { $0 | 1 }
+            try writer.writeAll(Array(bytes(audio)[..<500]))
+            let first = try #require(try source.nextBlock(frameCount: 100))
+            #expect(first.samples == Array(audio[..<200]))
+            let pause = try #require(try source.nextBlock(frameCount: 100))
+            let more = try #require(try source.nextBlock(frameCount: 100))
+            #expect(pause.samples + more.samples == [Int16](repeating: 0, count: 400))
+            #expect(pause.captureTime - first.captureTime >= .milliseconds(199))
+            #expect(more.captureTime - pause.captureTime == .nanoseconds(100 * 1_000_000_000 / 44_100))
+            try writer.writeAll(Array(bytes(audio)[500...]))
+            var last = more.samples
+            var lastTime = more.captureTime
+            while last.allSatisfy({ $0 == 0 }) {
+                let block = try #require(try source.nextBlock(frameCount: 100))
+                #expect(block.captureTime > lastTime, "what came before the pause follows its silence")
+                (last, lastTime) = (block.samples, block.captureTime)
+            }
+            #expect(last == Array(audio[200...]), "what had come of it before was kept")
         }
-        #expect(last == Array(audio[200...]), "what had come of it before was kept")
     }
 
     @Test func tooLittleIsAnError() throws {

@@ -19,6 +19,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     private let stop: EventFD
     private let directory: TemporaryDirectory
     private let rate = FrameRate(framesPerSecond: 240)
+    private let time = VirtualTime()
 
     init() throws {
         stop = try EventFD()
@@ -51,19 +52,21 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
 
     @Test(arguments: [(PixelFormat.i420, 6, 4, 36), (.nv12, 6, 4, 36), (.i420, 5, 3, 27), (.nv12, 5, 3, 27)])
     func aFileIsPacedByItsRate(format: PixelFormat, width: Int, height: Int, byteCount: Int) throws {
-        let frames = frames(8, byteCount: byteCount)
-        let path = try directory.write(Array(frames.joined()), to: "a.yuv")
-        let source = try open(path, format, width, height)
-        #expect(source.layout.byteCount == byteCount)
-        let before = MonotonicClock.now()
-        let (given, times) = try all(source)
-        #expect(given == frames)
-        let start = try #require(times.first)
-        #expect(start >= before)
-        #expect(times.map { $0 - start } == (0..<8).map { rate.offset(ofFrame: $0) })
-        #expect(source.endingNote == "\(path) ended after 8 frames")
-        #expect(source.origin == "the raw video in \(path)")
-        #expect(MonotonicClock.now() >= start + rate.offset(ofFrame: 7))
+        try time.run {
+            let frames = frames(8, byteCount: byteCount)
+            let path = try directory.write(Array(frames.joined()), to: "a.yuv")
+            let source = try open(path, format, width, height)
+            #expect(source.layout.byteCount == byteCount)
+            let before = MonotonicClock.now()
+            let (given, times) = try all(source)
+            #expect(given == frames)
+            let start = try #require(times.first)
+            #expect(start >= before)
+            #expect(times.map { $0 - start } == (0..<8).map { rate.offset(ofFrame: $0) })
+            #expect(source.endingNote == "\(path) ended after 8 frames")
+            #expect(source.origin == "the raw video in \(path)")
+            #expect(MonotonicClock.now() >= start + rate.offset(ofFrame: 7))
+        }
     }
 
     @Test func aPartOfAFrameIsReported() throws {
@@ -105,41 +108,45 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     @Test func aPipeThatGivesNothingRepeatsItsLastFrame() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try open(path)
-        // Opened without waiting, as the reader is there; a frame, and a part of the next.
-        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        let frames = frames(2)
-        try writer.writeAll(frames[0] + frames[1][..<10])
-        var times: [MediaTimestamp] = []
-        for _ in 0..<4 {
-            let frame = try #require(try taken(source))
-            #expect(frame.bytes == frames[0])
-            times.append(frame.time)
+        try time.run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try open(path)
+            // Opened without waiting, as the reader is there; a frame, and a part of the next.
+            let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+            let frames = frames(2)
+            try writer.writeAll(frames[0] + frames[1][..<10])
+            var times: [MediaTimestamp] = []
+            for _ in 0..<4 {
+                let frame = try #require(try taken(source))
+                #expect(frame.bytes == frames[0])
+                times.append(frame.time)
+            }
+            // Not at once, as writers do not come evenly; then at the source's rate.
+            #expect(times[1] - times[0] >= .milliseconds(199))
+            #expect(times[2] - times[1] == rate.frameDuration)
+            #expect(times[3] - times[2] == rate.frameDuration)
+            try writer.writeAll(Array(frames[1][10...]))
+            var last = frames[0]
+            var lastTime = times[3]
+            while last == frames[0] {
+                let frame = try #require(try taken(source))
+                #expect(frame.time > lastTime, "what came before the pause follows the frames that were repeated")
+                (last, lastTime) = (frame.bytes, frame.time)
+            }
+            #expect(last == frames[1], "what had come of it before was kept")
         }
-        // Not at once, as writers do not come evenly; then at the source's rate.
-        #expect(times[1] - times[0] >= .milliseconds(199))
-        #expect(times[2] - times[1] == rate.frameDuration)
-        #expect(times[3] - times[2] == rate.frameDuration)
-        try writer.writeAll(Array(frames[1][10...]))
-        var last = frames[0]
-        var lastTime = times[3]
-        while last == frames[0] {
-            let frame = try #require(try taken(source))
-            #expect(frame.time > lastTime, "what came before the pause follows the frames that were repeated")
-            (last, lastTime) = (frame.bytes, frame.time)
-        }
-        #expect(last == frames[1], "what had come of it before was kept")
     }
 
     @Test func aSlowPipeIsNotLateBeforeItsOwnTime() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try open(path, at: FrameRate(framesPerSecond: 2))
-        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-        try writer.writeAll(frames(1)[0])
-        let first = try #require(try taken(source))
-        let again = try #require(try taken(source))
-        #expect(again.time - first.time >= .milliseconds(749))
+        try time.run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try open(path, at: FrameRate(framesPerSecond: 2))
+            let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+            try writer.writeAll(frames(1)[0])
+            let first = try #require(try taken(source))
+            let again = try #require(try taken(source))
+            #expect(again.time - first.time >= .milliseconds(749))
+        }
     }
 
     private func taken(_ source: RawVideoInput) throws -> (bytes: [UInt8], time: MediaTimestamp)? {

@@ -49,9 +49,9 @@ final class PseudoTerminal: Sendable {
 
     var terminal: Int32 { slaveEnd.rawValue }
 
-    /// What is written until it ends so, or for five seconds; line ends as a terminal has them.
+    /// What is written until it ends so, or for a minute; line ends as a terminal has them.
     func takeText(until end: String) -> String {
-        let deadline = MonotonicClock.now() + .seconds(5)
+        let deadline = MonotonicClock.now() + .seconds(60)
         var text = ""
         while !text.hasSuffix(end), MonotonicClock.now() < deadline {
             text += takenText(from: masterEnd.rawValue, waiting: .milliseconds(100))

@@ -6,7 +6,8 @@ import Testing
 @testable import Transport
 
 private func connect(
-    to server: TLSServer, authorityFile: String? = nil, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
+    to server: TLSServer, authorityFile: String? = nil,
+    timeouts: ConnectionTimeouts = ConnectionTimeouts(connect: .seconds(60), tlsHandshake: .seconds(60)),
     cancellation: EventFD? = nil
 ) throws -> TLSConnection {
     let context = try TLSContext(authorityFile: authorityFile ?? TestCertificates.shared.get().authority)
