@@ -40,7 +40,8 @@ class Fault:
 
 FAULTS = {
     # Every wait for an answer has a limit of 5 s.
-    "no accept": Fault(("no-accept=6.5",), -1015, noticed=5),
+    # Counted from the receiver's start, which may be long before the publisher's.
+    "no accept": Fault(("no-accept=12",), -1015, noticed=5),
     "no handshake": Fault(("no-handshake",), -1015, noticed=5),
     "garbage handshake": Fault(("garbage-handshake",), -1004),
     "dribbled handshake": Fault(("dribbled-handshake",), term=0.5),
@@ -102,8 +103,9 @@ def test_publishing_goes_on_after_the_fault(runs, name):
         assert not [event for event in happened if event["code"] < 0 or event["code"] // 1000 == 3]
         assert codes.count(1002) == 1
     else:
-        assert [event["cause"] for event in happened if event["code"] == fault.retry] == [fault.code]
-        assert codes.count(1102) == 1
+        causes = [event["cause"] for event in happened if event["code"] == fault.retry]
+        assert set(causes) == {fault.code} and codes.count(1102) == len(causes)
+        assert len(causes) == 1 or name == "no accept"
         assert codes.count(1002) == (2 if fault.is_mid_stream else 1)
         assert_noticed_in_time(happened, fault)
 

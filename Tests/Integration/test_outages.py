@@ -124,24 +124,33 @@ def wait_for_more(nginx, publisher, size: int) -> None:
     publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_FRAMES, "more frames")
 
 
-def stay_cut(publisher, seconds: float, is_long: bool) -> float:
-    """Waits, and if `is_long` at least until the stream reconnects; says how long that was."""
-    start = time.monotonic()
+def stay_cut(publisher, seconds: float) -> None:
+    """Waits, and if it is for long at least until the stream reconnects."""
     time.sleep(seconds)
-    if is_long:
+    if seconds > 5:
         wait_for_count(publisher, "reconnecting", 1)
-    return time.monotonic() - start
+
+
+def wait_for_return(nginx, publisher, seconds: float, size: int) -> None:
+    """What was on its way may still come on the old connection, which is lost after a long cut."""
+    if seconds > 5:
+        wait_for_count(publisher, "publishing", 2)
+        wait_for_frames(nginx, publisher, 2)
+    else:
+        wait_for_more(nginx, publisher, size)
 
 
 def swallow(children, seconds: float):
     network = Network(children)
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
+    start = time.monotonic()
     network.swallow_packets()
-    took = stay_cut(publisher, seconds, seconds > 5)
+    stay_cut(publisher, seconds)
     size = recorded(nginx)
     network.pass_packets()
-    wait_for_more(nginx, publisher, size)
+    took = time.monotonic() - start
+    wait_for_return(nginx, publisher, seconds, size)
     return *finish(nginx, publisher), took
 
 
@@ -150,10 +159,10 @@ def unplug(children, seconds: float):
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
     network.pull_plug()
-    stay_cut(publisher, seconds, seconds > 5)
+    stay_cut(publisher, seconds)
     size = recorded(nginx)
     network.insert_plug()
-    wait_for_more(nginx, publisher, size)
+    wait_for_return(nginx, publisher, seconds, size)
     return finish(nginx, publisher)
 
 
@@ -207,8 +216,10 @@ def stop_without_network(children, cut: str, is_lost: bool):
     network = Network(children)
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
+    start = time.monotonic()
     getattr(network, cut)()
-    took = stay_cut(publisher, 2, is_lost)
+    stay_cut(publisher, 5.1 if is_lost else 2)
+    took = time.monotonic() - start
     end_at_once(publisher)
     return publisher, took
 
@@ -220,8 +231,8 @@ STOPS = {
     "unplugged, still connected": ("pull_plug", False),
     "unplugged, reconnecting": ("pull_plug", True),
 }
-# Seconds without an answer for which a connection is kept in any case; five are too many.
-KEPT = 4
+# Seconds without an answer for which a connection is kept in any case, with those in which TCP tries no more; five are too many.
+KEPT = 2.5
 
 
 RUNS = {

@@ -108,33 +108,31 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     @Test func aPipeThatGivesNothingRepeatsItsLastFrame() throws {
-        try time.run {
-            let path = try directory.makeFIFO("fifo")
-            let source = try open(path)
-            // Opened without waiting, as the reader is there; a frame, and a part of the next.
-            let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
-            let frames = frames(2)
-            try writer.writeAll(frames[0] + frames[1][..<10])
-            var times: [MediaTimestamp] = []
-            for _ in 0..<4 {
-                let frame = try #require(try taken(source))
-                #expect(frame.bytes == frames[0])
-                times.append(frame.time)
-            }
-            // Not at once, as writers do not come evenly; then at the source's rate.
-            #expect(times[1] - times[0] >= .milliseconds(199))
-            #expect(times[2] - times[1] == rate.frameDuration)
-            #expect(times[3] - times[2] == rate.frameDuration)
-            try writer.writeAll(Array(frames[1][10...]))
-            var last = frames[0]
-            var lastTime = times[3]
-            while last == frames[0] {
-                let frame = try #require(try taken(source))
-                #expect(frame.time > lastTime, "what came before the pause follows the frames that were repeated")
-                (last, lastTime) = (frame.bytes, frame.time)
-            }
-            #expect(last == frames[1], "what had come of it before was kept")
+        let path = try directory.makeFIFO("fifo")
+        let source = try open(path)
+        // Opened without waiting, as the reader is there; a frame, and a part of the next.
+        let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
+        let frames = frames(2)
+        try writer.writeAll(frames[0] + frames[1][..<10])
+        var times: [MediaTimestamp] = []
+        for _ in 0..<4 {
+            let frame = try #require(try taken(source))
+            #expect(frame.bytes == frames[0])
+            times.append(frame.time)
         }
+        // Not at once, as writers do not come evenly; then at the source's rate.
+        #expect(times[1] - times[0] >= .milliseconds(199))
+        #expect(times[2] - times[1] == rate.frameDuration)
+        #expect(times[3] - times[2] == rate.frameDuration)
+        try writer.writeAll(Array(frames[1][10...]))
+        var last = frames[0]
+        var lastTime = times[3]
+        while last == frames[0] {
+            let frame = try #require(try taken(source))
+            #expect(frame.time > lastTime, "what came before the pause follows the frames that were repeated")
+            (last, lastTime) = (frame.bytes, frame.time)
+        }
+        #expect(last == frames[1], "what had come of it before was kept")
     }
 
     @Test func aSlowPipeIsNotLateBeforeItsOwnTime() throws {
