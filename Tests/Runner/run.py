@@ -23,9 +23,8 @@ COMPUTING = ["unit", "fuzz"]
 LAST = ["nice", "-n", "15"]
 # Tests against the clock fail on a machine that is busy with something else: a fault of the product fails twice.
 REPEATED = {"integration", "board"}
-# Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once. With less
-# than all of them, two files that need 0.9 of a processor each would leave one of two processors idle.
-SHARE, FILES_AT_ONCE = 1.0, 12
+# Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
+SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
