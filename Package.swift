@@ -285,8 +285,5 @@ let optimizedForTests = [
     "FrameFilteringTests", "SeededNumbers", "MediaTestSupport",
 ]
 for target in package.targets where optimizedForTests.contains(target.name) {
-    target.swiftSettings =
-        (target.swiftSettings ?? []) + [
-            .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
-        ]
+    target.swiftSettings? += [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 }

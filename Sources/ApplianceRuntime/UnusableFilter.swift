@@ -3,15 +3,15 @@ import FrameFiltering
 
 /// A filter of device.json whose file is missing or broken.
 public struct UnusableFilter {
-    /// Of the file's name in device.json: `filters[1].file`.
+    /// The key of device.json that names the file: `filters[1].file`.
     public let keyPath: String
-    /// What cannot be used and what becomes of it, for people.
+    /// What is wrong with the file and that the filter is left out, in words for people.
     public let problem: String
     let setting: FilterSetting
 }
 
 extension FilterChain {
-    /// Reads the files that the filters name, which takes as long as their disk does.
+    /// Reads the files that the filters name, and blocks as long as their disk does.
     public func unusableFilters() -> [UnusableFilter] {
         var loaded = LoadedFilters()
         var unusable: [UnusableFilter] = []

@@ -107,7 +107,7 @@ private func write(
         guard rename(temporary, path) == 0 else { throw SystemCallError("rename") }
     } catch {
         unlink(temporary)
-        // Nobody knows the name of the temporary file.
+        // A person has named `path`, and has never seen the name of the temporary file.
         throw SystemCallError(error.call, number: error.number, subject: path)
     }
 }
@@ -156,7 +156,7 @@ private func synchronizeDirectory(_ path: String) throws(SystemCallError) {
 }
 
 extension SystemCallError {
-    /// An error of `readRegularFile` for people, whom EINVAL tells nothing.
+    /// An error of `readRegularFile`, in words for people. It throws EINVAL for a file that is not a regular file.
     public var fileProblem: String {
         guard call == "read", number == EINVAL, let subject else { return description }
         return "\(subject) is not a regular file"

@@ -13,7 +13,7 @@ struct BytesAhead: Sendable {
     private(set) var count = 0.0
     /// What the link carries.
     private(set) var rate: Bitrate?
-    /// Bytes whose count seemed to prove that the link has become better, until it is known whether it has.
+    /// Bytes that seemed to prove that the link has become better, until it is known whether it has.
     private var risen: Double?
     /// Cycles in a row that had the rate of the one before and took more than it.
     private var sameCycles = 0

@@ -148,7 +148,7 @@ func parseOptions(
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
-    // A script whose variable is not set.
+    // As from a script in which a variable is not set.
     for option in options.options where option.takesPath && parsed[option.name] == "" {
         throw CommandFailure.usage("--\(option.name) is empty; usage: \(usage)")
     }

@@ -1,4 +1,4 @@
-"""Who may import whom: the core imports nothing of the system, the rim's targets do not import each other, and engines
+"""Which targets may import which: the core imports nothing of the system, the rim's targets do not import each other, and engines
 do not import devices. No Python file imports from a file of tests."""
 
 import ast

@@ -4,6 +4,7 @@ import binascii
 import subprocess
 from dataclasses import dataclass
 
+from processes import HUNG
 from recording import Recording
 
 COLUMNS, ROWS = 40, 3
@@ -35,7 +36,7 @@ def read_all(recording: Recording) -> list[Reading]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-fps_mode", "passthrough", "-f", "rawvideo",
          "-pix_fmt", "gray", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     frames, size = memoryview(run.stdout), width * height
     return [read_strip(frames[at : at + size], width, height) for at in range(0, len(frames), size)]

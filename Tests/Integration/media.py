@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import flv
+from processes import HUNG
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ def decode(path: Path) -> Decoded:
         ["ffmpeg", "-v", "error", "-xerror", "-err_detect", "explode", "-copyts", "-i", str(path),
          "-map", "0:v?", "-map", "0:a?", "-fps_mode", "passthrough", "-enc_time_base:v", "demux",
          "-f", "framecrc", "-"],
-        capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     kinds, counts = {}, Counter()
     for line in run.stdout.splitlines():
@@ -44,7 +45,7 @@ def frame_sizes(path: Path) -> list[tuple[str, int]]:
     """The sizes of the decoded frames, in their order, and how many in a row have each: `[("640x360", 60), ...]`."""
     run = subprocess.run(
         ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=width,height", "-of", "csv=p=0:s=x", str(path)],
-        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     # Frames with side data have an empty field for it.
     sizes = [line.rstrip("x") for line in run.stdout.split()]
@@ -55,14 +56,14 @@ def mean_brightness(path: Path) -> list[float]:
     """Of every frame, the mean of its luma."""
     words = ["ffmpeg", "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough",
              "-vf", "scale=8:8:flags=area,format=gray", "-f", "rawvideo", "-"]  # fmt: skip
-    data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
+    data = subprocess.run(words, capture_output=True, check=True, timeout=HUNG).stdout
     return [sum(data[place : place + 64]) / 64 for place in range(0, len(data), 64)]
 
 
 def run_ffmpeg(*arguments) -> None:
     subprocess.run(
         ["ffmpeg", "-v", "error", "-y", *map(str, arguments)],
-        check=True, timeout=120, stdin=subprocess.DEVNULL,
+        check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
 

@@ -3,6 +3,8 @@
 import subprocess
 from pathlib import Path
 
+from processes import HUNG
+
 # Mean difference of two neighbouring frames, of 255: the test pattern moves by several, an encoder's noise is far below.
 MOTION = 0.5
 
@@ -12,7 +14,7 @@ def decoded(path: Path, width: int, height: int, pixels: str) -> list[bytes]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-fps_mode", "passthrough", "-vf", f"scale={width}:{height}:flags=area",
          "-pix_fmt", pixels, "-f", "rawvideo", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     size = width * height * (3 if pixels == "rgb24" else 1)
     return [run.stdout[at : at + size] for at in range(0, len(run.stdout), size)]
@@ -36,7 +38,7 @@ def loudness(path: Path, since: float, end: float) -> int:
     """The largest sample of this part of the audio, of 32,767."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
     return max(abs(sample) for sample in samples[int(since * 8000) : int(end * 8000)])

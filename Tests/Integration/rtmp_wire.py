@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from flv import Tag
+from processes import HUNG
 
 SET_CHUNK_SIZE, ACKNOWLEDGEMENT, USER_CONTROL, WINDOW, BANDWIDTH = 1, 3, 4, 5, 6
 AUDIO, VIDEO, DATA, COMMAND = 8, 9, 18, 20
@@ -237,7 +238,7 @@ class OBSLikePublisher:
         self.last: dict[int, Message] = {}
         self.invokes = 0
         self.inbox: list[Message] = []
-        self.socket = socket.create_connection((parts.hostname, parts.port or 1935), timeout=120)
+        self.socket = socket.create_connection((parts.hostname, parts.port or 1935), timeout=HUNG)
         self._handshake()
         self._send(Message(2, SET_CHUNK_SIZE, 0, 0, struct.pack(">I", chunk_size)))
         self.chunk_size = chunk_size

@@ -75,7 +75,8 @@ def start_publisher(children: Children, url: str | None, name: str = "publish", 
 def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int, seconds: float = 3600) -> Process:
     """So much of a clip that ffmpeg decodes, as I420 in the process's `pipe`, frame by frame at its time."""
     decoder = children.start("decoder", [
-        "ffmpeg", "-v", "error", "-i", clip, "-t", seconds, "-vf", f"scale={width}:{height}", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
+        "ffmpeg", "-v", "error", "-i", clip, "-t", seconds, "-vf", f"scale={width}:{height}",
+        "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip
     words = [sys.executable, Path(__file__).with_name("pace_frames.py"), width * height * 3 // 2, fps]
     return children.start("pacer", words, stdin=decoder.pipe, piped=True)

@@ -23,8 +23,9 @@ from network import SERVER, Uplink  # noqa: E402
 
 pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
 
-# kbit/s and the least seconds. The blackout is one that the connection may survive; a second one races it for the link's return. The end
-# comes before the tier is switched again, 9 s after the return: a stream that has just started would have no frame.
+# kbit/s and the least seconds. The blackout is one that the connection may survive; a second one races it for the link's
+# return. The end comes before the tier is switched again, 9 s after the return: a stream that has just started would
+# have no frame.
 SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 8.3)]
 # What each part waits for besides, by policy: the reason of a change of quality.
 AWAITED = {("seamless", 1): "linkCarriesLess", ("restart", 1): "tierSwitched", ("seamless", 3): "probing"}

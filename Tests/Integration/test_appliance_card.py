@@ -161,9 +161,13 @@ def read_all(terminal: Terminal) -> bytes:
 def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
-    os.mkfifo(camera.boot / "faults.txt")
+    # The camera knows the fault before anybody can wait for the pipe.
     camera.write("stream", "{}")
-    camera.wait_for("fault")
+    camera.wait_for_faults("stream.json")
+    os.mkfifo(camera.boot / "pipe")
+    os.replace(camera.boot / "pipe", camera.boot / "faults.txt")
+    camera.write("stream", "{ ")
+    camera.process.wait_until(lambda: is_reading_pipe(camera), "thread that waits for the card")
     start = time.monotonic()
     assert "powering off" in camera.console("poweroff")
     time.sleep(2)

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from burnt_in_clock import Reading, read_all
 from live_publisher import send
-from processes import Children, Process
+from processes import HUNG, Children, Process
 from recording import Recording, assert_whole, media_so_far, wait_for_media
 from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event, wait_for_statuses
 
@@ -139,5 +139,5 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
 ])  # fmt: skip
 def test_wrong_cameras_are_named(words, problem):
     run = subprocess.run(
-        [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=120)
+        [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=HUNG)
     assert run.returncode == 2 and problem in run.stderr, run.stderr

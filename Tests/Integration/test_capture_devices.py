@@ -5,6 +5,7 @@ import os
 import subprocess
 
 import pytest
+from processes import HUNG
 from tallycam import TALLYCAM
 
 URL = "rtmp://127.0.0.1:9/live/x"
@@ -14,7 +15,7 @@ def refused(*arguments: str, user: int | None = None) -> tuple[int, dict, str]:
     """Status, the `failed` event and the last line of a publisher that cannot start."""
     run = subprocess.run(
         [TALLYCAM, "publish", "--url", URL, "--events", "json", *arguments],
-        capture_output=True, text=True, timeout=120, user=user, extra_groups=[] if user else None,
+        capture_output=True, text=True, timeout=HUNG, user=user, extra_groups=[] if user else None,
     )  # fmt: skip
     events = [json.loads(line) for line in run.stdout.splitlines()]
     failed = [event for event in events if event["name"] == "failed"]
@@ -69,7 +70,7 @@ def test_a_wrong_description_is_a_usage_fault(option, source, words):
 
 @pytest.mark.parametrize("command, words", [("cameras", "there is no camera"), ("microphones", "there is no microphone")])
 def test_lists_say_why_they_are_empty(command, words):
-    run = subprocess.run([TALLYCAM, command], capture_output=True, text=True, timeout=120)
+    run = subprocess.run([TALLYCAM, command], capture_output=True, text=True, timeout=HUNG)
     if run.returncode == 0:
         assert run.stdout.count(":") > 0
     else:

@@ -6,7 +6,7 @@ import subprocess
 
 import media
 import pytest
-from processes import Children
+from processes import HUNG, Children
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher
 
@@ -25,7 +25,7 @@ def announced(path) -> dict:
     """The colors that the header announces to players."""
     found = subprocess.run(
         ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", f"stream={','.join(NAMES)}", "-of", "json", path],
-        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     stream = json.loads(found.stdout)["streams"][0]
     return {name: stream[name] for name in NAMES if stream.get(name, "unknown") != "unknown"}
@@ -34,7 +34,7 @@ def announced(path) -> dict:
 def decoded(path, filters: str, pixels: str, frame_bytes: int) -> list[bytes]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-vf", filters, "-f", "rawvideo", "-pix_fmt", pixels, "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert run.stdout and len(run.stdout) % frame_bytes == 0
     return [run.stdout[start : start + frame_bytes] for start in range(0, len(run.stdout), frame_bytes)]

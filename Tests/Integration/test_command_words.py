@@ -71,9 +71,7 @@ def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(ch
     camera.ask("filter", "text", "off")
     assert f"filter {FILTER}\n" not in camera.ask("settings").stdout
     terminal.type(f"filter {FILTER}\r".encode())
-    camera.process.wait_until(
-        lambda: f"filter {FILTER}\n" in camera.ask("settings").stdout, 10, "the filter of the console"
-    )
+    camera.process.wait_until(lambda: f"filter {FILTER}\n" in camera.ask("settings").stdout, "the filter of the console")
 
 
 def test_publish_answers_what_the_camera_answers(children):

@@ -6,6 +6,7 @@ import subprocess
 
 import media
 import pytest
+from processes import HUNG
 from tallycam import CHECKOUT
 
 pytestmark = pytest.mark.takes(minutes=0.3, processors=0.2)
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.takes(minutes=0.3, processors=0.2)
 
 def test_the_demo_shows_that_everything_arrived():
     demo = subprocess.run(
-        ["scripts/demo"], cwd=CHECKOUT, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL
+        ["scripts/demo"], cwd=CHECKOUT, capture_output=True, text=True, timeout=HUNG, stdin=subprocess.DEVNULL
     )
     assert demo.returncode == 0, demo.stdout + demo.stderr
     for words in (r"video frames +\d+ sent, \d+ received", r"audio +\d", r"mean bitrate", r"largest gap"):

@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from processes import HUNG
 from tallycam import TALLYCAM
 
 NOBODY = "setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -19,7 +20,7 @@ def refused(tmp_path, nodes: dict[str, int], *command: str, user: str = "") -> s
         part.chmod(part.stat().st_mode | 0o055)
     script = f"cp -a /dev/null /dev/full /dev/urandom {folder} && mount --bind {folder} /dev && exec {user} \"$@\""
     words = ["unshare", "--mount", "--propagation", "unchanged", "sh", "-ec", script, "sh", str(TALLYCAM), *command]
-    run = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(words, capture_output=True, text=True, timeout=HUNG)
     assert (run.returncode, run.stdout) == (4, ""), run.stderr
     return run.stderr.splitlines()[-1]
 

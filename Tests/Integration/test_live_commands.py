@@ -5,7 +5,7 @@ import time
 
 import pytest
 from live_publisher import send, start, wait_for
-from processes import Children, Process
+from processes import HUNG, Children, Process
 from recording import Recording, wait_for_media
 from tallycam import TALLYCAM, Receiver, events, last_event, publish_arguments, start_publisher, wait_for_statuses
 
@@ -19,7 +19,7 @@ def silence_starts(path) -> float:
     """Seconds from the start of the audio to where it falls silent for good."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
     return max(at for at in range(0, len(samples), 8) if abs(samples[at]) > 500) / 8000

@@ -7,6 +7,7 @@ import subprocess
 import media
 import pytest
 from appliance import DEVICE, Appliance, plain
+from processes import HUNG
 from recording import Recording, assert_whole
 from tallycam import Receiver, last_event, start_publisher, wait_for_event
 
@@ -45,7 +46,7 @@ def flash_times(recording: Recording) -> list[float]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-vf", "scale=2:2", "-fps_mode", "passthrough", "-f", "rawvideo",
          "-pix_fmt", "gray", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     return rises([0, *run.stdout[::4]], [0, *[tag.timestamp / 1000 for tag in recording.frames]], 128)
 
@@ -53,7 +54,7 @@ def flash_times(recording: Recording) -> list[float]:
 def beep_times(recording: Recording) -> list[float]:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples, rate = array.array("h", run.stdout), recording.sample_rate
     step = rate // 1000
@@ -116,7 +117,7 @@ def test_an_image_is_shown_between_black_bars(children, tmp_path, name):
     assert len(recording.frames) <= 46 and (len(recording.frames) >= 40 or sent["sourceDropped"]), sent
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
 
     def pixel(x: int, y: int) -> tuple:
@@ -176,7 +177,7 @@ def seen_corners(path, width: int, height: int) -> str:
     """The first frame's corners as a player shows them: top left, top right, bottom left and bottom right."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert len(run.stdout) == 3 * width * height
     names = {(1, 0, 0): "R", (0, 1, 0): "G", (0, 0, 1): "B", (1, 1, 1): "W"}

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from processes import HUNG
 from recording import Recording
 from tallycam import Receiver, last_event, start_publisher, wait_for_event, wait_for_statuses
 
@@ -48,7 +49,7 @@ def loudness(path) -> list[int]:
     """The largest sample of each tenth of a second."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
     return [max(map(abs, samples[at : at + 800])) for at in range(0, len(samples) - 799, 800)]

@@ -10,7 +10,7 @@ import subprocess
 
 import media
 import pytest
-from processes import Children
+from processes import HUNG, Children
 from recording import Recording, assert_whole
 from tallycam import Receiver, decoded_at_pace, events, last_event, start_publisher, wait_for_statuses
 
@@ -35,7 +35,7 @@ def psnr(received, original, filters: str = "null") -> tuple[float, float, float
     graph = f"[1:v]{filters}[b];[0:v]setpts=N[a];[b]setpts=N[c];[a][c]psnr"
     run = subprocess.run(
         ["ffmpeg", "-v", "info", "-i", received, "-i", original, "-lavfi", graph, "-f", "null", "-"],
-        capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     found = re.search(r"PSNR y:([\d.]+|inf) u:([\d.]+|inf) v:([\d.]+|inf)", run.stderr)
     return tuple(float(value) for value in found.groups())
@@ -99,7 +99,7 @@ def silence(recording: Recording) -> float:
     """Seconds of digital silence: a file that is read late on a busy machine goes on from there, and silence fills the time."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = memoryview(run.stdout).cast("h")
     return sum(max(map(abs, samples[at : at + 400])) < 8 for at in range(0, len(samples) - 399, 400)) / 20
@@ -234,7 +234,7 @@ def assert_patches(path) -> None:
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-vf", "scale=384:240:flags=accurate_rnd+full_chroma_int+neighbor",
          "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     size = 384 * 240 * 3
     for frame in (run.stdout[:size], run.stdout[-size:]):
@@ -288,7 +288,7 @@ def sides(path) -> list[array.array]:
     """Left and right as they are heard, without the first and last half second."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "f32le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples, channels = array.array("f", run.stdout), Recording(path).channel_count
     assert len(samples) > 40_000 * channels, "more than the two half seconds"
@@ -320,7 +320,7 @@ def frequency(path, rate: int = 44100) -> float:
     """The pitch of a pure tone in Hz, by its zero crossings, without the first and last part."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", str(rate), "-f", "s16le", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     samples = longest_audible(memoryview(run.stdout).cast("h")[rate // 4 : -rate // 4], rate // 20)
     level = math.sqrt(sum(sample * sample for sample in samples) / len(samples))
@@ -549,6 +549,6 @@ def test_a_look_from_a_file_is_in_the_stream(children, clip, tmp_path):
         filter=f"lut,file={look},strength=0.75")  # fmt: skip
     decoded = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL).stdout  # fmt: skip
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL).stdout  # fmt: skip
     # Inverted it is 195; a quarter of what was there is left.
     assert {abs(luma - 160) <= 2 for luma in decoded[: 320 * 240]} == {True}

@@ -94,9 +94,7 @@ def test_it_takes_one_publisher_after_another(receiver, children, encoded_flv):
             "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
         ])  # fmt: skip
         assert publisher.child.returncode == 0, publisher.report()
-    receiver.process.wait_until(
-        lambda: receiver.process.stdout.count('"publisherEnded"') == 2, 5, "second publisher's end"
-    )
+    receiver.process.wait_until(lambda: receiver.process.stdout.count('"publisherEnded"') == 2, "second publisher's end")
     assert receiver.process.interrupt_and_wait() == 0
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import flv
 import media
 import pytest
-from processes import Children, Process
+from processes import HUNG, Children, Process
 from recording import Recording
 from rtmp_wire import decode_amf
 from scenarios import SideBySide
@@ -148,7 +148,7 @@ def test_smaller_frames_keep_the_colors_of_the_source(streams, policy):
         run = subprocess.run(
             ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=height,color_space", "-of", "csv=p=0",
              recording.path],
-            capture_output=True, text=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         found |= {tuple(line.split(",")[:2]) for line in run.stdout.split()}
     assert len(found) >= 2 and {matrix for _, matrix in found} == {"bt709"}, found

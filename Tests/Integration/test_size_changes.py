@@ -73,7 +73,7 @@ def published(module_children, resized_flv):
 
 
 def offset(path: Path, seconds: float) -> int:
-    """Of the first tag that is not before that time, in bytes."""
+    """Offset in bytes of the first tag at or after that time."""
     return 13 + sum(15 + len(tag.body) for tag in flv.read_tags(path) if tag.timestamp < 1000 * seconds)
 
 

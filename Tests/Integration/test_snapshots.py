@@ -11,6 +11,7 @@ import numpy
 import pytest
 from appliance import DEVICE, LIVE, Appliance, plain
 from live_publisher import send, start, wait_for
+from processes import HUNG
 from recording import Recording, assert_whole, wait_for_media
 from tallycam import TALLYCAM, Receiver, events, last_event
 
@@ -23,7 +24,7 @@ def gray(path: Path, *options: str) -> numpy.ndarray:
     """Luma of every frame, as ffmpeg reads the file."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, *options, "-f", "rawvideo", "-pix_fmt", "gray", "-"],
-        capture_output=True, check=True, timeout=120, stdin=subprocess.DEVNULL,
+        capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert run.stderr == b""
     return numpy.frombuffer(run.stdout, numpy.uint8).reshape(-1, HEIGHT, WIDTH).astype(int)
@@ -32,7 +33,7 @@ def gray(path: Path, *options: str) -> numpy.ndarray:
 def said(path: Path) -> dict:
     """What the snapshot says of itself, as ffmpeg reads its EXIF."""
     run = subprocess.run(
-        ["ffprobe", "-v", "error", "-show_frames", "-of", "json", path], capture_output=True, check=True, timeout=120)
+        ["ffprobe", "-v", "error", "-show_frames", "-of", "json", path], capture_output=True, check=True, timeout=HUNG)
     [frame] = json.loads(run.stdout)["frames"]
     return frame["tags"] | {"size": (frame["width"], frame["height"])}
 
@@ -187,7 +188,7 @@ def test_output_that_cannot_be_written_is_a_failure(children):
         reader, writer = os.pipe()
         os.close(reader)
         command = [TALLYCAM, *words, *([] if "--help" in words else ["--socket", camera.socket])]
-        run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=120)
+        run = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=HUNG)
         os.close(writer)
         assert run.returncode == 6 and run.stderr == "tallycam: standard output: Broken pipe\n", (words, run)
 
