@@ -35,6 +35,11 @@ help:
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
 
+# All that tests need is made beside each other, with the program's modules, rather than when something asks for it.
+.PHONY: parts
+parts:
+	@scripts/build-root --ahead tests aarch64
+
 .PHONY: build
 build: $(x86_64) $(aarch64)
 	@scripts/build --sizes
@@ -51,11 +56,11 @@ demo-image: $(x86_64)
 	@scripts/in-build-root python3 scripts/demo-image.py
 
 .PHONY: test
-test: build
+test: parts build
 	@scripts/test
 
 .PHONY: test-all
-test-all: build
+test-all: parts build
 	@scripts/test --all
 
 .PHONY: board-test
@@ -64,7 +69,7 @@ board-test: $(aarch64)
 
 .PHONY: board-shell
 board-shell: $(aarch64)
-	@scripts/in-build-root python3 Tests/VirtualBoard/board.py
+	@scripts/in-build-root --tests --aarch64 python3 Tests/VirtualBoard/board.py
 
 .PHONY: image-virtual
 image-virtual: $(aarch64)
@@ -72,7 +77,7 @@ image-virtual: $(aarch64)
 
 .PHONY: power-cuts
 power-cuts: image-virtual
-	@scripts/in-build-root python3 Tests/VirtualBoard/power_cuts.py $(ARGUMENTS)
+	@scripts/in-build-root --tests --aarch64 python3 Tests/VirtualBoard/power_cuts.py $(ARGUMENTS)
 
 .PHONY: image
 image: $(aarch64)
@@ -84,33 +89,33 @@ fuzz:
 
 .PHONY: bench-publish
 bench-publish: $(x86_64)
-	@scripts/in-build-root python3 Benchmarks/publish/run.py $(ARGUMENTS)
+	@scripts/in-build-root --tests python3 Benchmarks/publish/run.py $(ARGUMENTS)
 
 .PHONY: bench-board
 bench-board: $(aarch64)
-	@scripts/in-build-root python3 Benchmarks/board/run.py $(ARGUMENTS)
+	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/run.py $(ARGUMENTS)
 
 .PHONY: bench-adapt
 bench-adapt: $(x86_64)
-	@scripts/in-build-root python3 Benchmarks/adapt/run.py $(ARGUMENTS)
+	@scripts/in-build-root --tests python3 Benchmarks/adapt/run.py $(ARGUMENTS)
 
 .PHONY: bench-filters
 bench-filters:
-	@scripts/in-build-root python3 Benchmarks/filters/run.py $(ARGUMENTS)
+	@scripts/in-build-root --tests python3 Benchmarks/filters/run.py $(ARGUMENTS)
 
 .PHONY: bench-webcam
 bench-webcam: $(aarch64)
-	@scripts/in-build-root python3 Benchmarks/board/webcam.py
+	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/webcam.py
 
 .PHONY: soak
 soak: $(x86_64)
-	@scripts/in-build-root python3 Benchmarks/soak/run.py $(ARGUMENTS)
+	@scripts/in-build-root --tests python3 Benchmarks/soak/run.py $(ARGUMENTS)
 
 .PHONY: lint
 lint:
 	@scripts/in-build-root swift format lint --strict --recursive $(formatted)
-	@scripts/in-build-root shellcheck --external-sources .ci/run $$(grep -rlE '^#!.*(bash|sh)$$' scripts board rootfs-overlay)
-	@scripts/in-build-root pytest-3 -q -c Tests/pytest.ini Tests/Checks/test_buildroot.py
+	@scripts/in-build-root --tests shellcheck --external-sources .ci/run $$(grep -rlE '^#!.*(bash|sh)$$' scripts board rootfs-overlay)
+	@scripts/in-build-root --tests pytest-3 -q -c Tests/pytest.ini Tests/Checks/test_buildroot.py
 
 .PHONY: format
 format:
