@@ -109,7 +109,7 @@ clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
 # seconds_left: until all are done, if the other steps differ from their usual times as those did that have ended.
 seconds_left() {
-    local step predecessor spent=10 expected=10 left start
+    local step predecessor spent=10 expected=10 left start least
     local -A end=()
     for step in "${chosen[@]}"; do
         case ${state[$step]} in
@@ -126,9 +126,13 @@ seconds_left() {
         for predecessor in ${after[$step]}; do
             [ "${end[$predecessor]:-0}" -le $start ] || start=${end[$predecessor]}
         done
-        [ "${state[$step]}" = waiting ] || start=$((started[$step] - SECONDS))
+        least=1
+        if [ "${state[$step]}" = running ]; then
+            start=$((started[$step] - SECONDS))
+            least=$((1 - start / 10))
+        fi
         end[$step]=$((start + usual[$step] * spent / expected))
-        [ "${end[$step]}" -ge 1 ] || end[$step]=1
+        [ "${end[$step]}" -ge $least ] || end[$step]=$least
         [ "${end[$step]}" -le $left ] || left=${end[$step]}
     done
     echo $left
