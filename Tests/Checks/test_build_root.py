@@ -184,7 +184,7 @@ def seconds_left(recipe: Recipe, commands: str) -> int:
     """What the progress line says after these commands in the scheduler's shell."""
     script = f"""
         set -euo pipefail
-        recipe={recipe.folder} root={recipe.cache}/none
+        recipe={recipe.folder} root={recipe.cache}/none logs={recipe.cache}/logs
         . {CHECKOUT}/scripts/lib/steps.sh
         read_steps
         {commands}
@@ -201,8 +201,8 @@ def test_the_estimate_is_the_longest_way_through_the_steps(recipe):
 
 def test_the_estimate_follows_the_machine(recipe):
     """Ten seconds as usual are assumed from the start, so that the first step does not decide alone."""
-    base = "choose_steps x86_64; state[base]=done took[base]"
-    left = "state[left:amd64]=done took[left:amd64]=20"
+    base = "choose_steps x86_64; state[base]=ended took[base]"
+    left = "state[left:amd64]=ended took[left:amd64]=20"
     assert seconds_left(recipe, f"{base}=10") == 30 + 5
     assert seconds_left(recipe, f"{base}=30") == 2 * (30 + 5)
     right = "state[right]=running started[right]=0"

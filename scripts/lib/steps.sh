@@ -2,6 +2,7 @@
 # Makes parts of a root in steps, those beside each other that do not wait for one another, with one line that shows how far
 # it is. Sourced by scripts/build-root, which sets recipe, root, logs and fail. The form of recipe/steps is described there.
 
+: "${recipe:?}" "${root:?}" "${logs:?}"
 declare -A part_needs=() part_of=() usual=() size=() after=()
 declare -A state=() started=() took=() workers=()
 steps=() chosen=()
@@ -35,7 +36,7 @@ choose_steps() {
     local step parts
     parts=" $(with_needs "$@" | tr '\n' ' ')"
     for step in "${steps[@]}"; do
-        [[ $parts == *" ${part_of[$step]} "* ]] && [ ! -e "$root/.done/$step" ] || continue
+        [[ $parts == *" ${part_of[$step]} "* && ! -e $root/.done/$step ]] || continue
         chosen+=("$step")
         state[$step]=waiting
     done
@@ -66,7 +67,7 @@ start_ready_steps() {
     for step in "${chosen[@]}"; do
         [ "${state[$step]}" = waiting ] || continue
         for predecessor in ${after[$step]}; do
-            [[ ${state[$predecessor]:-done} == done ]] || continue 2
+            [[ ${state[$predecessor]:-ended} == ended ]] || continue 2
         done
         start_step "$step"
     done
@@ -97,7 +98,7 @@ end_finished_steps() {
             tail -n 15 "$logs/$step" >&2
             fail "step $step failed (status $status); its whole output is in $logs/$step"
         fi
-        state[$step]=done
+        state[$step]=ended
         touch "$root/.done/$step"
         mark_parts
         printf '  %s  %-26s %4d s\n' "$(clock $SECONDS)" "$step" "${took[$step]}"
@@ -113,7 +114,7 @@ seconds_left() {
     local -A end=()
     for step in "${chosen[@]}"; do
         case ${state[$step]} in
-            done) spent=$((spent + took[$step])) expected=$((expected + usual[$step])) ;;
+            ended) spent=$((spent + took[$step])) expected=$((expected + usual[$step])) ;;
             running)
                 [ $((SECONDS - started[$step])) -le "${usual[$step]}" ] ||
                     spent=$((spent + SECONDS - started[$step])) expected=$((expected + usual[$step])) ;;
@@ -121,10 +122,10 @@ seconds_left() {
     done
     left=0
     for step in "${chosen[@]}"; do
-        [ "${state[$step]}" != done ] || continue
+        [ "${state[$step]}" != ended ] || continue
         start=0
         for predecessor in ${after[$step]}; do
-            [ "${end[$predecessor]:-0}" -le $start ] || start=${end[$predecessor]}
+            [ "${end[$predecessor]:-0}" -le "$start" ] || start=${end[$predecessor]}
         done
         least=1
         if [ "${state[$step]}" = running ]; then
@@ -132,10 +133,10 @@ seconds_left() {
             least=$((1 - start / 10))
         fi
         end[$step]=$((start + usual[$step] * spent / expected))
-        [ "${end[$step]}" -ge $least ] || end[$step]=$least
-        [ "${end[$step]}" -le $left ] || left=${end[$step]}
+        [ "${end[$step]}" -ge "$least" ] || end[$step]=$least
+        [ "${end[$step]}" -le "$left" ] || left=${end[$step]}
     done
-    echo $left
+    echo "$left"
 }
 
 clear_line() { [ ! -t 1 ] || printf '\r\033[K'; }
