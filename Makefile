@@ -11,7 +11,7 @@ formatted := Package.swift Sources Tests Benchmarks/filters/filter-frames Fuzz/P
 .PHONY: help
 help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
-	@echo 'make demo     15 s of live streaming on this machine, no hardware needed (from nothing: 700 MB, 4 to 10 minutes)'
+	@echo 'make demo     15 s of live streaming on this machine, no hardware needed (from nothing: 750 MB, 4 to 10 minutes)'
 	@echo 'make demo-image   docs/demo.png, drawn from a run of the demo'
 	@echo 'make test     unit, check, integration and board tests, short fuzzing; ends with "N passed, N failed"'
 	@echo 'make test-all the same with what takes many minutes and rarely finds anything: long fault mixes,'
