@@ -51,9 +51,9 @@ class Recipe:
         # unshare needs a root that is a mount, which the build root is not.
         here = self.folder.parent / "root"
         here.mkdir(exist_ok=True)
-        mounted = 'mount --rbind / "$0" && exec chroot "$0" "$@"'
+        mounted = 'mount --make-rprivate / 2>/dev/null; mount --rbind / "$0" && exec chroot "$0" "$@"'
         return subprocess.Popen(
-            ["unshare", "--mount", "--propagation", "unchanged", "sh", "-ec", mounted, here, CHECKOUT / "scripts/build-root", *words],
+            ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", mounted, here, CHECKOUT / "scripts/build-root", *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, env=os.environ | {"TALLYCAM_RECIPE": str(self.folder), "TALLYCAM_CACHE": str(self.cache)},
         )  # fmt: skip
