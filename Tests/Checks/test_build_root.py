@@ -132,9 +132,9 @@ def test_a_predecessor_of_a_part_that_is_not_made_is_not_waited_for(recipe):
 
 
 def test_independent_steps_run_side_by_side(recipe):
-    """Each of the two ends only when the other one has begun."""
+    """Each of the two ends only when the other one has started."""
     for name, other in (("left", "right"), ("right", "left")):
-        recipe.write(name, f'touch "$root/{name}-began"; until [ -e "$root/{other}-began" ]; do sleep 0.05; done')
+        recipe.write(name, f'touch "$root/{name}-started"; until [ -e "$root/{other}-started" ]; do sleep 0.05; done')
     recipe.run()
     assert recipe.order()[-1] == "last"
 
@@ -146,8 +146,8 @@ def test_nothing_is_done_when_the_part_is_there(recipe):
 
 
 def test_a_failed_step_shows_its_last_lines_and_ends_the_others(recipe):
-    recipe.write("left", f'until [ -e "$root/right-began" ]; do sleep 0.05; done; seq 100 130; echo "no {CHECKOUT}" >&2; exit 7')
-    recipe.write("right", 'touch "$root/right-began"; sleep 98761')
+    recipe.write("left", f'until [ -e "$root/right-started" ]; do sleep 0.05; done; seq 100 130; echo "no {CHECKOUT}" >&2; exit 7')
+    recipe.write("right", 'touch "$root/right-started"; sleep 98761')
     output = recipe.run(status=1)
     assert "step left:amd64 failed (status 7)" in output
     assert f"\n130\nno {CHECKOUT}\n" in output and "\n110\n" not in output
@@ -158,13 +158,13 @@ def test_a_failed_step_shows_its_last_lines_and_ends_the_others(recipe):
 
 def test_an_interrupted_run_leaves_nothing_and_is_resumed(recipe):
     recipe.write("right", """
-        if [ ! -e "$root/began" ]; then
+        if [ ! -e "$root/started" ]; then
             mkdir "$root/mounted"; mount -t tmpfs none "$root/mounted"
-            touch "$root/began"; sleep 98762 & sleep 98762
+            touch "$root/started"; sleep 98762 & sleep 98762
         fi
     """)
     child = recipe.start()
-    wait_for(lambda: all((recipe.root / name).exists() for name in ("began", ".done/left:amd64")))
+    wait_for(lambda: all((recipe.root / name).exists() for name in ("started", ".done/left:amd64")))
     child.send_signal(signal.SIGINT)
     output = child.communicate(timeout=HUNG)[0]
     assert child.returncode == 1 and "interrupted; run it again" in output
