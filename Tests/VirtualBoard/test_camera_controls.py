@@ -3,7 +3,6 @@
 import functools
 import json
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -229,7 +228,7 @@ def test_half_a_turn_is_the_cameras(pi_camera, nginx):
     appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)
     assert said(appliance.ask("set focus-point 0.5,0.1"), r"([\d.]+) dioptres") > 6
     appliance.ask("set mirror on")
-    time.sleep(2)
+    pi_camera.sleep(2)
     # That is the mirror's.
     appliance.wait(lambda status: status.get("sources", {}).get("sourceRotated", 0) > 0)
     appliance.stop()
@@ -310,7 +309,7 @@ def test_a_camera_that_comes_back_is_set_as_before(pi_camera, nginx):
     # So long that it is closed and opened again.
     set_parameters(pi_camera, silent=1)
     live.process.wait_for("sourceInterrupted", 30)
-    time.sleep(3)
+    pi_camera.sleep(3)
     set_parameters(pi_camera, silent=0)
     live.process.wait_for("sourceReturned", 40)
     live.wait_frames(live.frames + 20)
@@ -341,7 +340,7 @@ def test_controls_of_the_device_file_are_the_cameras_once_it_is_open(pi_camera, 
     # The USB device port is no camera's.
     assert [name for name, control in before.items() if "missing" not in control] == ["webcam"] and len(before) == 23, before
     appliance.live_with()
-    time.sleep(3)
+    pi_camera.sleep(3)
     controls = controls_of(appliance)
     assert controls["lens"]["value"] == "2.5" and controls["lens"]["reported"].startswith("2.5"), controls["lens"]
     assert (controls["lens"]["minimum"], controls["lens"]["maximum"], controls["lens"]["unit"]) == (0, 15, "dioptres")

@@ -4,13 +4,12 @@ the other, and a patched usbip-vudc for the cable (test_usb_rig.py)."""
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy
 import pytest
-from board import GuestProcess
+from guest_process import GuestProcess
 from burnt_in_clock import Reading, read_all, read_strip
 from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
 from loopback import tone
@@ -473,7 +472,7 @@ def measure_settled(camera: Webcam, use: ResourceUse) -> None:
             return
         for values in (use.own, use.mapped, use.threads, use.descriptors):
             values.pop()
-        time.sleep(0.5)
+        camera.board.sleep(0.5)
 
 
 def plug_and_unplug(camera: Webcam, cycles: int) -> None:
