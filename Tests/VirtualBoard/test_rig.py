@@ -121,6 +121,8 @@ def test_power_key_of_the_device_tree(board):
     names = board.run("cat /sys/class/input/input*/name").text.splitlines()
     assert "power-key" in names
     board.release("GPIO3")
+    # The driver waits for a tenth of a second until it believes it.
+    board.sleep(0.5)
     watcher = board.start("exec timeout 20 head -c 24 $(for f in /sys/class/input/event*; do "
                           "[ $(cat $f/device/name) = power-key ] && echo /dev/input/${f##*/}; done)")
     board.run("sleep 1")
