@@ -113,11 +113,11 @@ class GuestProcess:
         self.board.run(f"kill -{name} {self.pid}", check=False)
 
     def end(self) -> None:
-        """Kills it if it still runs."""
+        """Kills it if it still runs. A child of it may keep the connection open."""
         if not self._ended:
-            self.signal("KILL")
+            self.board.run(f"{{ kill -KILL {self.pid}; while kill -0 {self.pid}; do sleep 0.05; done; }} 2>/dev/null", check=False)
             with self._changed:
-                self._changed.wait_for(lambda: self._ended, PATIENCE * 10)
+                self._changed.wait_for(lambda: self._ended, 1)
         self.abandon()
 
     def abandon(self) -> None:
