@@ -13,7 +13,7 @@ from servers import free_port, wait_for_listener
 from time_server import TimeServer
 from reported import last_event, steps
 
-pytestmark = pytest.mark.takes(minutes=4.5, processors=0.55)
+pytestmark = pytest.mark.takes(minutes=4.5, processors=0.5)
 
 
 def test_cable_and_server_gone_and_back(ready_card, nginx):

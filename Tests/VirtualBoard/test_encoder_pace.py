@@ -8,7 +8,7 @@ from board import HOST
 
 from encoder import SMALL, Appliance, Publisher, Stream, assert_decodes, set_faults
 
-pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.4), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.3), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")

@@ -10,7 +10,7 @@ from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
 from leases import Leases
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
