@@ -125,6 +125,7 @@ def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
     publisher.wait_frames(10)
     # From now on frames stay inside: there is something that the drain waits for.
     set_faults(encoder, swallow_after=1)
+    encoder.sleep(0.5)
     start = encoder.seconds
     stream = publisher.stop()
     assert encoder.seconds - start < 8
