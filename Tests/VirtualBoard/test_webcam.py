@@ -380,6 +380,7 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
     board.run("sleep 2")
     assert not is_open()
     board.press("GPIO17")
+    board.sleep(0.2)
     board.release("GPIO17")
     camera.camera.wait(lambda status: status["state"] == "webcam")
     camera.host.wait(f"ls -l /proc/{pid}/fd | grep -q /dev/video0")
