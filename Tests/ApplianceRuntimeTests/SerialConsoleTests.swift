@@ -5,7 +5,7 @@ import Testing
 @testable import ApplianceRuntime
 
 /// The console on a pseudo terminal, whose other end is the test's.
-@Suite struct SerialConsoleTests {
+@Suite final class SerialConsoleTests {
     private let line: OwnedFileDescriptor
     private let path: String
 

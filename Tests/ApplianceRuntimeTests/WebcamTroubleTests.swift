@@ -105,7 +105,8 @@ import Testing
             try startWithGadget()
             webcams.content.withLock { $0.isSlowToEnd = true }
             let start = MonotonicClock.now()
-            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off\n", "a client hears when it is gone")
+            // A client hears of it when it is gone.
+            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off by a command, against device.json\n")
             #expect(MonotonicClock.now() - start >= .seconds(2))
             webcams.content.withLock { $0.isSlowToEnd = false }
             _ = try camera.ask("webcam start")
