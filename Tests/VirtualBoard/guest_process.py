@@ -113,11 +113,12 @@ class GuestProcess:
         self.board.run(f"kill -{name} {self.pid}", check=False)
 
     def end(self) -> None:
-        """Kills it if it still runs. A child of it may keep the connection open."""
+        """Kills it if it still runs, with what it has started and waits for."""
         if not self._ended:
-            self.board.run(f"{{ kill -KILL {self.pid}; while kill -0 {self.pid}; do sleep 0.05; done; }} 2>/dev/null", check=False)
+            pid = self.pid
+            self.board.run(f"kill -STOP {pid}; kill -KILL {pid} $(cat /proc/{pid}/task/{pid}/children)", check=False)
             with self._changed:
-                self._changed.wait_for(lambda: self._ended, 1)
+                self._changed.wait_for(lambda: self._ended, 10)
         self.abandon()
 
     def abandon(self) -> None:
