@@ -8,7 +8,7 @@ from encoder import Appliance, Publisher, ResourceUse, assert_decodes
 from leases import Leases
 from pi_camera import IMX219, IMX708, load, set_parameters
 
-pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.45)]
 
 SIZE = ("--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands")
 WIDTH, HEIGHT = 640, 360

@@ -11,7 +11,7 @@ from loopback import events, publish, speak
 from recording import Recording
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.3)
 
 
 def captured(board, source: str, frames: int, *options: str, timeout: float = 120) -> dict:

@@ -10,7 +10,7 @@ from encoder import (
     unaccounted,
 )  # fmt: skip
 
-pytestmark = pytest.mark.takes(minutes=7, processors=0.3)
+pytestmark = pytest.mark.takes(minutes=7, processors=0.2)
 
 
 @pytest.mark.parametrize("fault", ["error_every", "headers_every"])

@@ -10,7 +10,7 @@ from seeds import seed_of_this_run
 from encoder import KEPT_SOFTWARE_ENCODER, Publisher, ResourceUse, assert_decodes
 from leases import Leases, assert_camera_goes_on, assert_nobody_looks
 
-pytestmark = [pytest.mark.takes(minutes=2, processors=0.5), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.3), pytest.mark.paced]
 
 # Of the short mix, which has some of the kinds in each run, and of the long one, which has all that need no minute each.
 SECONDS, LONG_SECONDS = 60, 360

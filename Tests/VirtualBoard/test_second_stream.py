@@ -10,7 +10,7 @@ from leases import DEBUG, ENCODER_HOLDS, mount_debug
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=2, processors=0.7), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.55), pytest.mark.paced]
 
 # No larger than an emulated processor draws thirty of in a second.
 FULL = (960, 540)

@@ -10,7 +10,7 @@ from light_record import LightRecord
 from recording import Recording
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=2.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=2, processors=0.45)
 
 PLACE = "/tmp/p"
 WIDTH, HEIGHT = 640, 480

@@ -16,7 +16,7 @@ from loopback import tone
 from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 
-pytestmark = [pytest.mark.takes(minutes=6, processors=0.6)]
+pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
 
 CONFIGFS = "/sys/kernel/config/usb_gadget"
 # What a computer reads with: uvcvideo's names, ffmpeg's, and the sizes of each.
