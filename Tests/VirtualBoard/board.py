@@ -52,8 +52,8 @@ class Board:
         saved: Path | None = None,
     ):  # fmt: skip
         """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel; a card with
-        one display, which `screenshot` sees. `saved` is a folder that `save` has made for a board with the same arguments: this board
-        goes on from there instead of booting."""
+        one display, which `screenshot` sees. `saved` is a folder that `save` has made for a board with the same arguments: this
+        board goes on from there instead of booting."""
         self.folder = folder
         # One processor where instructions are counted: two would take turns, each for as long as QEMU likes.
         self.processors = 1 if counts_instructions else 2

@@ -34,7 +34,8 @@ class Leases:
 
     def _queued(self) -> list[bool]:
         """Of each buffer, whether the driver has it: to be filled, or filled and not taken yet."""
-        up, text = self.board.run("read up idle </proc/uptime; echo $up; v4l2-ctl -d /dev/video0 --list-buffers").text.split("\n", 1)
+        script = "read up idle </proc/uptime; echo $up; v4l2-ctl -d /dev/video0 --list-buffers"
+        up, text = self.board.run(script).text.split("\n", 1)
         self.asked = float(up)
         flags = [set(re.split(r",\s*", line)) for line in re.findall(r"^\s*Flags\s*: (.*)$", text, re.MULTILINE)]
         assert flags, text

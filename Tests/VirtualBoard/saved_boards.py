@@ -2,8 +2,8 @@
 
     with saved_boards.go_on(folder, files, display=True) as board:
 
-A kind is whatever goes into a board: options, files, parts, QEMU, and how `board.py` puts them together. The state lies with what the
-runner removes when nothing has failed."""
+A kind is whatever goes into a board: options, files, parts, QEMU, and how `board.py` puts them together. The state lies with
+what the runner removes when nothing has failed."""
 
 import fcntl
 import hashlib

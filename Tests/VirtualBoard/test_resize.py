@@ -4,12 +4,14 @@ import random
 
 import pytest
 from fault_mix import Fault, troubles
+from qemu import Clock
 from seeds import seed_of_this_run
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
 from leases import Leases
 
+BOARD_OPTIONS = {"clock": Clock.QUICK_OWN_TIME}
 pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"

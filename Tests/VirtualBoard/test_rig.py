@@ -79,7 +79,8 @@ class Transfers:
 
 def seconds(board, words: str) -> float:
     """How long the words take, by the guest's clock."""
-    start, end = board.run(f"read up idle </proc/uptime; {words} >/dev/null; echo $up; read up idle </proc/uptime; echo $up").text.split()
+    now = "read up idle </proc/uptime; echo $up"
+    start, end = board.run(f"{now}; {words} >/dev/null; {now}").text.split()
     return float(end) - float(start)
 
 

@@ -1,7 +1,7 @@
 """How the host waits for a guest. A guest's clock runs with its instructions, so a busy machine only makes the guest slow.
 
-A test gives the time that a wait takes on an idle machine at most. The host waits `PATIENCE` times as long, so that its waits only
-end what hangs. What must not take longer than some time is compared in the guest's own clock (`Board.seconds`)."""
+A test gives the time that a wait takes on an idle machine at most. The host waits `PATIENCE` times as long, so that its waits
+only end what hangs. What must not take longer than some time is compared in the guest's own clock (`Board.seconds`)."""
 
 import time
 from collections.abc import Callable
