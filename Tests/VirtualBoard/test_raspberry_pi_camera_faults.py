@@ -7,7 +7,7 @@ from board import HOST
 from pi_camera import IMX708, WHOLE, load, set_parameters, shoot
 from recording import Recording
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.35)
 
 CAMERA = f"libcamera:{IMX708}"
 GOES_ON = "the last frame goes on until"
