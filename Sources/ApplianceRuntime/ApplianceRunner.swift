@@ -181,11 +181,11 @@ public final class ApplianceRunner {
 
     private func end() {
         _ = stream.stop()
-        webcam.end()
+        webcam.end(now: MonotonicClock.now())
         _ = stream.feedIdle([], of: IdleCameraDescription(files), now: MonotonicClock.now())
         stream.feedIdleAudio(nil, of: files, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
-        while stream.isRunning || stream.isFeedingIdle, MonotonicClock.now() < limit {
+        while stream.isRunning || stream.isFeedingIdle || webcam.ending != nil, MonotonicClock.now() < limit {
             var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
             guard (try? poll(&entries, until: limit)) != nil else { break }
             for report in stream.reports.takeAll() {
@@ -193,6 +193,7 @@ public final class ApplianceRunner {
                 case .ended: _ = stream.ended()
                 case .idleFramesEnded(let number): _ = stream.idleFramesEnded(number, now: MonotonicClock.now())
                 case .idleAudioEnded(let number): _ = stream.idleAudioEnded(number, now: MonotonicClock.now())
+                case .webcam(let number, .ended): webcam.ended(number)
                 default: break
                 }
             }

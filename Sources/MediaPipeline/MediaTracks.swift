@@ -69,6 +69,7 @@ public final class MediaTracks {
     /// - Parameters:
     ///   - settings: get what had to be changed for the machine's sake.
     ///   - stop: once signalled, every source ends at once. It is not drained.
+    /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `stop` may be signalled.
     public init(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: SharedSendBuffer,
         counters: SharedCounters,
@@ -93,21 +94,28 @@ public final class MediaTracks {
         sourceFrameRate = video?.source.frameRate
         let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
         self.snapshots = hasVideo ? snapshots : nil
-        if let video {
-            let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, controls: controls,
-                snapshots: snapshots, brightness: brightness, preview: settings.preview,
-                sinks: settings.frameSinks, reports: reports)
-            let isLive = settings.video.isLive || !settings.cameras.isEmpty
-            threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
-        }
-        if let audio {
-            let pipeline = AudioPipeline(
-                track: audio, fillsWithSilence: hasVideo, sinks: settings.audioSinks, stop: stop, queue: queue,
-                counters: counters, control: control, reports: reports)
-            // What files and pipes give is not to be lost.
-            let isLive = settings.audio.takesSampleRate
-            threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
+        do {
+            if let video {
+                let pipeline = VideoPipeline(
+                    track: video, queue: queue, counters: counters, control: control, controls: controls,
+                    snapshots: snapshots, brightness: brightness, preview: settings.preview,
+                    sinks: settings.frameSinks, reports: reports)
+                let isLive = settings.video.isLive || !settings.cameras.isEmpty
+                threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
+            }
+            if let audio {
+                let pipeline = AudioPipeline(
+                    track: audio, fillsWithSilence: hasVideo, sinks: settings.audioSinks, stop: stop, queue: queue,
+                    counters: counters, control: control, reports: reports)
+                // What files and pipes give is not to be lost.
+                let isLive = settings.audio.takesSampleRate
+                threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
+            }
+        } catch {
+            // The track that has its thread waits at the gate, with its device open.
+            stop.signal()
+            for thread in threads { thread.join() }
+            throw error
         }
     }
 

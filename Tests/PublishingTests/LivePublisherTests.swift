@@ -412,6 +412,45 @@ import WireSupport
         }
     }
 
+    @Test func aStreamThatFailsToWaitLeavesNothingOpen() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let camera = CameraInUse()
+            let stream = try LiveStream(on: server, video: camera.choice)
+            #expect(becomesTrue { server[1].tags.count > 10 })
+            time.failWaits(for: stream.commands.wakeup.fileDescriptor)
+            #expect(try stream.endError() is SystemCallError)
+            #expect(!camera.isOpen)
+            #expect(becomesTrue { server[1].isClosed })
+        }
+    }
+
+    @Test func aStreamWithoutAThreadForAudioLeavesTheCameraClosed() throws {
+        time.refuseThreads(named: "audio")
+        try time.run {
+            let camera = CameraInUse()
+            let stream = try LiveStream(on: ScriptedServer(), video: camera.choice)
+            #expect("\(try #require(try stream.endError()))".contains("thread audio"))
+            #expect(!camera.isOpen)
+        }
+    }
+
+    /// A fake camera, and whether it is open.
+    private final class CameraInUse: Sendable {
+        private let script = Mutex<FakeCamera.Script?>(nil)
+
+        var choice: FakeCameraChoice {
+            FakeCameraChoice { [self] wish in
+                let script = FakeCamera.Script(
+                    layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
+                self.script.withLock { $0 = script }
+                return script
+            }
+        }
+
+        var isOpen: Bool { script.withLock { $0?.content.withLock { $0.openCount } ?? 0 } > 0 }
+    }
+
     @Test func thoseWhoWatchSeeIt() throws {
         try time.run {
             let server = try ScriptedServer()
@@ -492,14 +531,19 @@ final class LiveStream {
     /// Waits for the end.
     /// - Returns: its failure.
     func end() throws -> StreamFailure? {
+        guard let error = try endError() else { return nil }
+        return try #require(error as? StreamFailure)
+    }
+
+    /// As `end`, for an error that is no stream's.
+    func endError() throws -> (any Error)? {
         var ended: [(any Error)?] = []
         let isOver = becomesTrue(within: .seconds(20)) {
             ended += ends.takeAll()
             return !ended.isEmpty
         }
         try #require(isOver)
-        guard let error = ended[0] else { return nil }
-        return try #require(error as? StreamFailure)
+        return ended[0]
     }
 
     /// A stop in order.
