@@ -5,7 +5,7 @@ import Synchronization
 public enum CardCallError: Error, Hashable, Sendable {
     /// The thread was still busy with this work, or with earlier work.
     case unanswered(after: Duration)
-    /// The caller was told to end.
+    /// The caller is to end.
     case cancelled
     /// The system gave the caller nothing to wait with.
     case systemFailed(SystemCallError)
