@@ -27,7 +27,7 @@ let package = Package(
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
-        .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
+        .target(name: "LinuxIO", dependencies: ["DevicePorts", "CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
             dependencies: [
@@ -172,7 +172,7 @@ let package = Package(
         .testTarget(
             name: "TerminalTests",
             dependencies: ["Terminal", "StreamLogic", "StreamQuality", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "MediaTestSupport"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "DevicePorts", "MediaTestSupport"]),
         .testTarget(
             name: "TransportTests", dependencies: ["Transport", "LinuxIO", "Media", "MediaTestSupport"]),
         .target(
