@@ -173,7 +173,8 @@ let package = Package(
             name: "TerminalTests",
             dependencies: ["Terminal", "StreamLogic", "StreamQuality", "LinuxIO", "Media", "MediaTestSupport"]),
         .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "DevicePorts", "MediaTestSupport"]),
-        .testTarget(name: "TransportTests", dependencies: ["Transport"]),
+        .testTarget(
+            name: "TransportTests", dependencies: ["Transport", "LinuxIO", "Media", "MediaTestSupport"]),
         .target(
             name: "MediaTestSupport",
             dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV", "CLinux"],
@@ -226,7 +227,7 @@ let package = Package(
             name: "PublishingTests",
             dependencies: [
                 "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
-                "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
+                "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
             ]),

@@ -12,9 +12,6 @@ public final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
 
-    /// The board's wiring as the image was made for it.
-    static let wiringOfTheImage = "/etc/tallycam/board.json"
-
     let settings: ApplianceSettings
     let start: MediaTimestamp
     /// `nil` when nobody reads standard output.
@@ -87,7 +84,7 @@ public final class ApplianceRunner {
         card = try Card(settings: settings)
         events = EventRing(
             path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
-        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory)
+        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         resumed = ResumedStream(path: "\(settings.socketPath).wanted")
         links = try? LinkMonitor()

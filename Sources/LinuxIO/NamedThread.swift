@@ -56,7 +56,7 @@ public struct NamedThread: ~Copyable, Sendable {
         let (thread, number) = (thread, number)
         discard self
         CurrentTime.replacement?.waitForEnd(of: number)
-        pthread_join(thread, nil)
+        ThreadActivity.wait { _ = pthread_join(thread, nil) }
     }
 }
 

@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// What the recovery is told of the hardware, and how what it says is done.
+// What is reported of the hardware to the recovery, and how its answers are done.
 extension FallbackEncoder {
     /// Tells the recovery what has become of the hardware since the last frame.
     func watchHardware() throws {

@@ -75,8 +75,7 @@ public final class MediaTracks {
         counters: SharedCounters,
         control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
-        let gate = try StartGate(stop: stop)
-        self.gate = gate
+        gate = try StartGate(stop: stop)
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
             settings: &settings, point: point, maximum: maximum, stop: stop,
@@ -88,28 +87,19 @@ public final class MediaTracks {
         hasOwnSampleRate = settings.audio.takesSampleRate
         microphones = MicrophoneChanges(settings.audio.microphones, hasAudio: !settings.audio.isNone)
         self.audio = audio?.content
-        let hasVideo = video != nil
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         sourceFrameRate = video?.source.frameRate
         let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
-        self.snapshots = hasVideo ? snapshots : nil
+        self.snapshots = video == nil ? nil : snapshots
         do {
             if let video {
-                let pipeline = VideoPipeline(
-                    track: video, queue: queue, counters: counters, control: control, controls: controls,
-                    snapshots: snapshots, brightness: brightness, preview: settings.preview,
-                    sinks: settings.frameSinks, reports: reports)
-                let isLive = settings.video.isLive || !settings.cameras.isEmpty
-                threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
+                try startVideo(
+                    video, snapshots, settings, queue: queue, counters: counters, control: control, reports: reports)
             }
             if let audio {
-                let pipeline = AudioPipeline(
-                    track: audio, fillsWithSilence: hasVideo, sinks: settings.audioSinks, stop: stop, queue: queue,
-                    counters: counters, control: control, reports: reports)
-                // What files and pipes give is not to be lost.
-                let isLive = settings.audio.takesSampleRate
-                threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
+                try startAudio(
+                    audio, settings, stop: stop, queue: queue, counters: counters, control: control, reports: reports)
             }
         } catch {
             // The track that has its thread waits at the gate, with its device open.
@@ -117,6 +107,32 @@ public final class MediaTracks {
             for thread in threads { thread.join() }
             throw error
         }
+    }
+
+    private func startVideo(
+        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings, queue: SharedSendBuffer,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+    ) throws {
+        let gate = gate
+        let pipeline = VideoPipeline(
+            track: track, queue: queue, counters: counters, control: control, controls: controls,
+            snapshots: snapshots, brightness: brightness, preview: settings.preview,
+            sinks: settings.frameSinks, reports: reports)
+        let isLive = settings.video.isLive || !settings.cameras.isEmpty
+        threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
+    }
+
+    private func startAudio(
+        _ track: sending AudioTrack, _ settings: MediaSettings, stop: EventFD, queue: SharedSendBuffer,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+    ) throws {
+        let gate = gate
+        let pipeline = AudioPipeline(
+            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, stop: stop, queue: queue,
+            counters: counters, control: control, reports: reports)
+        // What files and pipes give is not to be lost.
+        let isLive = settings.audio.takesSampleRate
+        threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
     }
 
     private static func thread<Pipeline>(

@@ -21,10 +21,19 @@ import Testing
         var all: Int { counts.withLock { $0.all } }
         var locked: Int { counts.withLock { $0.locked } }
 
-        func happened(under lock: borrowing Mutex<some Sendable>) {
-            // No other thread works at that time.
-            let isFree = lock.withLockIfAvailable { _ in true } ?? false
-            counts.withLock { $0 = ($0.all + 1, $0.locked + (isFree ? 0 : 1)) }
+        /// - Parameter tryLock: whether the lock is free; no third thread works at that time.
+        func happened(_ tryLock: @escaping @Sendable () -> Bool) {
+            // A thread that asks for a lock which it has ends the program.
+            do {
+                JoinableThread(
+                    try NamedThread("try-lock") { [self] in
+                        let isFree = tryLock()
+                        counts.withLock { $0 = ($0.all + 1, $0.locked + (isFree ? 0 : 1)) }
+                    }
+                ).join()
+            } catch {
+                Issue.record("\(error)")
+            }
         }
     }
 
@@ -39,7 +48,9 @@ import Testing
             try encoder.waitUntilOpen()
             let leases = LeaseCount()
             for number in 0..<3 {
-                let memory = CountedMemory(leases) { [drops] in drops.happened(under: encoder.state) }
+                let memory = CountedMemory(leases) { [drops] in
+                    drops.happened { encoder.state.withLockIfAvailable { _ in true } ?? false }
+                }
                 encoder.submit(
                     CapturedFrame(
                         layout: layout, captureTime: MediaTimestamp(milliseconds: Int64(number)), memory: memory))
@@ -57,7 +68,9 @@ import Testing
             let script = FakeCamera.Script(layout: layout, memory: .dmabuf, stop: try EventFD())
             let thread = try CameraThread(patience: .zero) { stop in try FakeCamera(script, stop: stop) }
             script.content.withLock { content in
-                content.frameDropped = { [drops] in drops.happened(under: thread.state) }
+                content.frameDropped = { [drops] in
+                    drops.happened { thread.state.withLockIfAvailable { _ in true } ?? false }
+                }
             }
             thread.turnOn()
             // At 30 a second; three are kept.

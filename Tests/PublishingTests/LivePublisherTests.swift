@@ -165,7 +165,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer()
             let twitch = RTMPURL(scheme: .rtmp, host: "live.twitch.tv", application: "app", streamName: "key")
-            let stream = try LiveStream(on: server, url: twitch)
+            let stream = try LiveStream(on: server, to: PublishDestination(url: twitch))
             #expect(becomesTrue { server[1].tags.count > 10 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.resize(.seamless)])))
             #expect(becomesTrue { stream.recorder.notes.count { $0.hasPrefix("warning: Twitch may not follow") } == 1 })
@@ -475,7 +475,8 @@ final class LiveStream {
     private var hasEnded = false
 
     init(
-        on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
+        on server: ScriptedServer, to destination: PublishDestination = PublishDestination(url: testURL),
+        card: CardCalls = .onCallingThread, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
         controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false
@@ -486,7 +487,9 @@ final class LiveStream {
         thread = JoinableThread(
             try NamedThread("stream") {
                 do {
-                    var settings = try LiveStream.settings(url, reconnects, duration, cameras, preview, listener)
+                    var settings = try LiveStream.settings(
+                        destination, reconnects, duration, cameras, preview, listener)
+                    settings.card = card
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
@@ -508,8 +511,8 @@ final class LiveStream {
     }
 
     private static func settings(
-        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String],
-        _ preview: RecordedPreview?, _ listener: (any AudioSink)?
+        _ destination: PublishDestination, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?,
+        _ cameras: [String], _ preview: RecordedPreview?, _ listener: (any AudioSink)?
     ) throws -> PublishSettings {
         var media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
@@ -520,7 +523,7 @@ final class LiveStream {
         media.preview = preview
         media.audioSinks = listener.map { [$0] } ?? []
         return PublishSettings(
-            destination: PublishDestination(url: url), media: media,
+            destination: destination, media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),
             reconnectLimit: reconnects)
     }

@@ -119,8 +119,8 @@ class Run:
 
 
 class Turns:
-    """Hands out runs, the longest first, as long as the processors carry what they compute; of those that listen one at a
-    time. What does not fit lets others go first."""
+    """Hands out runs, the longest first, as long as the processors carry what they compute. What does not fit lets
+    others go first."""
 
     def __init__(self, processors: float, at_once: int):
         """Of the processors, how much the runs may use together."""
@@ -156,8 +156,6 @@ class Turns:
     def _fits(self, job: Job) -> bool:
         if not self._running:
             return True
-        if job.listens and any(run.job.listens for run in self._running):
-            return False
         return sum(run.job.processors for run in self._running) + job.processors <= self._processors
 
     def work(self) -> list[JobResult]:

@@ -1,6 +1,5 @@
 """Camera, microphone and hardware encoder together, while the stream's quality changes under way."""
 
-import time
 from dataclasses import dataclass
 
 import flv
@@ -10,7 +9,7 @@ import pytest
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
 from paused_media import colors, decoded, is_black, is_red, loudness, still_frames
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.4)
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 
@@ -149,10 +148,10 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
     publisher.wait_frames(60)
     encoder.shape(rate="320kbit")
     publisher.wait_status(lambda status: status["quality"] == "Low1", 60)
-    time.sleep(6)
+    encoder.sleep(6)
     encoder.unshape()
     publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 900_000, 90)
-    time.sleep(3)
+    encoder.sleep(3)
     stream = publisher.stop()
     assert uses(encoder) - before == OPENING
     lines = assert_bitrate_follows(stream)
