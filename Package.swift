@@ -27,7 +27,7 @@ let package = Package(
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
-        .target(name: "LinuxIO", dependencies: ["CLinux", "Media"]),
+        .target(name: "LinuxIO", dependencies: ["DevicePorts", "CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
             dependencies: [
@@ -172,8 +172,9 @@ let package = Package(
         .testTarget(
             name: "TerminalTests",
             dependencies: ["Terminal", "StreamLogic", "StreamQuality", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "MediaTestSupport"]),
-        .testTarget(name: "TransportTests", dependencies: ["Transport"]),
+        .testTarget(name: "LinuxIOTests", dependencies: ["LinuxIO", "DevicePorts", "MediaTestSupport"]),
+        .testTarget(
+            name: "TransportTests", dependencies: ["Transport", "LinuxIO", "Media", "MediaTestSupport"]),
         .target(
             name: "MediaTestSupport",
             dependencies: ["Bitstream", "DevicePorts", "LinuxIO", "Media", "SeededNumbers", "CLibYUV", "CLinux"],
@@ -226,7 +227,7 @@ let package = Package(
             name: "PublishingTests",
             dependencies: [
                 "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
-                "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
+                "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
             ]),

@@ -80,7 +80,7 @@ extension ApplianceRunner {
         let previous = files
         files = next
         // A broken description must not take away the light that says so.
-        if files.board == nil { files.takeBoard(previous.board ?? DescriptionFiles.readBoard(Self.wiringOfTheImage)) }
+        if files.board == nil { files.takeBoard(previous.board ?? files.boardOfTheImage) }
         board.boardChanged(to: files.board, now: now)
         board.hearsDoublePress = files.device.doublePress != .none
         if previous.networkText != files.networkText { takeUpNetworkSettings() }

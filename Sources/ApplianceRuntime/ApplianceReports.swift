@@ -149,6 +149,7 @@ extension ApplianceRunner {
         let startsAgain = stream.ended()
         snapshotsLost()
         streamLeftPauses(isFollowed: failure.map { ApplianceFault($0) } != .server)
+        answerStopAskers()
         control.answerAll(.failed("the stream has ended"))
         jsonCommands = []
         consoleCommands = []

@@ -12,9 +12,6 @@ public final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
 
-    /// The board's wiring as the image was made for it.
-    static let wiringOfTheImage = "/etc/tallycam/board.json"
-
     let settings: ApplianceSettings
     let start: MediaTimestamp
     /// `nil` when nobody reads standard output.
@@ -87,7 +84,7 @@ public final class ApplianceRunner {
         card = try Card(settings: settings)
         events = EventRing(
             path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
-        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory)
+        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
         resumed = ResumedStream(path: "\(settings.socketPath).wanted")
         links = try? LinkMonitor()
@@ -184,11 +181,11 @@ public final class ApplianceRunner {
 
     private func end() {
         _ = stream.stop()
-        webcam.end()
+        webcam.end(now: MonotonicClock.now())
         _ = stream.feedIdle([], of: IdleCameraDescription(files), now: MonotonicClock.now())
         stream.feedIdleAudio(nil, of: files, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
-        while stream.isRunning || stream.isFeedingIdle, MonotonicClock.now() < limit {
+        while stream.isRunning || stream.isFeedingIdle || webcam.ending != nil, MonotonicClock.now() < limit {
             var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
             guard (try? poll(&entries, until: limit)) != nil else { break }
             for report in stream.reports.takeAll() {
@@ -196,6 +193,7 @@ public final class ApplianceRunner {
                 case .ended: _ = stream.ended()
                 case .idleFramesEnded(let number): _ = stream.idleFramesEnded(number, now: MonotonicClock.now())
                 case .idleAudioEnded(let number): _ = stream.idleAudioEnded(number, now: MonotonicClock.now())
+                case .webcam(let number, .ended): webcam.ended(number)
                 default: break
                 }
             }

@@ -134,6 +134,8 @@ struct CardWork: Sendable {
 /// The card as the main thread sees it, which never waits for it.
 final class Card {
     let reports: Mailbox<CardEvent>
+    /// For the threads that are watched.
+    let calls: CardCalls
     private let jobs: Mailbox<CardJob>
     /// The description files as they were at the start.
     let firstFiles: ReadFiles
@@ -146,22 +148,28 @@ final class Card {
     init(settings: ApplianceSettings) throws(SystemCallError) {
         reports = try Mailbox()
         jobs = try Mailbox()
+        calls = try CardCalls()
         let work = CardWork(settings: settings)
         firstFiles = work.files
-        try Self.startThread(work, jobs: jobs, reports: reports)
+        try Self.startThread(work, jobs: jobs, calls: calls, reports: reports)
     }
 
     /// The thread is never joined: it may hang for as long as the card does.
     private static func startThread(
-        _ work: CardWork, jobs: Mailbox<CardJob>, reports: Mailbox<CardEvent>
+        _ work: CardWork, jobs: Mailbox<CardJob>, calls: CardCalls, reports: Mailbox<CardEvent>
     ) throws(SystemCallError) {
         // The hardware watchdog does not bite for a card that hangs: after the restart it would hang again.
         _ = try NamedThread("card", mayBlock: true) {
             var work = work
             while true {
-                var entries = [PollEntry(jobs.wakeup.fileDescriptor)]
+                var entries = [PollEntry(jobs.wakeup.fileDescriptor), PollEntry(calls.fileDescriptor)]
                 guard (try? poll(&entries, until: nil)) != nil else { return }
-                for job in jobs.takeAll() { reports.send(work.perform(job)) }
+                // A stream that waits comes before the next job.
+                calls.performWaiting()
+                for job in jobs.takeAll() {
+                    reports.send(work.perform(job))
+                    calls.performWaiting()
+                }
             }
         }
     }

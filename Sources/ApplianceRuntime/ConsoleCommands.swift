@@ -37,7 +37,7 @@ extension ApplianceRunner {
         case .torch: return torch(words.first?.lowercased())
         case .camera: return switchCamera(words.first ?? "", for: asker)
         case .pause: return pause(words.first?.lowercased() == "on", for: asker)
-        case .webcam: return setWebcam(words.first?.lowercased() ?? "")
+        case .webcam: return setWebcam(words.first?.lowercased() ?? "", for: asker)
         case .faults: return CommandAnswer(text: faultsText)
         case .events where words.first?.lowercased() == "follow": return followEvents(words.dropFirst())
         case .events:

@@ -31,8 +31,10 @@ struct DescriptionFiles {
     /// The files that the filters of device.json and a pause of stream.json need, as they were looked at; `nil` for one
     /// that was not there. They are too large to be compared by their contents every few seconds.
     private var mediaFiles: [String: LinuxIO.FileState?] = [:]
-    /// Those that cannot be used.
-    private var unusableFilterFiles: Set<String> = []
+    /// The filters of device.json, as their files were then.
+    private(set) var filters = UsableFilters()
+    /// As the image's maker has described it, where the card says nothing that can be used.
+    private(set) var boardOfTheImage: BoardDescription?
     /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
     private(set) var onlyCertificatesAreWrong = false
 
@@ -52,6 +54,7 @@ struct DescriptionFiles {
             boardKeys = decoded.keys
             add(decoded.faults, "board.json")
         }
+        if board == nil { boardOfTheImage = Self.readBoard(Self.wiringOfTheImage) }
         let deviceFile = Self.read(directory, "device.json")
         deviceText = deviceFile.bytes
         if let json = take(deviceFile, "device.json") {
@@ -113,8 +116,8 @@ struct DescriptionFiles {
     private mutating func checkFilterFiles() {
         // Before they are read, so that no change goes between the two.
         for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(LinuxIO.FileState(path)) }
-        for filter in device.filters.unusableFilters() {
-            unusableFilterFiles.formUnion(filter.setting.paths)
+        filters = UsableFilters(device.filters)
+        for filter in filters.unusable {
             faults.append(fault(.settings, "device.json", filter.keyPath, filter.problem))
         }
     }
@@ -142,7 +145,8 @@ struct DescriptionFiles {
 
     /// Whether a file that `previous` could not use can be used now, so that a stream would have a filter more.
     func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {
-        !previous.unusableFilterFiles.isSubset(of: unusableFilterFiles)
+        func unusableFiles(_ filters: UsableFilters) -> Set<String> { Set(filters.unusable.flatMap(\.setting.paths)) }
+        return !unusableFiles(previous.filters).isSubset(of: unusableFiles(filters))
     }
 
     /// Takes a description of the board from elsewhere, in place of one that could not be read.
@@ -197,8 +201,11 @@ struct DescriptionFiles {
         }
     }
 
+    /// The board's wiring as the image was made for it.
+    private static let wiringOfTheImage = "/etc/tallycam/board.json"
+
     /// `nil` when the file is missing or wrong.
-    static func readBoard(_ path: String) -> BoardDescription? {
+    private static func readBoard(_ path: String) -> BoardDescription? {
         SettingsFile(reading: path, isRequired: false, example: BoardDescription.example).json.flatMap {
             BoardDescription.decode($0).value
         }

@@ -13,6 +13,10 @@ public struct StreamRequest: Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
     public let stateDirectory: String
+    /// What the stream needs of the card while it lives.
+    public let card: CardCalls
+    /// The filters of `device` as their files were when it was read.
+    let knownFilters: UsableFilters
     /// Where the frames are shown; `nil` for nowhere.
     public let preview: (any PreviewSink)?
     /// From the start on: somebody has muted what a computer hears, and has not taken it back.
@@ -22,6 +26,16 @@ public struct StreamRequest: Sendable {
     /// Who gets the frames and the audio, too.
     public let frameSinks: [any FrameSink]
     public let audioSinks: [any AudioSink]
+
+    /// Files that are read already are worth no longer wait.
+    private static let cardPatience = Duration.seconds(2)
+
+    /// The filters of `device` with their files as they are now; as they were known, while the card does not answer.
+    public func filters() -> UsableFilters {
+        let (chain, known) = (device.filters, knownFilters.filters)
+        let current = try? card.call(within: Self.cardPatience) { UsableFilters(chain, reusing: known) }
+        return current ?? knownFilters
+    }
 }
 
 /// What a computer is to see in the camera.

@@ -33,6 +33,7 @@ final class StreamRunner {
     let reports: Mailbox<EngineEvent>
     let engine: StreamEngine
     private let stateDirectory: String
+    private let card: CardCalls
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
     /// Start as soon as camera and microphones are free: when the present stream, the snapshot or the idle devices have ended.
     private var startsAgain = false
@@ -46,7 +47,7 @@ final class StreamRunner {
     /// A camera takes seconds to open and to see; one that gives nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
 
-    init(_ engine: StreamEngine, stateDirectory: String) throws {
+    init(_ engine: StreamEngine, stateDirectory: String, card: CardCalls) throws {
         let reports = try Mailbox<EngineEvent>()
         self.reports = reports
         self.engine = engine
@@ -67,6 +68,7 @@ final class StreamRunner {
             reports.send(.stillEnded($0))
         }
         self.stateDirectory = stateDirectory
+        self.card = card
     }
 
     var isRunning: Bool { running != nil }
@@ -95,8 +97,8 @@ final class StreamRunner {
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory, preview: preview, isMuted: isMuted, isPaused: isPaused,
-            frameSinks: [webcam], audioSinks: [webcam])
+            stateDirectory: stateDirectory, card: card, knownFilters: files.filters, preview: preview, isMuted: isMuted,
+            isPaused: isPaused, frameSinks: [webcam], audioSinks: [webcam])
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 

@@ -12,13 +12,14 @@ extension ApplianceRunner {
 
     /// When something is to be done for a computer.
     var nextWebcamDeadline: MediaTimestamp? {
-        [webcam.settings.deadline, webcam.lookDeadline, webcam.retryTime].compactMap { $0 }.min()
+        [webcam.settings.deadline, webcam.lookDeadline, webcam.retryTime, webcam.ending?.limit].compactMap { $0 }.min()
     }
 
     func webcamTimeReached(now: MediaTimestamp) {
         applyComputersChanges(now: now)
         if let deadline = webcam.lookDeadline, deadline <= now { cameraIsAway() }
         if webcam.takeRetry(now: now) { connectWebcam() }
+        if webcam.takeEndTimeout(now: now) { webcamEnded() }
     }
 
     private func applyComputersChanges(now: MediaTimestamp) {

@@ -17,6 +17,8 @@ struct GadgetPlan: Equatable {
 struct WebcamDuty {
     /// A camera that hangs while it is opened does not keep the webcam for longer.
     static let lookTimeout = Duration.seconds(10)
+    /// A kernel that takes longer to let go of a gadget is not waited for.
+    private static let endTimeout = Duration.seconds(2)
     /// From one try to make the gadget to the next.
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
@@ -54,6 +56,10 @@ struct WebcamDuty {
     private(set) var retryTime: MediaTimestamp?
     /// From the next failure to the next try.
     private var pause = Self.shortestPause
+    /// The number of a gadget that is being taken down, and until when the next one waits for that.
+    private(set) var ending: (number: Int, limit: MediaTimestamp)?
+    /// Clients of the socket that hear when it is gone.
+    var stopAskers: [CommandID] = []
     /// Whose answer is for the computer.
     var lastLook: CommandID?
 
@@ -147,9 +153,12 @@ struct WebcamDuty {
         return true
     }
 
-    /// The gadget is gone by then, unless the kernel keeps it.
-    mutating func end() {
-        let sink = relay.sink
+    /// Starts to take the gadget down, if there is one.
+    mutating func end(now: MediaTimestamp) {
+        if let sink = relay.sink {
+            sink.end()
+            ending = (number, now + Self.endTimeout)
+        }
         relay.sink = nil
         relay.isAllowed = false
         (state, isStalled, isRecorded) = (.notConnected, false, false)
@@ -157,7 +166,18 @@ struct WebcamDuty {
         (isWanted, lookDeadline) = (false, nil)
         (retryTime, pause) = (nil, Self.shortestPause)
         settings = ComputerSettings()
-        sink?.end()
+    }
+
+    /// - Parameter number: of the gadget that is gone.
+    mutating func ended(_ number: Int) {
+        if ending?.number == number { ending = nil }
+    }
+
+    /// - Returns: whether a gadget that is being taken down has to be waited for no longer; once.
+    mutating func takeEndTimeout(now: MediaTimestamp) -> Bool {
+        guard let ending, ending.limit <= now else { return false }
+        self.ending = nil
+        return true
     }
 }
 

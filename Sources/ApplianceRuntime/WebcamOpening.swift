@@ -14,7 +14,7 @@ extension ApplianceRunner {
         let plan = webcamPlan
         guard isWanted != webcam.isWanted || isWanted && webcam.isOutdated(plan) else { return }
         if webcam.isWanted {
-            webcam.end()
+            webcam.end(now: MonotonicClock.now())
             showWebcam()
         }
         guard isWanted else { return }
@@ -26,10 +26,10 @@ extension ApplianceRunner {
         connectWebcam()
     }
 
-    /// As soon as it is known what the camera has, as a computer asks for that once.
+    /// As soon as it is known what the camera has, as a computer asks for that once, and the gadget before is gone.
     func connectWebcam() {
-        guard webcam.isWanted, webcam.relay.sink == nil, webcam.retryTime == nil, let plan = webcam.plan,
-            let controls = webcam.controls
+        guard webcam.isWanted, webcam.relay.sink == nil, webcam.ending == nil, webcam.retryTime == nil,
+            let plan = webcam.plan, let controls = webcam.controls
         else { return }
         let (reports, number) = (stream.reports, webcam.number)
         let request = WebcamRequest(identity: plan.identity, bus: plan.bus, asks: plan.asks, controls: controls)

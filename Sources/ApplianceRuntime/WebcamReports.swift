@@ -6,6 +6,10 @@ import USBVideo
 extension ApplianceRunner {
     /// - Parameter number: of the gadget.
     func webcamReported(_ report: WebcamReport, of number: Int) {
+        if report == .ended {
+            webcam.ended(number)
+            return webcamEnded()
+        }
         guard webcam.relay.sink != nil, number == webcam.number else { return }
         let waited = webcam.waitsForPress
         switch report {
@@ -18,12 +22,27 @@ extension ApplianceRunner {
             webcam.problems.card = nil
             // Another camera's controls may have waited for the end of it.
             if !isRecorded, let controls = webcam.controls { webcam.relay.sink?.controlsChanged(controls) }
+        case .ended: break
         }
         // The files may have changed while somebody looked.
         if !webcam.isUsed { openWebcam() }
         if webcam.waitsForPress, !waited { tell("webcam: a program wants to see or hear; press the button to let it") }
         showWebcam()
     }
+
+    /// A gadget is gone, or the kernel keeps it for too long.
+    func webcamEnded() {
+        guard webcam.ending == nil else { return }
+        answerStopAskers()
+        connectWebcam()
+    }
+
+    func answerStopAskers() {
+        for id in webcam.stopAskers { _ = control.answer(id, webcamAnswer) }
+        webcam.stopAskers = []
+    }
+
+    private var webcamAnswer: CommandAnswer { CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n") }
 
     private func webcamChanged(_ event: WebcamEvent) {
         switch event {
@@ -56,11 +75,13 @@ extension ApplianceRunner {
         personActed()
         webcam.relay.isMuted = isMuted
         tell("webcam: \(isMuted ? "muted" : "heard")")
-        return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
+        return webcamAnswer
     }
 
-    /// - Parameter word: start, stop or allow.
-    func setWebcam(_ word: String) -> CommandAnswer {
+    /// - Parameters:
+    ///   - word: start, stop or allow.
+    ///   - asker: a client of the socket hears of a stop when the gadget is gone.
+    func setWebcam(_ word: String, for asker: CommandAsker = .console) -> CommandAnswer {
         personActed()
         switch word {
         case "start", "stop":
@@ -71,6 +92,9 @@ extension ApplianceRunner {
             return .failed("no webcam: \(problem); it is tried again")
         default: guard allowWebcam() else { return .failed("no program on a computer waits") }
         }
-        return CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n")
+        guard asker == .socket, word == "stop", webcam.ending != nil else { return webcamAnswer }
+        let id = nextCommand()
+        webcam.stopAskers.append(id)
+        return .later(id)
     }
 }

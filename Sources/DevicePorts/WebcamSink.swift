@@ -9,8 +9,8 @@ public protocol WebcamSink: FrameSink, AudioSink {
     /// Somebody at the camera agrees that the computer gets frames, until it is unplugged.
     func allow()
 
-    /// Takes it down, and waits for that, for two seconds at the most. Without this call it is taken down when nobody has it any
-    /// more.
+    /// Starts to take it down; the report `ended` follows when it is gone. Never waits. Without this call it is taken down when
+    /// nobody has it any more.
     func end()
 
     /// Counted since it was made.

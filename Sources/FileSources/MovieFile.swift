@@ -20,7 +20,10 @@ final class MovieFile {
         self.path = path
         let length: Int
         do throws(SystemCallError) {
-            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            // The thread of a stream is watched, and a card may take its time.
+            file = try ThreadActivity.wait { () throws(SystemCallError) in
+                try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+            }
             length = try Self.byteCount(of: file)
         } catch {
             throw .unreadable(SystemCallError(error.call, number: error.number, subject: path))
@@ -82,7 +85,7 @@ final class MovieFile {
     ) throws(FileSourceError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let descriptor = file.rawValue
-        // The threads that play a movie are watched, and a card may take its time.
+        // As above.
         let failure: Int32? = bytes.withUnsafeMutableBytes { buffer in
             ThreadActivity.wait { read(buffer, from: descriptor, at: offset) }
         }

@@ -45,6 +45,15 @@ public struct LoadedFilters: Sendable {
         }
     }
 
+    /// The same chain. As `previous`, it has the files of another one, too.
+    public func knowing(filesOf other: LoadedFilters) -> LoadedFilters {
+        var both = self
+        both.images.merge(other.images) { own, _ in own }
+        both.fonts.merge(other.fonts) { own, _ in own }
+        both.cubes.merge(other.cubes) { own, _ in own }
+        return both
+    }
+
     private static func cube(
         _ bytes: [UInt8], _ path: String, _ filter: FilterID
     ) throws(FilteringError) -> ColorCube {

@@ -1,4 +1,5 @@
 import CLinux
+import DevicePorts
 import Glibc
 import Synchronization
 
@@ -81,7 +82,7 @@ public enum DMABufferAccess {
 }
 
 /// A device's memory, held by its descriptor alone: it stays when the device is closed or unplugged.
-public final class DMABuffer: Sendable {
+public final class DMABuffer: FrameMemory {
     private let descriptor: SharedDescriptor
     private let byteCount: Int
     private let mapping = LazyMapping()
@@ -100,6 +101,8 @@ public final class DMABuffer: Sendable {
     }
 
     public var fileDescriptor: Int32 { descriptor.rawValue }
+    public var dmabuf: Int32? { descriptor.rawValue }
+    public func detached() -> (any FrameMemory)? { self }
 
     /// Gives the bytes as the device has left them, none when they cannot be mapped.
     public func withBytes<Value, Failure: Error>(

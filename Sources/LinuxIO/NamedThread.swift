@@ -27,7 +27,7 @@ public struct NamedThread: ~Copyable, Sendable {
             throw SystemCallError("pthread_attr_setstacksize", number: status, subject: "\(stackSize) bytes")
         }
         let time = CurrentTime.replacement
-        let number = time?.threadStarts() ?? 0
+        let number = try time?.threadStarts(name) ?? 0
         let start = Unmanaged.passRetained(
             ThreadStart(name: name, mayBlock: mayBlock, time: time, number: number, body: body))
         var thread = pthread_t()
@@ -56,7 +56,7 @@ public struct NamedThread: ~Copyable, Sendable {
         let (thread, number) = (thread, number)
         discard self
         CurrentTime.replacement?.waitForEnd(of: number)
-        pthread_join(thread, nil)
+        ThreadActivity.wait { _ = pthread_join(thread, nil) }
     }
 }
 

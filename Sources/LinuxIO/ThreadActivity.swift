@@ -18,8 +18,11 @@ public enum ThreadActivity {
         .sorted { $0.since < $1.since }
     }
 
-    /// The calling thread waits during `body`: in `poll`, or for a disk, which answers when it likes.
-    public static func wait<Value, Failure: Error>(during body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    /// The calling thread waits during `body`: in `poll`, for a disk, which answers when it likes, or for the end of a thread that
+    /// is watched itself.
+    public static func wait<Value: ~Copyable, Failure: Error>(
+        during body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         guard let context = pthread_getspecific(key) else { return try body() }
         let pulse = Unmanaged<Pulse>.fromOpaque(context).takeUnretainedValue()
         pulse.workingSince.store(Pulse.waiting, ordering: .relaxed)

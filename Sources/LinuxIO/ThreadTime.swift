@@ -12,7 +12,8 @@ public protocol ThreadTime: AnyObject, Sendable {
     func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int
     /// A thread with this time is about to start; called by the one that starts it.
     /// - Returns: its number, for `threadEnded` and `waitForEnd`; not 0.
-    func threadStarts() -> Int
+    /// - Throws: when there is no such thread to be had.
+    func threadStarts(_ name: String) throws(SystemCallError) -> Int
     /// Called by the thread itself, as its last.
     func threadEnded(_ number: Int)
     /// Returns when the thread has called `threadEnded`.

@@ -24,6 +24,21 @@ public struct VideoSourceStatistics: Hashable, Sendable {
     public init() {}
 }
 
+extension VideoSourceStatistics {
+    public mutating func add(_ other: VideoSourceStatistics) {
+        capturedFrames += other.capturedFrames
+        droppedFrames += other.droppedFrames
+        startupFrames += other.startupFrames
+        supersededFrames += other.supersededFrames
+        repeatedFrames += other.repeatedFrames
+        decodedFrames += other.decodedFrames
+        rotatedFrames += other.rotatedFrames
+        passes += other.passes
+        mappedFrames += other.mappedFrames
+        interruptions += other.interruptions
+    }
+}
+
 /// What has become of a source's audio, counted from its start. Of several that are mixed: their sums, without a drift, and the
 /// mix's level.
 public struct AudioSourceStatistics: Hashable, Sendable {

@@ -8,27 +8,27 @@ import SoftwareEncoding
 /// frame by frame on the way, as soon as the encoder is ready for frames that the processor has made. Zoom glides. Of several
 /// cameras each keeps its view and its controls. Used by the video thread.
 public final class AdjustedSource: VideoSource {
-    private let source: any VideoSource
+    let source: any VideoSource
     /// `nil` where there is one camera.
     let switcher: CameraSwitcher?
-    private let camera: (any ControllableSource)?
+    let camera: (any ControllableSource)?
     /// Of the stream, which may have another shape than the frames: the largest that is encoded.
     var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
-    private var view = CameraView()
+    var view = CameraView()
     /// Of the other cameras, by their names.
     private var otherViews: [String: CameraView] = [:]
     private var cameraName: String?
     /// What each camera is set to when it is on for the first time.
-    private var initial: [ControlChange] = []
+    var initial: [ControlChange] = []
     /// Filters follow, which work on samples in planes.
     var feedsFilters = false
     /// Of a camera that zooms, on the way.
-    private var zoomRefusal: ControlError?
+    var zoomRefusal: ControlError?
     private var adjuster: ViewAdjuster?
     /// Frames come as the processor makes them.
-    private var isTurning = false
+    private(set) var isTurning = false
     /// Of the newest frame.
-    private var lastTime = MediaTimestamp.zero
+    private(set) var lastTime = MediaTimestamp.zero
     /// Given by the source, and not turned.
     private var lostFrames = 0
 
@@ -179,12 +179,12 @@ public final class AdjustedSource: VideoSource {
         }
     }
 
-    private func cameraOffers(_ name: ControlName) -> Bool {
+    func cameraOffers(_ name: ControlName) -> Bool {
         camera?.controlOffers.contains { $0.name == name && $0.absence == nil } ?? false
     }
 
     /// Whether the processor takes a part of each frame.
-    private var zoomsItself: Bool { !cameraOffers(.zoom) }
+    var zoomsItself: Bool { !cameraOffers(.zoom) }
 }
 
 extension AdjustedSource: FrameSizeSelection {
@@ -194,134 +194,4 @@ extension AdjustedSource: FrameSizeSelection {
 
 extension AdjustedSource: FrameRateSelection {
     public func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
-}
-
-extension AdjustedSource: ControllableSource {
-    public var controlOffers: [ControlOffer] {
-        var offers = camera?.controlOffers.filter { $0.absence == nil } ?? []
-        if !cameraOffers(.zoom) { offers += zoomOffers }
-        if !cameraOffers(.mirror) { offers.append(turnOffer(.mirror)) }
-        if !cameraOffers(.flip) { offers.append(turnOffer(.flip)) }
-        let own = camera?.controlOffers ?? []
-        return offers.completed { name in
-            own.first { $0.name == name }?.absence ?? "\(self.source.origin) is not a camera"
-        }
-    }
-
-    /// Chroma has half as many samples.
-    private var hasEvenSides: Bool { source.layout.size.width % 2 == 0 && source.layout.size.height % 2 == 0 }
-
-    private func turnOffer(_ name: ControlName) -> ControlOffer {
-        hasEvenSides
-            ? ControlOffer(name) : ControlOffer(name, isMissing: "frames of \(source.layout.size) have an odd side")
-    }
-
-    /// A part of a frame that has more pixels than the stream.
-    private var zoomOffers: [ControlOffer] {
-        let size = source.layout.size
-        guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCentre)] }
-        guard largestZoom > 1 else {
-            let reason = "frames of \(size) have no more pixels than the stream's \(streamSize)"
-            return [ControlOffer(.zoom, isMissing: reason), ControlOffer(.zoomCentre, isMissing: reason)]
-        }
-        return [ControlOffer(.zoom, range: 1...largestZoom), ControlOffer(.zoomCentre)]
-    }
-
-    /// Where a pixel of the frame is one of the stream.
-    private var largestZoom: Double {
-        let size = source.layout.size
-        return max(
-            1, min(Double(size.width) / Double(streamSize.width), Double(size.height) / Double(streamSize.height)))
-    }
-
-    public var wishedControls: WishedControls { view.wished }
-    public func takeRefusal() -> ControlError? {
-        defer { zoomRefusal = nil }
-        return zoomRefusal ?? camera?.takeRefusal()
-    }
-
-    public var lux: Double? { camera?.lux }
-
-    public var cameraReport: CameraReport {
-        var report = camera?.cameraReport ?? CameraReport()
-        if zoomsItself {
-            let shown = view.glide.view(at: lastTime)
-            report.values[.zoom] = .number(shown.zoom)
-            // Moved inside where it is too near an edge.
-            report.values[.zoomCentre] = .point(view.turn.applied(to: shown.area.centre))
-        } else if case .point(let centre) = report.values[.zoomCentre] {
-            report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
-        }
-        let turn = isTurning ? view.turn : FrameTurn()
-        if !cameraOffers(.mirror) { report.values[.mirror] = .flag(turn.isMirrored) }
-        if !cameraOffers(.flip) { report.values[.flip] = .flag(turn.isFlipped) }
-        return report
-    }
-
-    public func apply(_ changes: [ControlChange]) throws(ControlError) {
-        let now = MonotonicClock.now()
-        let turn = turn(after: changes)
-        let target = target(after: changes, turn)
-        let shown = target == view.glide.target ? view.glide.view(at: now) : target
-        var forCamera: [ControlChange] = []
-        for change in changes {
-            switch (change.name, change.value) {
-            case (.zoom, _), (.zoomCentre, _): break
-            case (.mirror, _) where !cameraOffers(.mirror), (.flip, _) where !cameraOffers(.flip): break
-            case (let name, .area(let area)):
-                let inFrame = try seen.area(area, of: name, turned: turn)
-                forCamera.append(ControlChange(name, .area(zoomsItself ? shown.area.part(inFrame) : inFrame)))
-            default: forCamera.append(change)
-            }
-        }
-        if !forCamera.isEmpty { try camera?.apply(forCamera) }
-        view.given.take(forCamera)
-        view.turn = turn
-        show(target, from: now)
-        view.wished.take(changes)
-    }
-
-    /// All of a line takes effect at one frame: its places are those of what is seen then.
-    private func turn(after changes: [ControlChange]) -> FrameTurn {
-        var turn = view.turn
-        for change in changes {
-            switch (change.name, change.value) {
-            case (.mirror, .flag(let isOn)) where !cameraOffers(.mirror): turn.isMirrored = isOn
-            case (.flip, .flag(let isOn)) where !cameraOffers(.flip): turn.isFlipped = isOn
-            default: break
-            }
-        }
-        return turn
-    }
-
-    private func target(after changes: [ControlChange], _ turn: FrameTurn) -> ZoomedView {
-        var target = view.glide.target
-        for change in changes {
-            switch (change.name, change.value) {
-            case (.zoom, .number(let zoom)): target.zoom = zoom
-            case (.zoomCentre, .point(let point)): target.centre = seen.point(point, turned: turn)
-            default: break
-            }
-        }
-        return target
-    }
-
-    private func show(_ shown: ZoomedView, from time: MediaTimestamp) {
-        guard shown != view.glide.target else { return }
-        view.glide.glide(to: shown, from: time)
-        view.isZoomReached = false
-        view.isZoomedOnTheWay = zoomsItself
-    }
-
-    /// A larger stream leaves less to zoom into.
-    private func keepZoomWithinRange() {
-        guard zoomsItself, view.glide.target.zoom > largestZoom else { return }
-        show(ZoomedView(zoom: largestZoom, centre: view.glide.target.centre), from: MonotonicClock.now())
-        view.wished.take([ControlChange(.zoom, .number(largestZoom))])
-    }
-
-    /// Each camera is set to these when it is on for the first time; the one that is on is set already.
-    func keepForOthers(_ controls: [ControlChange]) { initial = controls }
-
-    private var seen: SeenFrame { SeenFrame(of: source.layout.size, within: streamSize) }
 }

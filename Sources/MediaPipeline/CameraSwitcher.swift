@@ -40,7 +40,7 @@ final class CameraSwitcher: VideoSource {
     static let frameTimeout = Duration.seconds(5)
     /// A camera in use may be one that is just being closed.
     private static let patience = Duration.milliseconds(500)
-    /// As `patience`, of what the present camera held: it closes when the encoder has released its frames.
+    /// As `patience`, of what the present camera held: its driver takes a moment to close.
     private static let patienceAfterClosing = Duration.seconds(3)
     private static let silence = "it has given no frame in \(frameTimeout)"
     /// How long a wish waits where no frames come.

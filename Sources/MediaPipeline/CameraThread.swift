@@ -84,17 +84,12 @@ final class CameraThread: Sendable {
         var lostFrames = 0
     }
 
-    /// As many as a camera's driver would keep for one who is slow.
-    private static let mostWaiting = 3
     /// Longer than six frames take at five a second: so many may be under way in the size before.
     private static let sizePatience = Duration.seconds(2)
-    /// A camera that somebody else has may be on its way back.
-    private static let retryInterval = Duration.milliseconds(50)
-
     /// Readable when something of the progress has changed, or there is a frame.
     let changed: EventFD
-    private let stop: EventFD
-    private let started: EventFD
+    let stop: EventFD
+    let started: EventFD
     let state = Mutex(State())
 
     /// - Parameters:
@@ -171,10 +166,12 @@ final class CameraThread: Sendable {
 
     /// Starts to close the camera; its frames that wait are free at once.
     func close() {
-        state.withLock { state in
+        // Frames are dropped outside of the lock.
+        _ = state.withLock { state in
             state.isCloseWanted = true
             state.lostFrames += state.frames.count
-            state.frames = []
+            defer { state.frames = [] }
+            return state.frames
         }
         stop.signal()
     }
@@ -189,142 +186,5 @@ final class CameraThread: Sendable {
             guard MonotonicClock.now() < deadline, (try? poll(&entries, until: deadline)) != nil else { return false }
         }
         return true
-    }
-}
-
-// On the thread.
-extension CameraThread {
-    private func run(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) {
-        do {
-            // The camera is closed when this returns.
-            try serve(open, patience, after: earlier)
-        } catch {
-            failed(error)
-        }
-        state.withLock { $0.hasEnded = true }
-        changed.signal()
-    }
-
-    private func failed(_ error: any Error) {
-        state.withLock { $0.failure = $0.failure ?? error }
-        changed.signal()
-    }
-
-    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) throws {
-        let limit = MonotonicClock.now() + CameraThreadError.closingTimeout
-        for thread in earlier where !thread.waitForEnd(until: limit) { throw CameraThreadError.stillInUse }
-        guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
-        var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
-        try poll(&entries, until: nil)
-        do {
-            try read(camera)
-        } catch {
-            // Reported before the camera is closed, which may take its time.
-            failed(error)
-        }
-    }
-
-    /// - Returns: `nil` when it is not wanted any more.
-    private func opened(_ open: CameraOpening, until deadline: MediaTimestamp) throws -> (any Camera)? {
-        while !state.withLock({ $0.isCloseWanted }) {
-            do {
-                let camera = try open(stop)
-                let (properties, now) = (Properties(camera), MonotonicClock.now())
-                state.withLock { state in
-                    state.properties = properties
-                    state.openSince = now
-                }
-                changed.signal()
-                return camera
-            } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
-                var entries = [PollEntry(stop.fileDescriptor)]
-                try poll(&entries, until: MonotonicClock.now() + Self.retryInterval)
-            }
-        }
-        return nil
-    }
-
-    private func read(_ camera: any Camera) throws {
-        while let orders = takeOrders() {
-            if let size = orders.size { (camera as? any FrameSizeSelection)?.selectSize(size) }
-            if let rate = orders.rate { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
-            if let camera = camera as? any ControllableSource { control(camera, orders) }
-            // What is ordered while the camera gives nothing is not to wait for ever.
-            switch try camera.nextFrame(until: MonotonicClock.now() + .milliseconds(200)) {
-            case .captured(let frame): captured(frame, camera.statistics)
-            case .none:
-                let statistics = camera.statistics
-                state.withLock { $0.statistics = statistics }
-            case .stopped: return
-            }
-        }
-    }
-
-    private func control(_ camera: any ControllableSource, _ orders: Orders) {
-        for changes in orders.controls {
-            do throws(ControlError) {
-                try camera.apply(changes)
-            } catch {
-                state.withLock { $0.refusal = error }
-            }
-        }
-        guard orders.isReportWanted || camera.reportsLight else { return }
-        let report = camera.cameraReport
-        state.withLock { $0.report = report }
-    }
-
-    /// - Returns: `nil` when the camera is to be closed.
-    private func takeOrders() -> Orders? {
-        state.withLock { state in
-            guard !state.isCloseWanted else { return nil }
-            defer { state.orders = Orders() }
-            return state.orders
-        }
-    }
-
-    private func captured(_ frame: CapturedFrame, _ statistics: VideoSourceStatistics) {
-        let now = MonotonicClock.now()
-        state.withLock { state in
-            state.statistics = statistics
-            state.hasGivenFrame = true
-            if let awaited = state.awaited {
-                guard frame.layout.size == awaited.size || now >= awaited.until else {
-                    state.earlyFrames += 1
-                    return
-                }
-                state.awaited = nil
-            }
-            guard state.isOn, !state.isCloseWanted else {
-                state.earlyFrames += 1
-                return
-            }
-            state.frames.append(frame)
-            guard state.frames.count > Self.mostWaiting else { return }
-            state.frames.removeFirst()
-            state.lostFrames += 1
-        }
-        changed.signal()
-    }
-}
-
-/// Why a camera is not opened at all.
-enum CameraThreadError: Error, Hashable {
-    /// Its last closing, or an opening that nobody waited for, has not returned.
-    case stillInUse
-    /// Its driver takes longer than anybody waits.
-    case notOpened
-
-    /// Drivers wait for their devices.
-    static let closingTimeout = Duration.seconds(3)
-    /// Longer than a V4L2 driver is waited for: libcamera's cameras have more to do.
-    static let openingTimeout = Duration.seconds(10)
-}
-
-extension CameraThreadError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .stillInUse: "its driver has not let go of it for \(Self.closingTimeout)"
-        case .notOpened: "it has not opened in \(Self.openingTimeout)"
-        }
     }
 }

@@ -29,7 +29,7 @@ public final class FallbackEncoder: VideoEncoder {
         -> any PolledVideoEncoder
 
     public internal(set) var configuration: VideoEncoderConfiguration
-    private let path: String
+    let path: String
     /// The source's.
     var frames: SourceFrames
     var layouts: SourceLayouts { frames.layouts }
@@ -45,7 +45,7 @@ public final class FallbackEncoder: VideoEncoder {
     var scaling: FrameScaling
     var recovery: EncoderRecovery
     /// The newest frame that software has had.
-    private var lastSoftwareTime: MediaTimestamp?
+    var lastSoftwareTime: MediaTimestamp?
     var earlierConversions = 0
 
     /// A change of the frames' size that is under way.
@@ -125,7 +125,7 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     /// - Throws: when there is no thread for it.
-    private func startHardware() throws {
+    func startHardware() throws {
         hardware = try makeHardware(configuration, from: sourceLayout, of: frames, &scaling)
     }
 
@@ -153,7 +153,7 @@ public final class FallbackEncoder: VideoEncoder {
         layout.size == configuration.size && layout.format.isPlanar
     }
 
-    private func useHardware(after time: MediaTimestamp? = nil) {
+    func useHardware(after time: MediaTimestamp? = nil) {
         guard let hardware else { return }
         output.listen(to: hardware.source, after: time)
         inUse.identity = .v4l2(path)
@@ -191,116 +191,6 @@ public final class FallbackEncoder: VideoEncoder {
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
         if let note = scaling.takeNote() { reports.send(.encoderNote(note)) }
-    }
-
-    /// Tells the recovery what has become of the hardware since the last frame.
-    private func watchHardware() throws {
-        guard let thread = hardware?.thread else { return }
-        let now = MonotonicClock.now()
-        if hardware?.isClosing == true {
-            guard thread.hasEnded else { return }
-            forgetHardware()
-            return try perform(recovery.hardwareClosed(now: now))
-        }
-        for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
-        if case .failed(let error) = thread.progress { return try hardwareFailed(error, now: now) }
-        if case .open = thread.progress, hardware?.isOpenReported == false {
-            hardware?.isOpenReported = true
-            if !recovery.usesSoftware { useHardware() }
-            try perform(recovery.hardwareOpened(now: now))
-        }
-        if let since = thread.blockedSince(now: now) { try perform(recovery.callBlocked(since: since, now: now)) }
-        try watchOutput(of: thread, now: now)
-    }
-
-    private func watchOutput(of thread: ThreadedEncoder, now: MediaTimestamp) throws {
-        let (encoded, faults) = (thread.encodedFrameCount, thread.faultCount)
-        if let reported = hardware?.faultsReported, faults > reported {
-            hardware?.faultsReported = faults
-            for _ in reported..<faults { try perform(recovery.frameFailed(now: now)) }
-        }
-        guard let reported = hardware?.encodedReported, encoded > reported else { return }
-        hardware?.encodedReported = encoded
-        try perform(recovery.hardwareEncoded(now: now))
-    }
-
-    private func hardwareFailed(_ error: any Error, now: MediaTimestamp) throws {
-        guard hardware?.isFailureReported == false else { return }
-        hardware?.isFailureReported = true
-        guard hardware?.isOpenReported == false else {
-            return try perform(recovery.hardwareFailed(reason: "\(error)", now: now))
-        }
-        let failure = error as? any EncoderFailure
-        if failure?.isRefusalOfSize == true { reports.send(.sizeNotOpened("\(error)", configuration.size)) }
-        let isDead = failure?.mayBeDeadFirmware ?? false
-        try perform(recovery.openingFailed(reason: "\(error)", isDead: isDead, now: now))
-    }
-
-    func perform(_ actions: [EncoderRecovery.Action]) throws {
-        for action in actions {
-            switch action {
-            case .forceKeyframe: hardware?.thread.requestKeyframe()
-            case .closeHardware:
-                hardware?.isClosing = true
-                closeHardware()
-                // Nothing was opened: there is nothing to wait for.
-                if hardware == nil { try perform(recovery.hardwareClosed(now: MonotonicClock.now())) }
-            case .openHardware: try openHardwareAgain()
-            case .openSoftware: guard try openSoftware() else { return }
-            case .crossToHardware: cross()
-            case .emit(.failed): break
-            case .emit(let event): reports.send(.encoder(event))
-            case .giveUp(let reason):
-                throw StreamFailure(
-                    .videoEncodingFailed, needsMachineRestart: true, reason)
-            }
-        }
-    }
-
-    private func openHardwareAgain() throws {
-        forgetHardware()
-        do {
-            try startHardware()
-        } catch {
-            try perform(recovery.openingFailed(reason: "\(error)", isDead: false, now: MonotonicClock.now()))
-        }
-    }
-
-    /// Frames that are inside have been left out from here on: none of them is to come out after all.
-    private func closeHardware() {
-        dropSuccessor()
-        guard let hardware else { return }
-        output.ignore(hardware.source)
-        hardware.thread.close()
-    }
-
-    func forgetHardware() {
-        closeHardware()
-        earlierConversions += hardware?.thread.conversionCount ?? 0
-        hardware = nil
-    }
-
-    /// - Returns: false when it did not open, and what follows from that is done.
-    private func openSoftware() throws -> Bool {
-        guard software == nil else { return true }
-        do {
-            let source = output.makeSource(of: frames.colors)
-            software = (try BudgetedEncoder(configuration), source)
-            output.listen(to: source)
-            inUse.identity = .software
-            return true
-        } catch {
-            try perform(recovery.softwareFailed(reason: "\(error)"))
-            return false
-        }
-    }
-
-    /// Frames that software has given are not given twice; the hardware goes on behind them, with a keyframe.
-    private func cross() {
-        earlierConversions += software?.encoder.conversionCount ?? 0
-        software = nil
-        useHardware(after: lastSoftwareTime)
-        hardware?.thread.requestKeyframe()
     }
 
     public func finish() throws {

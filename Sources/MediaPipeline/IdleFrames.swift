@@ -63,7 +63,7 @@ public struct IdleFrames: Sendable {
         opened.controls += wished.changes
         let camera = try IdleCamera(opened, stop: stop)
         defer {
-            // A camera is closed when nobody holds its frames any more.
+            // Whoever opens the camera next finds its memory free.
             withExtendedLifetime(camera) { for sink in sinks { sink.framesEnded() } }
         }
         report(.controls(camera.controlStatuses))

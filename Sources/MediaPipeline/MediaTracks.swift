@@ -69,13 +69,13 @@ public final class MediaTracks {
     /// - Parameters:
     ///   - settings: get what had to be changed for the machine's sake.
     ///   - stop: once signalled, every source ends at once. It is not drained.
+    /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `stop` may be signalled.
     public init(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: SharedSendBuffer,
         counters: SharedCounters,
         control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
-        let gate = try StartGate(stop: stop)
-        self.gate = gate
+        gate = try StartGate(stop: stop)
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
             settings: &settings, point: point, maximum: maximum, stop: stop,
@@ -87,28 +87,52 @@ public final class MediaTracks {
         hasOwnSampleRate = settings.audio.takesSampleRate
         microphones = MicrophoneChanges(settings.audio.microphones, hasAudio: !settings.audio.isNone)
         self.audio = audio?.content
-        let hasVideo = video != nil
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         sourceFrameRate = video?.source.frameRate
         let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
-        self.snapshots = hasVideo ? snapshots : nil
-        if let video {
-            let pipeline = VideoPipeline(
-                track: video, queue: queue, counters: counters, control: control, controls: controls,
-                snapshots: snapshots, brightness: brightness, preview: settings.preview,
-                sinks: settings.frameSinks, reports: reports)
-            let isLive = settings.video.isLive || !settings.cameras.isEmpty
-            threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
+        self.snapshots = video == nil ? nil : snapshots
+        do {
+            if let video {
+                try startVideo(
+                    video, snapshots, settings, queue: queue, counters: counters, control: control, reports: reports)
+            }
+            if let audio {
+                try startAudio(
+                    audio, settings, stop: stop, queue: queue, counters: counters, control: control, reports: reports)
+            }
+        } catch {
+            // The track that has its thread waits at the gate, with its device open.
+            stop.signal()
+            for thread in threads { thread.join() }
+            throw error
         }
-        if let audio {
-            let pipeline = AudioPipeline(
-                track: audio, fillsWithSilence: hasVideo, sinks: settings.audioSinks, stop: stop, queue: queue,
-                counters: counters, control: control, reports: reports)
-            // What files and pipes give is not to be lost.
-            let isLive = settings.audio.takesSampleRate
-            threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
-        }
+    }
+
+    private func startVideo(
+        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings, queue: SharedSendBuffer,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+    ) throws {
+        let gate = gate
+        let pipeline = VideoPipeline(
+            track: track, queue: queue, counters: counters, control: control, controls: controls,
+            snapshots: snapshots, brightness: brightness, preview: settings.preview,
+            sinks: settings.frameSinks, reports: reports)
+        let isLive = settings.video.isLive || !settings.cameras.isEmpty
+        threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
+    }
+
+    private func startAudio(
+        _ track: sending AudioTrack, _ settings: MediaSettings, stop: EventFD, queue: SharedSendBuffer,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+    ) throws {
+        let gate = gate
+        let pipeline = AudioPipeline(
+            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, stop: stop, queue: queue,
+            counters: counters, control: control, reports: reports)
+        // What files and pipes give is not to be lost.
+        let isLive = settings.audio.takesSampleRate
+        threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
     }
 
     private static func thread<Pipeline>(

@@ -188,8 +188,8 @@ public final class ResilientCamera: VideoSource {
         return repeated
     }
 
-    /// The frame that goes on is kept without the camera: as long as a buffer of that is on lease, its device node is
-    /// held, too, and the camera would return under another name.
+    /// The frame that goes on is kept without the camera. A driver that exports no memory would keep its device node for it,
+    /// and the camera would return under another name.
     private func close() {
         lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
         if let camera { past.add(camera.statistics) }
@@ -276,49 +276,5 @@ extension ResilientCamera: ControllableSource {
         var report = CameraReport()
         report.isAway = true
         return report
-    }
-}
-
-/// A frame that is given, and perhaps given again, while it is kept.
-private struct HeldFrame {
-    let frame: CapturedFrame
-    var repetitionTime: MediaTimestamp
-
-    init(_ frame: CapturedFrame) {
-        self.frame = frame
-        repetitionTime = frame.captureTime
-    }
-
-    func frame(at time: MediaTimestamp) -> CapturedFrame {
-        CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory, repeats: frame.captureTime)
-    }
-
-    /// - Parameter kind: whose memory the source's frames are in. An encoder that reads a device's memory would copy every
-    ///   later frame for the sake of one that is in none.
-    /// - Returns: the same frame without the camera; `nil` when its memory cannot be kept so.
-    func detached(as kind: FrameMemoryKind) -> HeldFrame? {
-        if let memory = frame.memory.detached() {
-            return HeldFrame(CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory))
-        }
-        guard kind == .pooled else { return nil }
-        let bytes = frame.withBytes { Array($0) }
-        guard bytes.count >= frame.layout.byteCount else { return nil }
-        return HeldFrame(
-            CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: PooledFrame(bytes)))
-    }
-}
-
-extension VideoSourceStatistics {
-    mutating func add(_ other: VideoSourceStatistics) {
-        capturedFrames += other.capturedFrames
-        droppedFrames += other.droppedFrames
-        startupFrames += other.startupFrames
-        supersededFrames += other.supersededFrames
-        repeatedFrames += other.repeatedFrames
-        decodedFrames += other.decodedFrames
-        rotatedFrames += other.rotatedFrames
-        passes += other.passes
-        mappedFrames += other.mappedFrames
-        interruptions += other.interruptions
     }
 }

@@ -7,7 +7,8 @@ final class RevocableMemory: FrameMemory {
 
     init(_ memory: any FrameMemory) { self.memory = Mutex(memory) }
 
-    func revoke() { memory.withLock { $0 = nil } }
+    /// The memory is dropped outside of the lock.
+    func revoke() { _ = memory.withLock { $0.take() } }
 
     var dmabuf: Int32? { memory.withLock { $0 }?.dmabuf }
 

@@ -150,11 +150,13 @@ public final class ThreadedEncoder: Sendable {
     /// Leaves a frame for the encoder, in place of one that it has had no room for: the newest is worth most.
     public func submit(_ frame: CapturedFrame) {
         let memory = RevocableMemory(frame.memory)
-        state.withLock { state in
-            guard state.failure == nil, !state.isCloseWanted, !state.isFinishWanted else { return }
+        // What is replaced, and what the encoder drops at this moment, is dropped outside of the lock.
+        _ = state.withLock { state -> (replaced: CapturedFrame?, leased: [RevocableMemory])? in
+            guard state.failure == nil, !state.isCloseWanted, !state.isFinishWanted else { return nil }
+            let (replaced, leased) = (state.waiting, state.leased.compactMap(\.memory))
             state.waiting = CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory)
-            state.leased.removeAll { $0.memory == nil }
-            state.leased.append(LeasedMemory(memory: memory))
+            state.leased = (leased + [memory]).map { LeasedMemory(memory: $0) }
+            return (replaced, leased)
         }
         work.signal()
     }
@@ -192,14 +194,16 @@ public final class ThreadedEncoder: Sendable {
     /// the thread has ended, and the next one at this node waits for it.
     public func close() {
         let now = MonotonicClock.now()
-        let (leased, occupancy, since) = state.withLock { state in
+        let (waiting, leased, occupancy, since) = state.withLock { state in
             state.isCloseWanted = true
-            state.waiting = nil
-            defer { state.leased = [] }
-            return (state.leased, state.hasEnded ? nil : state.occupancy, state.failure == nil ? state.busySince : nil)
+            defer { (state.waiting, state.leased) = (nil, []) }
+            return (
+                state.waiting, state.leased, state.hasEnded ? nil : state.occupancy,
+                state.failure == nil ? state.busySince : nil
+            )
         }
+        withExtendedLifetime(waiting) { for entry in leased { entry.memory?.revoke() } }
         work.signal()
-        for entry in leased { entry.memory?.revoke() }
         occupancy?.abandon(since: since ?? now)
     }
 }

@@ -22,11 +22,11 @@ extension ThreadedEncoder {
         } catch {
             failed(error)
         }
-        state.withLock { state in
+        _ = state.withLock { state in
             state.busySince = nil
-            state.waiting = nil
             state.insideCount = 0
             state.hasEnded = true
+            return state.waiting.take()
         }
         progressed.signal()
     }

@@ -109,24 +109,36 @@ final class ThreadedScaler: Sendable {
         }
     }
 
+    private enum Asking {
+        case done
+        /// An earlier frame is inside.
+        case busy
+        /// It has been for too long.
+        case blocked(RevocableMemory)
+    }
+
     /// Leaves the frame for the thread.
     /// - Returns: false while an earlier one is inside.
     private func ask(for frame: CapturedFrame) throws -> Bool {
-        let now = MonotonicClock.now()
-        return try state.withLock { state in
+        let (now, memory) = (MonotonicClock.now(), RevocableMemory(frame.memory))
+        let asking = try state.withLock { state -> Asking in
             if let failure = state.failure { throw failure }
             if let asked = state.asked {
-                guard now - asked.at >= Self.longestHold else { return false }
-                asked.memory.revoke()
-                let error = NodeOccupancyError.blocked(path: path, Self.longestHold)
-                state.failure = error
-                throw error
+                guard now - asked.at >= Self.longestHold else { return .busy }
+                state.failure = NodeOccupancyError.blocked(path: path, Self.longestHold)
+                return .blocked(asked.memory)
             }
-            let memory = RevocableMemory(frame.memory)
             state.asked = (now, memory)
             state.isAwaited = true
             state.waiting = CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory)
-            return true
+            return .done
+        }
+        switch asking {
+        case .done: return true
+        case .busy: return false
+        case .blocked(let memory):
+            memory.revoke()
+            throw NodeOccupancyError.blocked(path: path, Self.longestHold)
         }
     }
 
@@ -140,13 +152,16 @@ final class ThreadedScaler: Sendable {
     /// Starts to close the device. Frames that it has given stay valid.
     func close() {
         let now = MonotonicClock.now()
-        let (occupancy, since) = state.withLock { state in
+        // Frames are dropped outside of the lock.
+        let (_, asked, occupancy, since) = state.withLock { state in
             state.isCloseWanted = true
-            state.waiting = nil
-            state.result = nil
-            state.asked?.memory.revoke()
-            return (state.hasEnded ? nil : state.occupancy, state.busySince)
+            defer { (state.waiting, state.result) = (nil, nil) }
+            return (
+                (state.waiting, state.result), state.asked?.memory, state.hasEnded ? nil : state.occupancy,
+                state.busySince
+            )
         }
+        asked?.revoke()
         work.signal()
         occupancy?.abandon(since: since ?? now)
     }
@@ -180,9 +195,9 @@ extension ThreadedScaler {
         while try waitForWork() {
             // The frame goes back to its source before anybody hears of the scaled one.
             guard let result = takeFrame().map({ frame in Result { try scaler.scale(frame) } }) else { continue }
-            state.withLock { state in
-                state.asked = nil
+            _ = state.withLock { state in
                 if state.isAwaited, !state.isCloseWanted { state.result = result }
+                return state.asked.take()
             }
             answered.signal()
             if case .failure(let error) = result { throw error }

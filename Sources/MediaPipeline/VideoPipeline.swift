@@ -9,20 +9,20 @@ import StreamQuality
 final class VideoPipeline {
     private let source: any VideoSource
     /// A camera that gives several sizes, and the one that it was asked for last.
-    private let sizes: (any FrameSizeSelection)?
-    private var sourceSize: FrameSize
+    let sizes: (any FrameSizeSelection)?
+    var sourceSize: FrameSize
     private let rates: (any FrameRateSelection)?
     /// `nil` for a source that stays what it is.
-    private let cameras: CameraSwitcher?
-    private let adjusted: AdjustedSource?
+    let cameras: CameraSwitcher?
+    let adjusted: AdjustedSource?
     /// Of the source as it is now.
-    private var frames: SourceFrames
+    var frames: SourceFrames
     /// The encoder knows of a camera that is to be on next.
-    private var isPreparing = false
-    private var encoder: any VideoEncoder
+    var isPreparing = false
+    var encoder: any VideoEncoder
     private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     private var pacer: FramePacer
-    private var frameRate: FrameRate
+    var frameRate: FrameRate
     /// The source's first frame was reported, or it is a file or pipe, whose start nobody waits for.
     private var hasStarted = false
     /// What the stream's header announces.
@@ -31,7 +31,7 @@ final class VideoPipeline {
     private var size: FrameSize
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
-    private let output: VideoOutput
+    let output: VideoOutput
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
@@ -173,21 +173,6 @@ final class VideoPipeline {
         reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
     }
 
-    /// - Returns: whether it is the first frame of another camera.
-    private func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
-        guard let new = adjusted?.frames, new != frames else { return false }
-        let isOther = new.camera != frames.camera
-        frames = new
-        isPreparing = false
-        sourceSize = frame.layout.size
-        try encoder.sourceChanges(to: frames)
-        guard isOther, let cameras else { return false }
-        pace(at: frameRate, from: frame.captureTime)
-        output.cameraChanged(
-            to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
-        return true
-    }
-
     /// - Returns: whether a pause starts or ends with this frame.
     private func takePauseChange(with frame: CapturedFrame, _ pause: VideoPause) -> Bool {
         guard paused.frameCaptured(at: frame.captureTime, takenAt: frame.takenAt, pause) else { return false }
@@ -206,30 +191,6 @@ final class VideoPipeline {
         filters.apply(to: frame, colors: source.colors, control.filterStatus)
         if isLast { paused.keep(frame) }
         return frame
-    }
-
-    /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
-    /// processor.
-    private func prepareForNextFrames() throws {
-        let nextCamera = adjusted?.nextCamera
-        guard let next = nextCamera ?? adjusted?.next else {
-            if isPreparing { encoder.dropPreparation() }
-            isPreparing = false
-            return
-        }
-        isPreparing = true
-        switch try encoder.prepare(for: next) {
-        case .underWay: break
-        case .ready(let size): if nextCamera == nil { adjusted?.handOver() } else { cameras?.handOver(at: size) }
-        // An encoder that has no place for another one is opened anew.
-        case .failed(let reason): if nextCamera == nil { adjusted?.handOver() } else { cameras?.refuseNext(reason) }
-        }
-    }
-
-    private func selectSize() {
-        guard encoder.sourceSize != sourceSize else { return }
-        sourceSize = encoder.sourceSize
-        sizes?.selectSize(sourceSize)
     }
 
     private func apply(_ orders: EncoderRequests.VideoRequests, at time: MediaTimestamp) throws {
@@ -286,7 +247,7 @@ final class VideoPipeline {
         }
     }
 
-    private func pace(at rate: FrameRate, from time: MediaTimestamp) {
+    func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
         rates?.selectFrameRate(rate)
         // Frames that the camera was asked for before come at the rate before.

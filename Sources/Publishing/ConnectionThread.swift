@@ -22,9 +22,7 @@ final class ConnectionThread {
     private static let repetition = Duration.milliseconds(300)
 
     private let id: ConnectionID
-    private let configuration: PublishConfiguration
-    private let authorityFile: String?
-    private let timeouts: StepTimeouts
+    private let plan: ConnectionPlan
     private let network: PublisherNetwork
     private let queue: SharedSendBuffer
     private let counters: SharedCounters
@@ -49,14 +47,11 @@ final class ConnectionThread {
     private var isSilent = false
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, timeouts: StepTimeouts,
-        network: PublisherNetwork, queue: SharedSendBuffer, counters: SharedCounters,
-        commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionEvent>
+        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SharedSendBuffer,
+        counters: SharedCounters, commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionEvent>
     ) {
         self.id = id
-        self.configuration = configuration
-        self.authorityFile = authorityFile
-        self.timeouts = timeouts
+        self.plan = plan
         self.network = network
         self.queue = queue
         self.counters = counters
@@ -75,6 +70,7 @@ final class ConnectionThread {
         } catch let failure as ConnectionFailure {
             report(.failed(failure))
         } catch {
+            // A clock is set and a disk has room again some time: no reason to give up for good.
             report(.failed(ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")))
         }
     }
@@ -84,7 +80,8 @@ final class ConnectionThread {
     }
 
     private func publish() throws {
-        let stream = try connect()
+        let configuration = try plan.configuration(cancellation: commands.wakeup.fileDescriptor)
+        let stream = try connect(to: configuration.url)
         report(.connected(server: stream.peer, from: stream.localAddress))
         guard try awaitHandshakeOrder() else { return stream.close() }
         let connection = PublishConnection(stream: stream, configuration: configuration)
@@ -93,7 +90,7 @@ final class ConnectionThread {
         while try serve(connection) {}
     }
 
-    private func connect() throws -> any ByteStream {
+    private func connect(to url: RTMPURL) throws -> any ByteStream {
         // The watch detects a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledTimeout
@@ -101,8 +98,8 @@ final class ConnectionThread {
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
         let stream = try network.connect(
             PublisherNetwork.Request(
-                url: configuration.url, authorityFile: authorityFile,
-                timeouts: timeouts.connection(repetition: Self.repetition), settings: settings,
+                url: url, authorityFile: plan.destination.authorityFile,
+                timeouts: plan.timeouts.connection(repetition: Self.repetition), settings: settings, card: plan.card,
                 // Before media flows the only command is to end it.
                 cancellation: commands.wakeup.fileDescriptor))
         if let reason = stream.fallbackReason { report(.tlsFallback(reason: reason)) }
@@ -257,7 +254,8 @@ final class ConnectionThread {
             switch event {
             case .publishingStarted: report(.publishing)
             case .acknowledged: break
-            case .reopeningWanted: return try handle(connection.reopen(on: connect()), on: connection)
+            case .reopeningWanted:
+                return try handle(connection.reopen(on: connect(to: connection.url)), on: connection)
             case .reconnectRequested(let url): report(.reconnectRequested(url))
             case .reconnectRefused(let refusal): report(.reconnectRefused(refusal))
             case .stopped: return true

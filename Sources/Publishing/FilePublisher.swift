@@ -110,7 +110,7 @@ public final class FilePublisher {
                 let stream = try network.connect(
                     PublisherNetwork.Request(
                         url: url, authorityFile: settings.destination.authorityFile,
-                        timeouts: settings.timeouts.connection(), settings: tcpSettings,
+                        timeouts: settings.timeouts.connection(), settings: tcpSettings, card: settings.card,
                         cancellation: signals.fileDescriptor))
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
                 return stream

@@ -102,13 +102,21 @@ public final class LivePublisher {
         showStatusInFrame()
     }
 
-    /// Returns when the stream is over.
+    /// Returns when the stream is over, and none of its threads runs any more.
     public func run() throws {
         reporter.log("publishing to \(settings.destination.label)")
         if settings.isMuted { tellMuted() }
         startPause()
         perform(session.startRequested(now: MonotonicClock.now()))
-        while !isOver { try step() }
+        let result = Result { while !isOver { try step() } }
+        endThreads()
+        tellDrops(now: nil)
+        try result.get()
+        if let failure { throw failure }
+        emitEnd()
+    }
+
+    private func endThreads() {
         // What follows takes a moment, and nothing is live any more.
         reporter.show(nil)
         stopTracks.signal()
@@ -117,9 +125,6 @@ public final class LivePublisher {
         for connection in ending { connection.thread.join() }
         tracks.join()
         takeLastReports()
-        tellDrops(now: nil)
-        if let failure { throw failure }
-        emitEnd()
     }
 
     private enum Waited: Int {

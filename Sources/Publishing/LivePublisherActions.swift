@@ -3,7 +3,6 @@ import Media
 import MediaPipeline
 import RTMP
 import StreamLogic
-import Transport
 
 // What the session wants done.
 extension LivePublisher {
@@ -34,24 +33,16 @@ extension LivePublisher {
 
     private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
         do {
-            var url = try settings.destination.connectionURL()
-            if case .requested = target, let requestedURL {
-                // The stream name keeps its own, fresh signature.
-                let streamName = url.streamName
-                url = requestedURL
-                url.streamName = streamName
-            }
-            let configuration = PublishConfiguration(
-                url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
-                metadata: StreamMetadata(tracks), timeouts: settings.timeouts.session, acceptsReconnectRequest: true,
-                md5: { MD5.digest(of: $0) })
+            var requested: RTMPURL?
+            if case .requested = target { requested = requestedURL }
+            let plan = ConnectionPlan(
+                destination: settings.destination, requestedURL: requested, metadata: StreamMetadata(tracks),
+                timeouts: settings.timeouts, card: settings.card)
             connections[id] = try RunningConnection(
-                id: id, configuration: configuration, authorityFile: settings.destination.authorityFile,
-                timeouts: settings.timeouts, network: network, queue: queue, counters: counters, reports: reports)
+                id: id, plan: plan, network: network, queue: queue, counters: counters, reports: reports)
         } catch {
-            let message = (error as? StreamFailure)?.text ?? "\(error)"
-            // A clock is set and a disk has room again some time: no reason to give up for good.
-            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: message)
+            // No thread: there may be room for one the next time.
+            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")
             perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
         }
     }

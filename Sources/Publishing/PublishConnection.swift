@@ -23,6 +23,7 @@ final class PublishConnection {
         case failed(PublishError)
     }
 
+    let url: RTMPURL
     private var stream: any ByteStream
     // One thread, and nothing here calls back into the object: what is touched with every message needs no check for
     // overlapping accesses while the program runs.
@@ -49,6 +50,7 @@ final class PublishConnection {
     private var readsOn = false
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
+        url = configuration.url
         self.stream = stream
         session = PublishSession(configuration: configuration)
     }

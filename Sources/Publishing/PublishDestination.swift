@@ -5,18 +5,19 @@ import MediaPipeline
 import Settings
 import StreamLogic
 import StreamQuality
+import Synchronization
 import Transport
 
-/// Where a stream goes. Every connection gets a URL of its own: a signature serves once.
-public final class PublishDestination {
-    private enum Kind {
+/// Where a stream goes. Every connection gets a URL of its own: a signature serves once. Used from any thread.
+public final class PublishDestination: Sendable {
+    private enum Kind: Sendable {
         case url(RTMPURL)
         case described(StreamDescription, noncePath: String?)
     }
 
     private let kind: Kind
-    /// Kept beside what is on the disk, so that most connections need no write.
-    private var nonces: NonceSequence?
+    /// Kept beside what is on the disk, so that most connections need no write. Never locked while the disk is waited for.
+    private let nonces = Mutex<NonceSequence?>(nil)
     /// A stream's end, which waits for this as well, shall not take longer.
     private static let lockTimeout = Duration.milliseconds(500)
     /// UNIX seconds that have certainly passed.
@@ -114,19 +115,51 @@ public final class PublishDestination {
         }
     }
 
-    /// The URL for one connection. Saves the nonce before it is used.
+    /// The URL for one connection. Saves the nonce before it is used, and takes as long as the disk does.
     func connectionURL() throws -> RTMPURL {
         switch kind {
         case .url(let url): return url
         case .described(let stream, nil):
             var none = NonceSequence(savedText: nil)
-            return try signed(stream, &none)
+            return try Self.signed(stream, &none)
         case .described(let stream, let noncePath?): return try signed(stream, with: noncePath)
         }
     }
 
-    private func signed(_ stream: StreamDescription, _ nonces: inout NonceSequence) throws -> RTMPURL {
-        try stream.publishURL(unixSeconds: WallClock.secondsSince1970(), nonces: &nonces) {
+    /// The URL for one connection, with a nonce that the card's thread reads and saves. While the card does not answer, the
+    /// numbers go on that it has reserved already.
+    /// - Parameter cancellation: as for `CardCalls.call`.
+    func connectionURL(savedBy card: CardCalls, cancellation: Int32) throws -> RTMPURL {
+        guard case .described(let stream, _?) = kind else { return try connectionURL() }
+        let result: Result<RTMPURL, any Error>
+        do throws(CardCallError) {
+            result = try card.call(within: StepTimeouts.card, cancellation: cancellation) {
+                Result { try self.connectionURL() }
+            }
+        } catch {
+            guard error != .cancelled else { throw TransportError.cancelled }
+            if let url = try reservedURL(stream) { return url }
+            throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
+        }
+        return try result.get()
+    }
+
+    /// - Returns: `nil` where the next number would have to be saved.
+    private func reservedURL(_ stream: StreamDescription) throws -> RTMPURL? {
+        try nonces.withLock { kept in
+            guard var nonces = kept else { return nil }
+            // The clock is beyond what was reserved: without it, the number after the last one comes.
+            let url = try Self.signed(stream, &nonces, unixSeconds: 0)
+            guard nonces.unsavedText == nil else { return nil }
+            kept = nonces
+            return url
+        }
+    }
+
+    private static func signed(
+        _ stream: StreamDescription, _ nonces: inout NonceSequence, unixSeconds: Int64 = WallClock.secondsSince1970()
+    ) throws -> RTMPURL {
+        try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces) {
             HMACSHA1.authenticationCode(for: $1, key: $0)
         }
     }
@@ -135,12 +168,16 @@ public final class PublishDestination {
     /// all before it, so that they take theirs by turns.
     private func signed(_ stream: StreamDescription, with noncePath: String) throws -> RTMPURL {
         let lock = try lock(noncePath)
-        var nonces = try savedNonces(noncePath)
-        defer { self.nonces = nonces }
-        let url = try signed(stream, &nonces)
-        if let text = nonces.unsavedText {
-            try save(text, to: noncePath)
-            nonces.saved()
+        let savedText = try savedText(noncePath)
+        let (url, unsaved) = try nonces.withLock { kept in
+            var nonces = kept ?? NonceSequence(savedText: savedText, floor: pastTime)
+            if kept != nil { nonces.read(savedText: savedText) }
+            defer { kept = nonces }
+            return (try Self.signed(stream, &nonces), nonces.unsavedText)
+        }
+        if let unsaved {
+            try save(unsaved, to: noncePath)
+            nonces.withLock { if $0?.unsavedText == unsaved { $0?.saved() } }
         }
         lock.release()
         return url
@@ -159,18 +196,15 @@ public final class PublishDestination {
     }
 
     /// A file that is torn or foreign counts as none; one that cannot be read may hold a larger number than the clock.
-    private func savedNonces(_ path: String) throws -> NonceSequence {
-        var text: [UInt8]?
+    private func savedText(_ path: String) throws -> [UInt8]? {
         do throws(SystemCallError) {
-            text = try readFile(path, limit: 65_536)
+            return try readFile(path, limit: 65_536)
         } catch {
             guard error.number == ENOENT || error.number == EFBIG else {
                 throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
             }
+            return nil
         }
-        guard var nonces else { return NonceSequence(savedText: text, floor: pastTime) }
-        nonces.read(savedText: text)
-        return nonces
     }
 
     private func save(_ text: String, to path: String) throws {

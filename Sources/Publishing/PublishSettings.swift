@@ -1,3 +1,4 @@
+import LinuxIO
 import MediaPipeline
 import StreamLogic
 import StreamQuality
@@ -17,6 +18,8 @@ public struct PublishSettings {
     public var statusInterval: Duration
     public var reconnectLimit: ReconnectPolicy.Limit
     public var timeouts = StepTimeouts()
+    /// What reads and writes the files of a connection.
+    public var card = CardCalls.onCallingThread
     /// Every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime

@@ -12,6 +12,8 @@ public struct PublisherNetwork: Sendable {
         public let authorityFile: String?
         public let timeouts: ConnectionTimeouts
         public let settings: TCPSettings
+        /// What reads that file.
+        public let card: CardCalls
         /// A descriptor: once it is readable, the attempt ends with `cancelled`. Nothing is read from it.
         public let cancellation: Int32
     }
@@ -32,14 +34,21 @@ public struct PublisherNetwork: Sendable {
     public static let ofThisMachine = PublisherNetwork(
         connect: { (request) throws(TransportError) in
             let url = request.url
-            let security: TransportSecurity =
-                url.scheme == .rtmps ? .tls(try TLSContext.shared(authorityFile: request.authorityFile)) : .none
             return try Connector.connect(
-                to: Endpoint(host: url.host, port: url.port), security: security, timeouts: request.timeouts,
-                settings: request.settings, cancellation: request.cancellation)
+                to: Endpoint(host: url.host, port: url.port), security: try request.security(),
+                timeouts: request.timeouts, settings: request.settings, cancellation: request.cancellation)
         },
         // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
         watchLinks: { try? LinkMonitor() })
+}
+
+extension PublisherNetwork.Request {
+    fileprivate func security() throws(TransportError) -> TransportSecurity {
+        guard url.scheme == .rtmps else { return .none }
+        return .tls(
+            try TLSContext.shared(
+                authorityFile: authorityFile, readBy: card, within: StepTimeouts.card, cancellation: cancellation))
+    }
 }
 
 /// What a live stream learns of the machine's links. Used from one thread.

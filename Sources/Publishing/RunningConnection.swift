@@ -1,6 +1,5 @@
 import LinuxIO
 import MediaPipeline
-import RTMP
 import StreamLogic
 
 /// A connection's thread and the way to speak to it.
@@ -9,16 +8,16 @@ final class RunningConnection {
     let thread: JoinableThread
 
     init(
-        id: ConnectionID, configuration: PublishConfiguration, authorityFile: String?, timeouts: StepTimeouts,
-        network: PublisherNetwork, queue: SharedSendBuffer, counters: SharedCounters, reports: Mailbox<ConnectionEvent>
+        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SharedSendBuffer,
+        counters: SharedCounters, reports: Mailbox<ConnectionEvent>
     ) throws {
         let commands = try Mailbox<ConnectionCommand>()
         self.commands = commands
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: id, configuration: configuration, authorityFile: authorityFile, timeouts: timeouts,
-                    network: network, queue: queue, counters: counters, commands: commands, reports: reports
+                    id: id, plan: plan, network: network, queue: queue, counters: counters, commands: commands,
+                    reports: reports
                 ).run()
             })
     }

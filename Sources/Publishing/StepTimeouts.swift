@@ -9,6 +9,9 @@ public struct StepTimeouts: Sendable {
     /// The TLS handshake, the RTMP handshake, and each answer of the server after them.
     public var handshake = Duration.seconds(5)
 
+    /// For what a connection reads from the card, each time. A card may take seconds for a write that is under way.
+    static let card = Duration.seconds(10)
+
     public init() {}
 
     /// - Parameter repetition: see `ConnectionTimeouts`.

@@ -114,8 +114,8 @@ public final class Console: Sendable {
         }
     }
 
-    /// To be called last: waits a moment for the one who reads.
-    public func finish() { output.finish(within: .milliseconds(250)) }
+    /// To be called last: waits until everything is written, unless nobody reads.
+    public func finish() { output.finish(patience: .milliseconds(500)) }
 
     /// How wide the terminal is, where there is one that says so.
     var columns: Int { TerminalSize(of: descriptors.log)?.columns ?? 80 }

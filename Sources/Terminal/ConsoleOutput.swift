@@ -8,13 +8,34 @@ import Synchronization
 /// A pipe that nobody reads and a terminal that somebody has stopped hold back this thread and
 /// no other. What does not fit any more meanwhile is counted, and reported when there is room again.
 final class ConsoleOutput: Sendable {
+    private typealias Piece = (bytes: [UInt8], descriptor: Int32)
+
     private struct Waiting {
-        var pieces: [(bytes: [UInt8], descriptor: Int32)] = []
+        var pieces: [Piece] = []
         var byteCount = 0
-        var lostCount = 0
+        /// Where the thread is writing.
+        var descriptor: Int32?
+        var droppedCount = 0
         var isEnding = false
         var hasEnded = false
+
+        mutating func append(_ piece: Piece) {
+            pieces.append(piece)
+            byteCount += piece.bytes.count
+        }
+
+        /// All that is to be written, and how much was dropped before it.
+        mutating func take(log: Int32) -> [Piece] {
+            if droppedCount > 0 {
+                append((Array("tallycam: \(droppedCount) lines dropped: the output is not being read\n".utf8), log))
+            }
+            defer { (pieces, droppedCount) = ([], 0) }
+            return pieces
+        }
     }
+
+    /// How long the end waits for an output that seems to take something: a disk may hang.
+    private static let longestEnd = Duration.seconds(10)
 
     /// Bytes that may wait for a reader.
     private static let capacity = 1 << 20
@@ -38,24 +59,37 @@ final class ConsoleOutput: Sendable {
         guard !bytes.isEmpty else { return }
         waiting.withLock { waiting in
             guard waiting.byteCount + bytes.count <= Self.capacity else {
-                waiting.lostCount += 1
+                waiting.droppedCount += 1
                 return
             }
-            waiting.pieces.append((bytes, descriptor))
-            waiting.byteCount += bytes.count
+            waiting.append((bytes, descriptor))
         }
         work.signal()
     }
 
-    /// Waits until everything is written, but no longer than `timeout`. Nothing may be appended afterwards.
-    func finish(within timeout: Duration) {
+    /// Waits until everything is written. Gives up only when an output that cannot take more has not moved for `patience`:
+    /// on a busy machine the thread may be late although somebody reads. Nothing may be appended afterwards.
+    func finish(patience: Duration) {
         waiting.withLock { $0.isEnding = true }
         work.signal()
-        let deadline = MonotonicClock.now() + timeout
-        while !waiting.withLock({ $0.hasEnded }), MonotonicClock.now() < deadline {
+        let deadline = MonotonicClock.now() + Self.longestEnd
+        var remaining = Int.max
+        while let (byteCount, descriptor) = unwritten(), MonotonicClock.now() < deadline {
+            if let descriptor, byteCount == remaining, Self.isFull(descriptor) { return }
+            remaining = byteCount
             var entries = [PollEntry(end.fileDescriptor)]
-            guard (try? poll(&entries, until: deadline)) != nil else { return }
+            guard (try? poll(&entries, until: MonotonicClock.now() + patience)) != nil else { return }
         }
+    }
+
+    /// The bytes that are still to be written, and where the thread is writing; `nil` when it has ended.
+    private func unwritten() -> (byteCount: Int, descriptor: Int32?)? {
+        waiting.withLock { $0.hasEnded ? nil : ($0.byteCount, $0.descriptor) }
+    }
+
+    private static func isFull(_ descriptor: Int32) -> Bool {
+        var entries = [PollEntry(descriptor, .writable)]
+        return (try? poll(&entries, until: MonotonicClock.now())) == 0
     }
 
     private static func start(_ output: ConsoleOutput) throws(SystemCallError) {
@@ -68,23 +102,20 @@ final class ConsoleOutput: Sendable {
             var entries = [PollEntry(work.fileDescriptor)]
             guard (try? poll(&entries, until: nil)) != nil else { return }
             work.drain()
-            let (pieces, lostCount, isEnding) = waiting.withLock { waiting in
-                defer {
-                    waiting.pieces = []
-                    waiting.lostCount = 0
-                }
-                return (waiting.pieces, waiting.lostCount, waiting.isEnding)
-            }
-            for piece in pieces {
-                write(piece.bytes, to: piece.descriptor)
-                waiting.withLock { $0.byteCount -= piece.bytes.count }
-            }
-            if lostCount > 0 {
-                write(Array("tallycam: \(lostCount) lines are lost, since nobody read them\n".utf8), to: log)
-            }
+            let (pieces, isEnding) = waiting.withLock { ($0.take(log: log), $0.isEnding) }
+            for piece in pieces { write(piece) }
             if isEnding { break }
         }
         waiting.withLock { $0.hasEnded = true }
         end.signal()
+    }
+
+    private func write(_ piece: Piece) {
+        waiting.withLock { $0.descriptor = piece.descriptor }
+        LinuxIO.write(piece.bytes, to: piece.descriptor)
+        waiting.withLock { waiting in
+            waiting.descriptor = nil
+            waiting.byteCount -= piece.bytes.count
+        }
     }
 }

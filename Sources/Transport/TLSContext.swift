@@ -1,7 +1,6 @@
 import CMbedTLS
 import Glibc
 import LinuxIO
-import Synchronization
 
 /// What all TLS connections share: the trusted authorities and the settings. Loading the system's authorities takes
 /// milliseconds and some hundred kilobytes: `shared` does it once.
@@ -25,29 +24,8 @@ public final class TLSContext: Sendable {
         "/etc/ssl/cert.pem",  // Alpine
     ]
 
-    /// The context that was made last, while its file is as it was then: each attempt to connect asks for it.
-    /// - Parameter authorityFile: as for `init`.
-    public static func shared(authorityFile: String? = nil) throws(TransportError) -> TLSContext {
-        let asked = authorityFile.map { [$0] } ?? systemAuthorityFiles
-        return try latest.withLock { latest throws(TransportError) in
-            // A system's file that comes before the one in use may have been installed meanwhile.
-            let (path, state) = asked.lazy.map { ($0, FileState($0)) }.first { $0.1 != nil } ?? ("", nil)
-            if let latest, let state, latest.state == state, latest.context.authorityFile == path {
-                return latest.context
-            }
-            // The state is older than what is read: a change in between is noticed the next time.
-            let context = try TLSContext(authorityFile: authorityFile)
-            latest = state.map { Latest(context: context, state: $0) }
-            return context
-        }
-    }
-
-    private struct Latest {
-        let context: TLSContext
-        let state: FileState
-    }
-
-    private static let latest = Mutex<Latest?>(nil)
+    /// Where certificates are looked for, in this order.
+    static func files(_ authorityFile: String?) -> [String] { authorityFile.map { [$0] } ?? systemAuthorityFiles }
 
     /// - Parameter authorityFile: certificates to trust, in PEM, in place of the system's.
     /// - Throws: `tlsUnavailable` when there are none to trust.
@@ -90,7 +68,7 @@ public final class TLSContext: Sendable {
     private static let authorityFileLimit = 4 << 20
 
     private static func readAuthorities(_ path: String?) throws(TransportError) -> (path: String, bundle: [UInt8]) {
-        for candidate in path.map({ [$0] }) ?? systemAuthorityFiles {
+        for candidate in files(path) {
             do {
                 return (candidate, try readFile(candidate, limit: authorityFileLimit))
             } catch {

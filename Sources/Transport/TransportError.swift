@@ -29,6 +29,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case tlsFailed(Endpoint, TLSFailure)
     /// TLS cannot be used at all: no CA certificates, no random numbers.
     case tlsUnavailable(reason: String)
+    /// The CA certificates could not be read in time. They may be the next time.
+    case authoritiesUnread(CardCallError)
     /// Stopped from this side. No fault.
     case cancelled
 
@@ -57,7 +59,7 @@ public enum TransportError: Error, Hashable, Sendable {
         case .closedByPeer, .receiveFailed: -1013
         case .timedOut: -1015
         case .tlsFailed: -1200
-        case .tlsUnavailable: -1201
+        case .tlsUnavailable, .authoritiesUnread: -1201
         case .cancelled: nil
         }
     }
@@ -88,6 +90,7 @@ extension TransportError: CustomStringConvertible {
         case .timedOut(let peer, let phase): "\(peer): \(phase.rawValue) took too long"
         case .tlsFailed(let endpoint, let failure): "TLS with \(endpoint) failed: \(failure)"
         case .tlsUnavailable(let reason): "TLS cannot be used: \(reason)"
+        case .authoritiesUnread(let error): "TLS cannot be used: the CA certificates cannot be read: \(error)"
         case .cancelled: "stopped"
         }
     }

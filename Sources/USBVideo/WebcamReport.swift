@@ -7,6 +7,8 @@ public enum WebcamReport: Hashable, Sendable {
     case change(ControlChange)
     /// Whether a program there records.
     case recorded(Bool)
+    /// The gadget is gone, and another one can be made.
+    case ended
 }
 
 /// What has become of the camera as a computer's webcam, which the stream does not depend on.

@@ -35,7 +35,7 @@ final class BufferQueue {
         self.memory = memory
         self.isMultiplanar = isMultiplanar
         bufferCount = try requestBuffers(wantedCount)
-        guard (1...64).contains(bufferCount) else {
+        guard (1...BufferNumbers.limit).contains(bufferCount) else {
             throw .failed(path: device.path, SystemCallError("VIDIOC_REQBUFS", number: ENOMEM))
         }
         free = Set(0..<bufferCount)

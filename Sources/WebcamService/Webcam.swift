@@ -26,7 +26,7 @@ public final class Webcam: FrameSink {
         // A driver whose computer stands still may keep it.
         _ = try NamedThread("webcam", mayBlock: true) {
             WebcamThread(feed, on: bus, asks: asks, open: open, report: report).run()
-            feed.ended.signal()
+            report(.ended)
         }
     }
 
@@ -43,14 +43,8 @@ public final class Webcam: FrameSink {
 
     public var statistics: WebcamStatistics { feed.statistics }
 
-    /// A kernel that takes longer to let go of a gadget is not waited for.
-    private static let endTimeout = Duration.seconds(2)
-
-    /// Takes the gadget down, and waits for that.
-    public func end() {
-        feed.end()
-        feed.waitForEnd(within: Self.endTimeout)
-    }
+    /// Starts to take the gadget down; `report` gets `ended` when it is gone.
+    public func end() { feed.end() }
 
     /// The gadget is taken down. Whoever lets go of it last, a stream's thread perhaps, does not wait.
     deinit { feed.end() }

@@ -17,14 +17,11 @@ final class WebcamFeed: Sendable {
     }
 
     let wake: EventFD
-    /// The gadget is taken down.
-    let ended: EventFD
     private let inner: Mutex<Inner>
 
     /// - Parameter controls: what the camera is known to have.
     init(_ controls: [ControlStatus]) throws(SystemCallError) {
         wake = try EventFD()
-        ended = try EventFD()
         inner = Mutex(Inner(statuses: controls))
     }
 
@@ -58,12 +55,6 @@ final class WebcamFeed: Sendable {
     func end() {
         inner.withLock { $0.isEnding = true }
         wake.signal()
-    }
-
-    /// - Parameter limit: that is waited for the gadget.
-    func waitForEnd(within limit: Duration) {
-        var entries = [PollEntry(ended.fileDescriptor)]
-        _ = try? poll(&entries, until: MonotonicClock.now() + limit)
     }
 
     var isWanted: Bool { inner.withLock { $0.isWanted } }

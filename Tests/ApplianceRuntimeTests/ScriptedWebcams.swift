@@ -20,14 +20,16 @@ final class ScriptedWebcams: Sendable {
         let request: WebcamRequest
         let content = Mutex(Content())
         private let send: @Sendable (WebcamReport) -> Void
+        private let isEndingAtOnce: @Sendable () -> Bool
         private let ended: @Sendable () -> Void
 
         fileprivate init(
             _ request: WebcamRequest, _ send: @escaping @Sendable (WebcamReport) -> Void,
-            ended: @escaping @Sendable () -> Void
+            isEndingAtOnce: @escaping @Sendable () -> Bool, ended: @escaping @Sendable () -> Void
         ) {
             self.request = request
             self.send = send
+            self.isEndingAtOnce = isEndingAtOnce
             self.ended = ended
         }
 
@@ -35,7 +37,7 @@ final class ScriptedWebcams: Sendable {
 
         var wantsFrames: Bool { true }
         var wantsAudio: Bool { true }
-        func end() {}
+        func end() { if isEndingAtOnce() { send(.ended) } }
         func offer(_ frame: CapturedFrame, colors: VideoColors?) { content.withLock { $0.frames += 1 } }
         func framesEnded() {}
         func offer(_ block: AudioBlock, format: AudioFormat) { content.withLock { $0.samples = block.samples } }
@@ -50,6 +52,8 @@ final class ScriptedWebcams: Sendable {
         var requests: [WebcamRequest] = []
         var ended = 0
         var formerRemoved = 0
+        /// The kernel takes its time to take one down, until the test reports its end.
+        var isSlowToEnd = false
         /// Why there is none.
         var failure: String?
         /// How often that was found.
@@ -82,7 +86,11 @@ final class ScriptedWebcams: Sendable {
             content.requests.append(request)
             content.reports.append(report)
         }
-        let gadget = Gadget(request, report) { [self] in content.withLock { $0.ended += 1 } }
+        let gadget = Gadget(request, report) { [self] in
+            !content.withLock { $0.isSlowToEnd }
+        } ended: { [self] in
+            content.withLock { $0.ended += 1 }
+        }
         newest.withLock { $0.gadget = gadget }
         return gadget
     }

@@ -82,6 +82,39 @@ import Testing
         }
     }
 
+    @Test func theNextGadgetWaitsForTheEndOfTheOneBeforeAndTheButtonDoesNot() throws {
+        try time.run {
+            try startWithGadget()
+            webcams.content.withLock { $0.isSlowToEnd = true }
+            _ = try camera.ask("set webcam off")
+            _ = try camera.ask("webcam start")
+            let start = MonotonicClock.now()
+            camera.press()
+            try camera.waitUntil { runs.count == 1 }
+            #expect(MonotonicClock.now() - start < .seconds(1) && webcams.openings == 1)
+            webcams.report(.ended)
+            try camera.waitUntil { webcams.openings == 2 }
+            #expect(MonotonicClock.now() - start < .seconds(1))
+            webcams.content.withLock { $0.isSlowToEnd = false }
+            try camera.end()
+        }
+    }
+
+    @Test func aGadgetThatTheKernelKeepsIsWaitedForForTwoSeconds() throws {
+        try time.run {
+            try startWithGadget()
+            webcams.content.withLock { $0.isSlowToEnd = true }
+            let start = MonotonicClock.now()
+            // A client hears of it when it is gone.
+            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off by a command, against device.json\n")
+            #expect(MonotonicClock.now() - start >= .seconds(2))
+            webcams.content.withLock { $0.isSlowToEnd = false }
+            _ = try camera.ask("webcam start")
+            try camera.waitUntil { webcams.openings == 2 }
+            try camera.end()
+        }
+    }
+
     // MARK: Microphone and camera
 
     @Test func theStatusSaysWhyAComputerHearsNothing() throws {

@@ -21,10 +21,16 @@ READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|num
 ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 
 
+def settings_source(name: str) -> str:
+    """The text of a file of the module Settings, whatever folder it is in."""
+    (path,) = (CHECKOUT / "Sources/Settings").rglob(f"{name}.swift")
+    return path.read_text()
+
+
 def keys_in_code(file: str) -> set[str]:
     keys = set()
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
+        text = settings_source(name)
         keys |= set(READ.findall(text))
         keys |= set(re.findall(r"read(?:Line|Light|Device)\(\s*\"(\w+)\"", text))
         for names in ACCEPTED.findall(text):
@@ -93,7 +99,7 @@ def test_every_key_has_a_default_and_a_meaning_in_the_paper(file):
 def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
     """Every way to read a key is one that `keys_in_code` knows."""
     for name in SOURCES[file]:
-        text = (CHECKOUT / f"Sources/Settings/{name}.swift").read_text()
+        text = settings_source(name)
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "flagOrChoice", "integer", "integerOrChoice", "number",
                         "choice", "texts", "object", "objects", "accept",
@@ -102,7 +108,7 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
 
 def unused(description: str, users: str) -> set[str]:
     """The description's properties that no line of the program names."""
-    text = (CHECKOUT / f"Sources/Settings/{description}.swift").read_text()
+    text = settings_source(description)
     own = text[text.index(f"public struct {description}:") :].split("\n}\n", 1)[0]
     properties = re.findall(r"^    public var (\w+)", own, re.MULTILINE)
     assert len(properties) > 3

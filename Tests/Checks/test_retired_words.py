@@ -122,7 +122,7 @@ def test_a_retired_word_is_seen(line):
 
 
 def test_recovery_has_no_ladder_but_sizes_have():
-    assert retired_in("the first step of the ladder", "Sources/StreamLogic/EncoderRecovery.swift")
+    assert retired_in("the first step of the ladder", "Sources/StreamLogic/Encoder/EncoderRecovery.swift")
     assert retired_in("on its ladder", "Tests/VirtualBoard/test_mixed_faults.py")
     assert not retired_in("in ladder: FrameSizeLadder", "Sources/StreamQuality/FrameSizing.swift")
     assert not retired_in("QualityLadder.fitted(point)", "Sources/StreamQuality/EncoderRateMonitor.swift")

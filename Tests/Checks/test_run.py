@@ -74,7 +74,7 @@ def test_of_tests_beside_each_other_every_end_is_shown_and_what_they_print():
 
 MARKED = """
 import pytest
-pytestmark = [pytest.mark.takes(minutes=7, processors=0.6), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=7, processors=0.6), pytest.mark.paced]
 def test_quick(): pass
 @pytest.mark.slow
 @pytest.mark.takes(minutes=20)
@@ -97,8 +97,8 @@ def test_markers_say_how_a_file_is_run(folder, choice, minutes):
     jobs = {job.name: job for job in find_jobs("checks", choice, folder / "plan.json")}
     assert set(jobs) == {"test_marked", "test_plain"}
     marked, plain = jobs["test_marked"], jobs["test_plain"]
-    assert (marked.minutes, marked.processors, marked.listens, marked.paced) == (minutes, 0.6, True, False)
-    assert (plain.minutes, plain.listens) == (0.5, False) and marked.niceness < plain.niceness < 0
+    assert (marked.minutes, marked.processors, marked.paced) == (minutes, 0.6, True)
+    assert (plain.minutes, plain.paced) == (0.5, False) and marked.niceness < plain.niceness < 0
 
 
 def test_what_cannot_be_collected_is_no_empty_stage(folder):
@@ -111,7 +111,6 @@ def test_a_file_of_tests_is_run_and_counted(tmp_path, capsys):
     (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
     run = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
     assert run.run().count == Count(1, 1)
-    assert run.run("--last-failed").count == Count(0, 1), "the one that failed, alone"
     shown = capsys.readouterr().out
     assert "FAILED  test_mixed.py::test_bad" in shown and "so it is" in shown
 
@@ -147,17 +146,6 @@ def run_turns(log: list[str], turns: list[Turn], processors: float, workers: int
 
 def turn(log: list[str], name: str, **qualities) -> Turn:
     return Turn(Job("board", Path(f"{name}.py"), **qualities), log, threading.Event())
-
-
-def test_files_that_listen_never_run_beside_each_other():
-    """And hold up no others: those go first in their place."""
-    log: list[str] = []
-    quiet, silent = (turn(log, name, listens=True, minutes=2) for name in ("quiet", "silent"))
-    other = turn(log, "other")
-    quiet.awaited = other.started
-    run_turns(log, [quiet, silent, other], processors=2)
-    assert log.index("quiet ends") < log.index("silent starts")
-    assert log.index("other starts") < log.index("silent starts")
 
 
 def test_the_longest_start_first_and_no_more_than_the_processors_carry():

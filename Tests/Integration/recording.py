@@ -79,6 +79,12 @@ class Recording:
         return sum(len(tag.body) - 2 for tag in self.audio_packets) * 8 / self.audio_seconds / 1000
 
 
+def frames_due(ended: dict) -> int:
+    """The frames sent, and those of which the program says why they were not: by its event `ended`."""
+    kinds = ["videoFrames", "videoSkipped", "videoDropped", "videoDecimated", "sourceDropped", "sourceSuperseded"]
+    return sum(ended.get(kind, 0) for kind in kinds)
+
+
 def media_so_far(path: Path) -> list[flv.Tag]:
     """Frames and audio packets in a file that is being written."""
     tags = flv.read_tags(path, is_growing=True) if path.exists() else []

@@ -8,10 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from appliance import BOARD, Appliance, Terminal, cpu_seconds, has_route, plain
+from appliance import BOARD, DEVICE, LIVE, Appliance, Terminal, cpu_seconds, has_route, plain
+from certificates import Certificates
+from held_file import held
+from scenarios import run_selected
 from tallycam import Receiver
+from tls_servers import Nginx
 
-pytestmark = pytest.mark.takes(minutes=0.8, processors=0.05)
+pytestmark = pytest.mark.takes(minutes=1.5, processors=0.1)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
@@ -138,6 +142,64 @@ def test_a_card_that_does_not_answer_holds_up_nothing(children):
     camera.wait_for_faults("hostName")
     camera.write("network", None)
     camera.wait_for_faults()
+
+
+def with_watermark(children) -> tuple[Path, dict]:
+    path = children.directory / "logo.png"
+    words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=red:s=32x32:d=1", "-frames:v", "1", path]
+    subprocess.run(words, check=True)
+    device = {**DEVICE, "filters": [{"filter": "image", "file": str(path)}]}
+    return path, {"device": device, "stream": plain(Receiver(children).url())}
+
+
+def with_certificates(children) -> tuple[Path, dict]:
+    certificates = Certificates(children.directory / "tls", ["p256"])
+    target = Receiver(children).port
+    port = Nginx(children, certificates, ["p256"], target).ports["p256", "both"]
+    path = certificates.path("ca.pem")
+    return path, {"stream": {"url": f"rtmps://localhost:{port}/live", "key": "x", "caFile": str(path)}}
+
+
+HANGING = {"the image of a filter": with_watermark, "the certificates": with_certificates}
+
+
+@pytest.fixture(scope="module")
+def hanging(request, tmp_path_factory):
+    runs = run_selected(request, tmp_path_factory.mktemp("hanging"), stream_beside_a_hanging_card)
+    yield runs
+    runs.end()
+
+
+@pytest.mark.parametrize("case", HANGING)
+def test_a_card_that_hangs_while_a_stream_needs_it_is_a_fault_and_no_restart(hanging, case):
+    """The stream goes on with what is known of the file. HangingCardTests show in virtual time how long each thread waits."""
+    hanging.result(case)
+
+
+def stream_beside_a_hanging_card(children, case):
+    path, files = HANGING[case](children)
+    watchdog = Terminal()
+    camera = Appliance(children, board={**BOARD, "watchdog": watchdog.name}, **files)
+    camera.wait_for(USUAL)
+    with held(path) as file:
+        # It has changed, for all that can be seen: to start a stream, it has to be read again.
+        os.utime(path)
+        camera.process.wait_until(lambda: file.is_waited_for, "thread that reads the file")
+        for _ in range(2):
+            assert camera.ask("start").child.returncode == 0
+            camera.wait_for("live")
+            camera.ask("stop")
+            camera.wait_until(lambda status: status["state"] not in (*LIVE, "connecting"))
+        # A thread that is watched may hang for 8 s.
+        wait_for_detail(camera, "the card has not answered for more than 60 s")
+        fed = len(read_all(watchdog))
+        camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
+        events = camera.console("events 200")
+        assert "hangs" not in events and "restart" not in events, events
+        assert file.is_waited_for and camera.process.running
+    camera.wait_until(lambda status: not any(fault["blinks"] == 9 for fault in status["faults"]))
+    camera.ask("start")
+    camera.wait_for("live")
 
 
 def let_it_answer(camera: Appliance) -> None:

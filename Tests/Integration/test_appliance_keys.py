@@ -264,19 +264,19 @@ def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):
     assert watchdog.read_bytes().endswith(b"V") and watchdog.read_bytes().count(b"V") == 2
 
 
+def thread_of(camera: Appliance, name: str) -> int:
+    threads = Path(f"/proc/{camera.process.child.pid}/task").iterdir()
+    return next(int(thread.name) for thread in threads if (thread / "comm").read_text() == f"{name}\n")
+
+
 def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
-    """The connection's thread waits for ever for the certificates, in whose place there is a pipe that nobody writes."""
-    certificates = children.directory / "certificates.pem"
-    certificates.write_bytes(Path("/etc/ssl/certs/ca-certificates.crt").read_bytes())
-    camera = Appliance(
-        children, board={**BOARD, "watchdog": str(watchdog)},
-        stream={"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": str(certificates)},
-    )  # fmt: skip
-    camera.wait_for("ready" if has_route() else "no network")
-    # It is tried again and again, and reads them each time.
+    """strace holds the connection's thread when it is about to send."""
+    receiver = Receiver(children)
+    camera = Appliance(children, board={**BOARD, "watchdog": str(watchdog)}, stream=plain(receiver.url()))
     camera.ask("start")
-    certificates.unlink()
-    os.mkfifo(certificates)
+    camera.wait_for("live")
+    hold = "inject=sendmsg:delay_enter=3600s"
+    children.start("strace", ["strace", "-p", thread_of(camera, "network"), "-e", "trace=sendmsg", "-e", hold])
     deadline = time.monotonic() + HUNG
     while 'the thread "network" hangs' not in camera.events():
         assert time.monotonic() < deadline, camera.events()

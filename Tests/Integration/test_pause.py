@@ -168,8 +168,8 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     refused = camera.ask("pause", "on")
     assert refused.child.returncode == 3 and "not live" in refused.stderr
     assert camera.ask("pause", "maybe").child.returncode == 2
-    camera.process.wait_until(lambda: not camera.faults(), "the file to be read")
-    camera.ask("start")
+    camera.wait_until(lambda status: status["state"] == "ready" and not status["faults"])
+    assert camera.ask("start").child.returncode == 0
     assert camera.wait_for("live")["paused"] is False
     assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
     assert camera.wait_for("paused")["paused"] is True

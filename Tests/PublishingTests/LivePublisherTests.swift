@@ -165,7 +165,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer()
             let twitch = RTMPURL(scheme: .rtmp, host: "live.twitch.tv", application: "app", streamName: "key")
-            let stream = try LiveStream(on: server, url: twitch)
+            let stream = try LiveStream(on: server, to: PublishDestination(url: twitch))
             #expect(becomesTrue { server[1].tags.count > 10 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.resize(.seamless)])))
             #expect(becomesTrue { stream.recorder.notes.count { $0.hasPrefix("warning: Twitch may not follow") } == 1 })
@@ -412,6 +412,45 @@ import WireSupport
         }
     }
 
+    @Test func aStreamThatFailsToWaitLeavesNothingOpen() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let camera = CameraInUse()
+            let stream = try LiveStream(on: server, video: camera.choice)
+            #expect(becomesTrue { server[1].tags.count > 10 })
+            time.failWaits(for: stream.commands.wakeup.fileDescriptor)
+            #expect(try stream.endError() is SystemCallError)
+            #expect(!camera.isOpen)
+            #expect(becomesTrue { server[1].isClosed })
+        }
+    }
+
+    @Test func aStreamWithoutAThreadForAudioLeavesTheCameraClosed() throws {
+        time.refuseThreads(named: "audio")
+        try time.run {
+            let camera = CameraInUse()
+            let stream = try LiveStream(on: ScriptedServer(), video: camera.choice)
+            #expect("\(try #require(try stream.endError()))".contains("thread audio"))
+            #expect(!camera.isOpen)
+        }
+    }
+
+    /// A fake camera, and whether it is open.
+    private final class CameraInUse: Sendable {
+        private let script = Mutex<FakeCamera.Script?>(nil)
+
+        var choice: FakeCameraChoice {
+            FakeCameraChoice { [self] wish in
+                let script = FakeCamera.Script(
+                    layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
+                self.script.withLock { $0 = script }
+                return script
+            }
+        }
+
+        var isOpen: Bool { script.withLock { $0?.content.withLock { $0.openCount } ?? 0 } > 0 }
+    }
+
     @Test func thoseWhoWatchSeeIt() throws {
         try time.run {
             let server = try ScriptedServer()
@@ -436,7 +475,8 @@ final class LiveStream {
     private var hasEnded = false
 
     init(
-        on server: ScriptedServer, url: RTMPURL = testURL, reconnects: ReconnectPolicy.Limit = .attempts(3),
+        on server: ScriptedServer, to destination: PublishDestination = PublishDestination(url: testURL),
+        card: CardCalls = .onCallingThread, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
         controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false
@@ -447,7 +487,9 @@ final class LiveStream {
         thread = JoinableThread(
             try NamedThread("stream") {
                 do {
-                    var settings = try LiveStream.settings(url, reconnects, duration, cameras, preview, listener)
+                    var settings = try LiveStream.settings(
+                        destination, reconnects, duration, cameras, preview, listener)
+                    settings.card = card
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
@@ -469,8 +511,8 @@ final class LiveStream {
     }
 
     private static func settings(
-        _ url: RTMPURL, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?, _ cameras: [String],
-        _ preview: RecordedPreview?, _ listener: (any AudioSink)?
+        _ destination: PublishDestination, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?,
+        _ cameras: [String], _ preview: RecordedPreview?, _ listener: (any AudioSink)?
     ) throws -> PublishSettings {
         var media = MediaSettings(
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.tone, quality: .medium1,
@@ -481,7 +523,7 @@ final class LiveStream {
         media.preview = preview
         media.audioSinks = listener.map { [$0] } ?? []
         return PublishSettings(
-            destination: PublishDestination(url: url), media: media,
+            destination: destination, media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),
             reconnectLimit: reconnects)
     }
@@ -489,14 +531,19 @@ final class LiveStream {
     /// Waits for the end.
     /// - Returns: its failure.
     func end() throws -> StreamFailure? {
+        guard let error = try endError() else { return nil }
+        return try #require(error as? StreamFailure)
+    }
+
+    /// As `end`, for an error that is no stream's.
+    func endError() throws -> (any Error)? {
         var ended: [(any Error)?] = []
         let isOver = becomesTrue(within: .seconds(20)) {
             ended += ends.takeAll()
             return !ended.isEmpty
         }
         try #require(isOver)
-        guard let error = ended[0] else { return nil }
-        return try #require(error as? StreamFailure)
+        return ended[0]
     }
 
     /// A stop in order.

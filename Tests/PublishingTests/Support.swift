@@ -26,14 +26,21 @@ extension ScriptedServer {
     }
 }
 
+extension StreamMetadata {
+    fileprivate static let ofTests = StreamMetadata(
+        video: .init(
+            size: FrameSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
+            bitrate: Bitrate(kilobitsPerSecond: 100)), audio: nil)
+}
+
+extension ConnectionPlan {
+    static let ofTests = ConnectionPlan(destination: PublishDestination(url: testURL), metadata: .ofTests)
+}
+
 extension PublishConfiguration {
     static func ofTests(timeout: Duration = .seconds(5)) -> PublishConfiguration {
         PublishConfiguration(
-            url: testURL, encoderName: "Tests", randomBytes: [UInt8](repeating: 1, count: 1528),
-            metadata: StreamMetadata(
-                video: .init(
-                    size: FrameSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
-                    bitrate: Bitrate(kilobitsPerSecond: 100)), audio: nil),
+            url: testURL, encoderName: "Tests", randomBytes: [UInt8](repeating: 1, count: 1528), metadata: .ofTests,
             timeouts: .init(handshake: timeout, answer: timeout), acceptsReconnectRequest: true)
     }
 }

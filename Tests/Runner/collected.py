@@ -18,7 +18,6 @@ def pytest_collection_finish(session):
             "file": str(item.path),
             # The closest one counts: the test's own before its file's.
             "takes": {name: value for mark in reversed([*item.iter_markers("takes")]) for name, value in mark.kwargs.items()},
-            "listens": item.get_closest_marker("listens") is not None,
             "paced": item.get_closest_marker("paced") is not None,
         }
         for item in session.items

@@ -22,8 +22,6 @@ class Job:
     # About how long its tests take when nothing is in their way, and how much of a processor they use meanwhile.
     minutes: float = 0.5
     processors: float = 0.1
-    # Its audio has gaps when the guest waits for a processor.
-    listens: bool = False
     # It compares times.
     paced: bool = False
 
@@ -34,7 +32,7 @@ class Job:
     @property
     def niceness(self) -> int:
         """Before whatever else the machine does, where that is permitted: emulation is slow enough by itself."""
-        return -15 if self.listens else -10 if self.paced else -5
+        return -10 if self.paced else -5
 
 
 class CollectionFailed(Exception):
@@ -69,5 +67,5 @@ def job(stage: str, file: Path, tests: list[dict]) -> Job:
         stage, file,
         minutes=max(test["takes"].get("minutes", minutes) for test in tests),
         processors=max(test["takes"].get("processors", processors) for test in tests),
-        listens=any(test["listens"] for test in tests), paced=any(test["paced"] for test in tests),
+        paced=any(test["paced"] for test in tests),
     )  # fmt: skip

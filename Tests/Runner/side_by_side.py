@@ -59,17 +59,12 @@ class Run:
         self.folder = reports / job.stage
         self._child: subprocess.Popen | None = None
         self._own_files = reports / f"files/{number}"
-        self._cache = reports / f"cache/{job.stage}/{job.name}"
 
-    def run(self, *options: str) -> JobResult:
-        """`options` are pytest's, and name the log, too."""
-        name = self.job.name + "".join(options)
-        report, log = self.folder / f"{name}.xml", self.folder / f"{name}.log"
-        for folder in (self.folder, self._own_files.parent, self._cache.parent):
+    def run(self) -> JobResult:
+        report, log = self.folder / f"{self.job.name}.xml", self.folder / f"{self.job.name}.log"
+        for folder in (self.folder, self._own_files.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        own = [
-            "--verbose", f"--junitxml={report}", f"--basetemp={self._own_files}", "-o", f"cache_dir={self._cache}", *options,
-        ]  # fmt: skip
+        own = ["--verbose", f"--junitxml={report}", f"--basetemp={self._own_files}"]
         start = time.monotonic()
         with open(log, "w") as file:
             child = self._child = subprocess.Popen(
@@ -119,8 +114,8 @@ class Run:
 
 
 class Turns:
-    """Hands out runs, the longest first, as long as the processors carry what they compute; of those that listen one at a
-    time. What does not fit lets others go first."""
+    """Hands out runs, the longest first, as long as the processors carry what they compute. What does not fit lets
+    others go first."""
 
     def __init__(self, processors: float, at_once: int):
         """Of the processors, how much the runs may use together."""
@@ -156,8 +151,6 @@ class Turns:
     def _fits(self, job: Job) -> bool:
         if not self._running:
             return True
-        if job.listens and any(run.job.listens for run in self._running):
-            return False
         return sum(run.job.processors for run in self._running) + job.processors <= self._processors
 
     def work(self) -> list[JobResult]:

@@ -186,7 +186,7 @@ struct PiliStreamTests {
                 "8:35: hosts.publish.rtmp: must be a host alone, without rtmp:// before it and without a path behind it; for example: \"rtmp\": \"publish.example.com\"",
                 "8:61: hosts.publish.rtmps: warning: is not known and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
-                "10:3: warning: here stands a key that is not known; it is ignored",
+                "10:3: warning: unknown key; it is ignored",
             ])
     }
 

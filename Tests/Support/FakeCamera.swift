@@ -69,6 +69,8 @@ public final class FakeCamera: Camera {
             public fileprivate(set) var openCount = 0
             /// Frames that somebody holds.
             public fileprivate(set) var leases = 0
+            /// Called when nobody holds a frame any more that was in a device's memory, on the thread that dropped it.
+            public var frameDropped: (@Sendable () -> Void)?
             /// Frames that were given.
             public fileprivate(set) var frames = 0
         }
@@ -206,7 +208,13 @@ private final class FakeDMABUF: FrameMemory {
         script.content.withLock { $0.leases += 1 }
     }
 
-    deinit { script.content.withLock { $0.leases -= 1 } }
+    deinit {
+        let dropped = script.content.withLock { content in
+            content.leases -= 1
+            return content.frameDropped
+        }
+        dropped?()
+    }
 
     var dmabuf: Int32? { number }
 

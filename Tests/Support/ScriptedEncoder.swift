@@ -163,15 +163,22 @@ public final class CollectedPackets: Sendable {
 public final class CountedMemory: FrameMemory {
     private let leases: LeaseCount
     public let dmabuf: Int32?
+    private let dropped: @Sendable () -> Void
 
-    /// - Parameter dmabuf: a number, which nobody opens.
-    public init(_ leases: LeaseCount, dmabuf: Int32? = nil) {
+    /// - Parameters:
+    ///   - dmabuf: a number, which nobody opens.
+    ///   - dropped: called when nobody holds it any more.
+    public init(_ leases: LeaseCount, dmabuf: Int32? = nil, dropped: @escaping @Sendable () -> Void = {}) {
         self.leases = leases
         self.dmabuf = dmabuf
+        self.dropped = dropped
         leases.count.add(1, ordering: .relaxed)
     }
 
-    deinit { leases.count.subtract(1, ordering: .relaxed) }
+    deinit {
+        leases.count.subtract(1, ordering: .relaxed)
+        dropped()
+    }
 
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value

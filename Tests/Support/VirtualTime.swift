@@ -27,6 +27,8 @@ public final class VirtualTime: ThreadTime {
         /// Of threads that run, signalled at their end.
         var endings: [Int: EventFD] = [:]
         var alarms: [ObjectIdentifier: (time: MediaTimestamp, ring: @Sendable () -> Void)] = [:]
+        var refusedThread: String?
+        var brokenDescriptor: Int32?
 
         mutating func nextNumber() -> Int {
             lastNumber += 1
@@ -44,8 +46,18 @@ public final class VirtualTime: ThreadTime {
 
     public func now() -> MediaTimestamp { state.withLock { $0.now } }
 
+    /// No thread of this name can be created from now on.
+    public func refuseThreads(named name: String) { state.withLock { $0.refusedThread = name } }
+
+    /// Each wait for this descriptor fails from now on, also one that is under way and wakes up.
+    public func failWaits(for fileDescriptor: Int32) { state.withLock { $0.brokenDescriptor = fileDescriptor } }
+
     public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
         while true {
+            let broken = state.withLock { $0.brokenDescriptor }
+            guard !entries.contains(where: { $0.fileDescriptor == broken }) else {
+                throw SystemCallError("ppoll", number: ENOMEM)
+            }
             let count = try kernelPoll(&entries, waits: false)
             if count > 0 { return count }
             if let deadline, now() >= deadline { return 0 }
@@ -65,8 +77,11 @@ public final class VirtualTime: ThreadTime {
         }
     }
 
-    public func threadStarts() -> Int {
-        state.withLock { state in
+    public func threadStarts(_ name: String) throws(SystemCallError) -> Int {
+        try state.withLock { state throws(SystemCallError) in
+            guard name != state.refusedThread else {
+                throw SystemCallError("pthread_create", number: EAGAIN, subject: "thread \(name)")
+            }
             state.workingCount += 1
             let number = state.nextNumber()
             state.endings[number] = try? EventFD()

@@ -6,11 +6,11 @@ reaches the host, and nothing else does.
 
 import struct
 import subprocess
-import time
 from pathlib import Path
 
 from board import CHECKOUT
 from card import CardBoard
+from waiting import wait_until
 
 CONFIGURATION = """interface=wlan1
 bridge=bridge
@@ -66,15 +66,15 @@ class AccessPoint:
         labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
         question = struct.pack("!6H", 7, 0, 1, 0, 0, 0) + labels + b"\0" + struct.pack("!2H", 1, 1)
         self.board.put("/tmp/air/question", question)
-        deadline = time.monotonic() + 30
-        while True:
-            answer = self.run(
+
+        def answer() -> bytes | None:
+            found = self.run(
                 "socat -t 2 - UDP4-DATAGRAM:224.0.0.251:5353,bind=:5353,reuseaddr,ip-multicast-if=10.0.2.77,"
                 "ip-multicast-loop=0,ip-add-membership=224.0.0.251:10.0.2.77 </tmp/air/question"
             ).data
-            if len(answer) > len(question):
-                return answer
-            assert time.monotonic() < deadline, f"{name} is not found: {answer!r}"
+            return found if len(found) > len(question) else None
+
+        return wait_until(answer, 30, f"{name} is not found")
 
     def close(self) -> None:
         """Cable and radio go back."""

@@ -9,19 +9,19 @@
 The guest reaches the host's loopback at HOST, over the network that can be shaped and cut. Commands take another way.
 """
 
-import base64
+import functools
 import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
-from qemu import Machine
+from guest_process import GuestCommandFailed, GuestProcess, Output
+from qemu import Clock, Machine
+from waiting import PATIENCE, NeverHappened, wait_until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPE = CHECKOUT / "board/virtual"
@@ -32,6 +32,7 @@ DISPLAY = "screen"
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
 
+@functools.cache
 def parts() -> Path:
     """The folder with kernel, initramfs and root file system; made on first use."""
     words = [str(CHECKOUT / "scripts/board-parts")]
@@ -44,33 +45,55 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-@dataclass
-class Output:
-    status: int
-    data: bytes
-
-    @property
-    def text(self) -> str:
-        return self.data.decode(errors="replace")
-
-
-class GuestCommandFailed(AssertionError):
-    pass
-
-
 class Board:
     def __init__(
         self, folder: Path, *, memory: int = 768, kernel_words: str = "", files: dict[str, Path] | None = None,
-        interactive: bool = False, counts_instructions: bool = False, display: bool = False,
+        interactive: bool = False, counts_instructions: bool = False, clock: Clock = Clock.OWN_TIME, display: bool = False,
+        saved: Path | None = None,
     ):  # fmt: skip
         """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel; a card with
-        one display, which `screenshot` sees."""
+        one display, which `screenshot` sees. `saved` is a folder that `save` has made for a board with the same arguments: this
+        board goes on from there instead of booting."""
         self.folder = folder
         # One processor where instructions are counted: two would take turns, each for as long as QEMU likes.
         self.processors = 1 if counts_instructions else 2
+        self.clock = Clock.HOST_TIME if interactive else Clock.INSTRUCTIONS if counts_instructions else clock
         self.running: list[GuestProcess] = []
-        source = parts()
         self.port = free_port()
+        self._saved = saved or self._prepare(memory, files or {})
+        source = parts()
+        self.machine = Machine(
+            folder, kernel=source / "Image", initramfs=self._saved / "initramfs",
+            command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {LEAN} {kernel_words}",
+            device_tree=self._saved / "board.dtb", memory=memory, processors=self.processors,
+            arguments=self._devices(source, display), interactive=interactive, clock=self.clock,
+            state=saved / "state" if saved else None,
+        )  # fmt: skip
+        if interactive:
+            return
+        try:
+            if saved:
+                self.machine.go_on()
+                self._wait_for_agent()
+                self._take_date_and_chance()
+            else:
+                self.machine.wait_for_console("virtual board: ready", 180)
+                self._wait_for_agent()
+                (folder / "boot-seconds").write_text(str(self.seconds))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def boot_seconds(self) -> float:
+        """Of the guest's own clock, until its agent answered."""
+        return float((self._saved / "boot-seconds").read_text())
+
+    def save(self) -> None:
+        """Writes the board, which ends with that, into its folder: other boards can go on from there."""
+        self.machine.save(self.folder / "state")
+
+    def _devices(self, source: Path, display: bool) -> tuple[str, ...]:
         network = (
             "-netdev", f"user,id=control,net=10.0.3.0/24,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-10.0.3.15:7001",
             "-device", "virtio-net-pci,netdev=control,mac=52:54:00:00:00:01,romfile=",
@@ -82,22 +105,13 @@ class Board:
             "-device", "virtio-blk-pci,drive=root", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
         card = ("-device", f"virtio-gpu-pci,id={DISPLAY}") if display else ()
-        start = time.monotonic()
-        self.machine = Machine(
-            folder, kernel=source / "Image", initramfs=self._initramfs(source, files or {}),
-            command_line=f"console=ttyAMA0 quiet loglevel=4 panic=-1 {LEAN} {kernel_words}",
-            device_tree=self._device_tree(memory), memory=memory, processors=self.processors,
-            arguments=network + disk + card, interactive=interactive, counts_instructions=counts_instructions,
-        )  # fmt: skip
-        if interactive:
-            return
-        try:
-            self.machine.wait_for_console("virtual board: ready", 180)
-            self._wait_for_agent()
-        except BaseException:
-            self.close()
-            raise
-        self.boot_seconds = time.monotonic() - start
+        return network + disk + card
+
+    def _prepare(self, memory: int, files: dict[str, Path]) -> Path:
+        """What a boot needs beside the parts, in the board's folder."""
+        self._initramfs(parts(), files)
+        self._device_tree(memory)
+        return self.folder
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
         """The prepared one, and behind it what changes from boot to boot."""
@@ -119,7 +133,7 @@ class Board:
 
     def _device_tree(self, memory: int) -> Path:
         base, overlay, result = (self.folder / name for name in ("virt.dtb", "board.dtbo", "board.dtb"))
-        words = Machine.words(memory, self.processors)
+        words = Machine.words(memory, self.processors, Clock.HOST_TIME)
         words[2] = f"virt,dumpdtb={base}"
         for command in (
             words + ["-display", "none", "-nodefaults"],
@@ -130,15 +144,39 @@ class Board:
         return result
 
     def _wait_for_agent(self) -> None:
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                self.run("true", timeout=10)
-                return
-            except (OSError, GuestCommandFailed, TimeoutError):
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.3)
+        wait_until(self._is_answered, 60, lambda: f"no answer from the guest; see {self.machine.console}", interval=0.3)
+
+    def _is_answered(self) -> bool:
+        """A connection that meets a guest without its network may be lost for good: the next one is made after ten seconds."""
+        attempt = None
+        try:
+            attempt = self.start("true")
+            attempt.wait(10 / PATIENCE)
+            return True
+        except (OSError, GuestCommandFailed, NeverHappened):
+            if self.machine.process.poll() is not None:
+                raise
+            return False
+        finally:
+            if attempt:
+                attempt.abandon()
+                self.running.remove(attempt)
+
+    def _take_date_and_chance(self) -> None:
+        """Boards that go on from one saved board have its date and its random numbers. The kernel mixes this into its own within
+        seconds."""
+        self.run(f"date -u -s @{time.time():.0f} >/dev/null; cat >/dev/urandom", stdin=os.urandom(64))
+
+    # The guest's own clock.
+
+    @property
+    def seconds(self) -> float:
+        """Since power-on."""
+        return float(self.run("read up idle </proc/uptime; echo $up").text)
+
+    def sleep(self, seconds: float) -> None:
+        """Lets so much time pass in the guest."""
+        self.run(f"sleep {seconds:.2f}", timeout=seconds + 60)
 
     # Commands and files.
 
@@ -248,98 +286,6 @@ class Board:
 
     def __exit__(self, *_) -> None:
         self.close()
-
-
-class GuestProcess:
-    """A script that runs in the guest. What it writes is collected by a thread."""
-
-    def __init__(self, board: Board, script: str, stdin: bytes):
-        self.board = board
-        self.script = script
-        self._received = bytearray()
-        self._changed = threading.Condition()
-        self._ended = False
-        self._connection = socket.create_connection(("127.0.0.1", board.port), timeout=30)
-        self._connection.settimeout(None)
-        threading.Thread(target=self._collect, args=(stdin,), daemon=True).start()
-
-    def _collect(self, stdin: bytes) -> None:
-        try:
-            threading.Thread(target=self._feed, args=(stdin,), daemon=True).start()
-            while data := self._connection.recv(65536):
-                with self._changed:
-                    self._received += data
-                    self._changed.notify_all()
-        except OSError:
-            pass
-        with self._changed:
-            self._ended = True
-            self._changed.notify_all()
-
-    def _feed(self, stdin: bytes) -> None:
-        try:
-            self._connection.sendall(base64.b64encode(self.script.encode()) + b"\n" + stdin)
-            self._connection.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
-
-    @property
-    def has_ended(self) -> bool:
-        return self._ended
-
-    @property
-    def pid(self) -> int:
-        self.wait_until(lambda data: b"\n" in data, 30)
-        return int(bytes(self._received).split(b"\n", 1)[0])
-
-    @property
-    def text(self) -> str:
-        """What it has written so far."""
-        with self._changed:
-            data = bytes(self._received)
-        return data.partition(b"\n")[2].partition(b"\0")[0].decode(errors="replace")
-
-    def wait_until(self, condition, timeout: float) -> None:
-        """`condition` is asked with all the bytes so far, each time that more have come."""
-        deadline = time.monotonic() + timeout
-        with self._changed:
-            while not condition(bytes(self._received)):
-                if self._ended or not self._changed.wait(deadline - time.monotonic()):
-                    what = "ended" if self._ended else f"not within {timeout} s"
-                    said = bytes(self._received[-3000:]).decode(errors="replace")
-                    raise TimeoutError(f"{self.script}: {what}; it wrote:\n{said}")
-
-    def wait_for(self, pattern: str, timeout: float) -> re.Match:
-        """Waits for a regular expression in what it writes."""
-        compiled = re.compile(pattern.encode(), re.MULTILINE)
-        self.wait_until(lambda data: compiled.search(data.partition(b"\n")[2]), timeout)
-        return re.search(pattern, self.text, re.MULTILINE)
-
-    def wait(self, timeout: float) -> Output:
-        deadline = time.monotonic() + timeout
-        with self._changed:
-            while not self._ended:
-                if not self._changed.wait(max(0, deadline - time.monotonic())) and time.monotonic() > deadline:
-                    raise TimeoutError(
-                        f"{self.script}: still running after {timeout} s; it wrote:\n"
-                        + bytes(self._received[-3000:]).decode(errors="replace")
-                    )
-            data = bytes(self._received)
-        body, separator, status = data.partition(b"\n")[2].rpartition(b"\0")
-        if not separator:
-            raise GuestCommandFailed(f"{self.script}: the connection broke off after {data[-2000:]!r}")
-        return Output(int(status), body)
-
-    def signal(self, name: str) -> None:
-        self.board.run(f"kill -{name} {self.pid}", check=False)
-
-    def end(self) -> None:
-        """Kills it if it still runs."""
-        if not self._ended:
-            self.signal("KILL")
-            with self._changed:
-                self._changed.wait_for(lambda: self._ended, 10)
-        self._connection.close()
 
 
 def shell() -> None:

@@ -4,11 +4,11 @@ import json
 import math
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 from board import CHECKOUT, HOST, RECIPE, Board, built_modules, free_port
 from qemu import Machine
+from waiting import PATIENCE
 
 IMAGE = CHECKOUT / "out/virtual/sdcard.img"
 # device.json of most tests, and one for vivid. A camera's frames lie in the driver's memory: it is the encoder that asks
@@ -92,7 +92,6 @@ class CardBoard(Board):
         # What the firmware of a Raspberry Pi does: it takes kernel and command line out of the first partition.
         for name in ("Image", "initramfs"):
             (folder / name).write_bytes(card.read(name))
-        self.power_on = time.monotonic()
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
             command_line=card.read("cmdline.txt").decode().strip(), device_tree=self._device_tree(memory),
@@ -117,11 +116,6 @@ class CardBoard(Board):
     @property
     def console(self) -> str:
         return self.machine.console.read_text(errors="replace") if self.machine.console.exists() else ""
-
-    def wait_for_console(self, text: str, timeout: float = 120) -> float:
-        """Seconds since power-on."""
-        self.machine.wait_for_console(text, timeout)
-        return time.monotonic() - self.power_on
 
     def wait_for_agent(self) -> None:
         self._wait_for_agent()
@@ -195,7 +189,7 @@ class CardBoard(Board):
 
     def wait_for_end(self, timeout: float = 40) -> None:
         """The machine has switched itself off."""
-        self.machine.process.wait(timeout)
+        self.machine.process.wait(PATIENCE * timeout)
 
     def cut_power(self) -> None:
         self.machine.process.kill()
@@ -246,7 +240,7 @@ class SharedCardBoard:
         for name, content in files.items():
             board.edit(name, content)
         # It looks at its files every two seconds.
-        time.sleep(3)
+        board.sleep(3)
         board.wait_for_state("ready", 60)
         return board
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests on the virtual board: one guest for all of them, and its log when one fails."""
+"""Fixtures of the tests on the virtual board: one guest for all of a file, and its log when one fails."""
 
 import sys
 from pathlib import Path
@@ -8,12 +8,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
-from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
+from board import CHECKOUT, TALLYCAM, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
 from encoder_client import compile_client  # noqa: E402
 import pi_camera as raspberry_pi_camera  # noqa: E402
+import saved_boards  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
 from usb_host import UsbHost  # noqa: E402
 
@@ -32,7 +33,7 @@ def console_log(session) -> Path:
 
 @pytest.fixture(scope="session")
 def booted(tmp_path_factory, request):
-    """For all the tests of a run that use it, as the file's BOARD_OPTIONS say. Its console's log is there while it runs,
+    """For all the tests of a file that use it, as the file's BOARD_OPTIONS say. Its console's log is there while it runs,
     and stays."""
     folder = tmp_path_factory.mktemp("board")
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -40,7 +41,7 @@ def booted(tmp_path_factory, request):
     link.unlink(missing_ok=True)
     link.symlink_to(folder / "console.log")
     options = getattr(request.node.items[0].module, "BOARD_OPTIONS", {})
-    with Board(folder, files={"tallycam": TALLYCAM} | built_modules(), **options) as board:
+    with saved_boards.go_on(folder, {"tallycam": TALLYCAM} | built_modules(), **options) as board:
         yield board
     text = (folder / "console.log").read_bytes()
     link.unlink()

@@ -2,13 +2,13 @@
 
 import errno
 import json
-import time
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-from board import HOST, Board, GuestProcess
+from board import HOST, Board
+from guest_process import GuestProcess
 from recording import Recording
+from waiting import NeverHappened, wait_until
 
 SMALL = "--dimension 320x240"
 PARAMETERS = "/sys/module/virtual_h264/parameters"
@@ -90,34 +90,34 @@ class Publisher:
         self._read = len(lines)
         return list(self._events)
 
+    def wait(self, condition, timeout: float, otherwise, *, interval: float = 0.2) -> object:
+        """What `condition` gives as soon as that is true, while the program runs. `otherwise` is what to say else."""
+
+        def checked() -> object:
+            has_ended = self.process.has_ended
+            if not (result := condition()) and has_ended:
+                raise NeverHappened(f"it has ended; {said()}")
+            return result
+
+        def said() -> str:
+            return f"{otherwise if isinstance(otherwise, str) else otherwise()}; {self.process.text[-3000:]}"
+
+        return wait_until(checked, timeout, said, interval=interval)
+
     def wait_live(self, timeout: float = 60) -> None:
         self.process.wait_for('"code":1002', timeout)
 
     def wait_frames(self, count: int, timeout: float = 60) -> None:
-        deadline = time.monotonic() + timeout
-        while self.frames < count:
-            if self.process.has_ended or time.monotonic() > deadline:
-                raise TimeoutError(f"{self.frames} of {count} frames; {self.process.text[-3000:]}")
-            time.sleep(0.3)
+        self.wait(lambda: self.frames >= count, timeout, lambda: f"{self.frames} of {count} frames")
 
     def wait_status(self, condition, timeout: float) -> dict:
         """Waits for a status report that fulfils it."""
-        deadline = time.monotonic() + timeout
-        while True:
-            status = self.last_status
-            if status and condition(status):
-                return status
-            if self.process.has_ended or time.monotonic() > deadline:
-                raise TimeoutError(f"no such status; {self.process.text[-3000:]}")
-            time.sleep(0.3)
+        return self.wait(lambda: (status := self.last_status) and condition(status) and status, timeout, "no such status")
 
     def wait_event(self, code: int, count: int, timeout: float) -> None:
         """Waits until it has reported so many events of that code."""
-        deadline = time.monotonic() + timeout
-        while sum(event.get("code") == code for event in self.events) < count:
-            if self.process.has_ended or time.monotonic() > deadline:
-                raise TimeoutError(f"fewer than {count} of {code}; {self.process.text[-3000:]}")
-            time.sleep(0.3)
+        self.wait(
+            lambda: sum(event.get("code") == code for event in self.events) >= count, timeout, f"fewer than {count} of {code}")
 
     @property
     def last_status(self) -> dict | None:
@@ -168,23 +168,21 @@ class Appliance:
         return self.board.run(f"tallycam {word} --socket /tmp/e/socket", check=check).text
 
     def wait(self, condition, timeout: float = 30) -> dict:
-        deadline = time.monotonic() + timeout
-        while True:
-            text = self.ask("status --json", check=False)
-            if text.startswith("{") and condition(status := json.loads(text)):
-                return status
-            assert time.monotonic() < deadline, f"{text}\n{self.process.text[-3000:]}"
-            time.sleep(0.2)
+        last = ""
+
+        def status() -> dict | None:
+            nonlocal last
+            last = self.ask("status --json", check=False)
+            return found if last.startswith("{") and condition(found := json.loads(last)) else None
+
+        return wait_until(status, timeout, lambda: f"{last}\n{self.process.text[-3000:]}")
 
     @property
     def events(self) -> str:
         return self.board.run("echo events 50 | socat -t 5 - UNIX:/tmp/e/socket").text
 
     def wait_for_event(self, text: str, timeout: float = 20) -> None:
-        deadline = time.monotonic() + timeout
-        while text not in (events := self.events):
-            assert time.monotonic() < deadline, events
-            time.sleep(0.3)
+        wait_until(lambda: text in self.events, timeout, lambda: self.events, interval=0.3)
 
     def live_with(self) -> str:
         """Starts a stream, and says what it is encoded by."""

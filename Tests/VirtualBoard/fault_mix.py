@@ -4,7 +4,6 @@ import errno
 import itertools
 import random
 import re
-import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 
@@ -109,11 +108,25 @@ def refusals(rng: random.Random) -> list[Fault]:
     ]  # fmt: skip
 
 
+class StreamClock:
+    """The clock of a stream's program, as its events tell it. Asking the guest itself would cost it time."""
+
+    def __init__(self, publisher: Publisher):
+        self.publisher = publisher
+
+    def monotonic(self) -> float:
+        return max((event.get("t", 0) for event in self.publisher.events[-5:]), default=0)
+
+    def sleep(self, seconds: float) -> None:
+        end = self.monotonic() + seconds
+        self.publisher.wait(lambda: self.monotonic() >= end, seconds + 20, "no event says that time passes", interval=0.02)
+
+
 class Judge:
     """Injects faults one after the other, and fails at once when something else follows than is specified."""
 
-    def __init__(self, board, publisher: Publisher, rng: random.Random, leases: Leases, use: ResourceUse, clock=time):
-        """`clock` has `monotonic` and `sleep`, in seconds, as the module `time` has them."""
+    def __init__(self, board, publisher: Publisher, rng: random.Random, leases: Leases, use: ResourceUse, clock):
+        """`clock` has `monotonic` and `sleep`, in seconds, as the module `time` has them: that of the program."""
         self.board = board
         self.publisher = publisher
         self.rng = rng

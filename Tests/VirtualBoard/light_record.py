@@ -3,7 +3,6 @@ by its own clock. The record is exact; what is late in it was late for the eye, 
 
 import re
 import statistics
-import time
 
 from board import CHECKOUT, Board
 
@@ -75,7 +74,7 @@ class LightRecord:
         pattern = rhythm_of_the_paper(meaning)
         for _ in range(3):
             self.start()
-            time.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
+            self.board.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
             if self.kept(self.light(), meaning, tolerance):
                 return True
         return False

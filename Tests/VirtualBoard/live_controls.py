@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import time
 
 from encoder import Publisher, assert_decodes
 from pi_camera import IMX708, Frame, fields_of
@@ -31,10 +30,7 @@ class Live(Publisher):
         """Sends all changes in one line, and returns the camera's report."""
         before = len(self._answers())
         self.command(f"set {' '.join(changes)}")
-        deadline = time.monotonic() + 20
-        while len(self._answers()) == before:
-            assert time.monotonic() < deadline and not self.process.has_ended, self.process.text[-2000:]
-            time.sleep(0.1)
+        self.wait(lambda: len(self._answers()) > before, 20, "no answer")
         answer = self._answers()[before]
         return answer.get("controls") or f"refused: {answer['reason']}"
 
@@ -44,10 +40,7 @@ class Live(Publisher):
     def look(self, seconds: int = 2) -> int:
         """The number of a frame that is shown so many statuses, one in a second, after a change."""
         count = len(self._statuses()) + seconds
-        deadline = time.monotonic() + 30
-        while len(self._statuses()) < count:
-            assert time.monotonic() < deadline and not self.process.has_ended, self.process.text[-2000:]
-            time.sleep(0.1)
+        self.wait(lambda: len(self._statuses()) >= count, 30, "too few statuses")
         self.moments.append(self._statuses()[count - 1]["videoFrames"] - 1)
         return len(self.moments) - 1
 

@@ -1,10 +1,29 @@
-"""A QEMU virtual machine: started from kernel, initramfs and disks, controlled over QMP, its console in a file."""
+"""A QEMU virtual machine: started from kernel, initramfs and disks or from a saved state, controlled over QMP, its console in a
+file."""
 
 import json
 import socket
 import subprocess
 import time
+from enum import Enum
 from pathlib import Path
+
+from waiting import deadline, wait_until
+
+
+class Clock(Enum):
+    """What a guest's clock runs with, as words for QEMU."""
+
+    # Each instruction takes 2 ns of the guest's time, however slow emulation is. While the guest has nothing to do, its clock goes on
+    # with the host's. A busy machine makes the guest's time pass more slowly, and changes nothing in it.
+    OWN_TIME = ("tcg,thread=single", "-icount", "shift=1")
+    # The same with processors that are twice as fast, for work that has to be done beside a large stream.
+    QUICK_OWN_TIME = ("tcg,thread=single", "-icount", "shift=0")
+    # As it is on real hardware: what is emulated too slowly is late. Two threads of the host emulate two processors.
+    HOST_TIME = ("tcg,thread=multi",)
+    # Each instruction takes 1 ns, and a guest that waits skips to the end of that. Its times are those of instructions alone, and
+    # the processor's own counter (`perf_event_open`) knows them. Nothing outside the guest keeps up with it.
+    INSTRUCTIONS = ("tcg,thread=single", "-icount", "shift=0,sleep=off")
 
 
 class Machine:
@@ -13,17 +32,19 @@ class Machine:
     def __init__(
         self, folder: Path, *, kernel: Path, initramfs: Path, command_line: str, device_tree: Path | None = None,
         memory: int = 768, processors: int = 2, arguments: tuple[str, ...] = (), interactive: bool = False,
-        counts_instructions: bool = False,
+        clock: Clock = Clock.OWN_TIME, state: Path | None = None,
     ):  # fmt: skip
-        """`folder` takes console.log and the control socket. `arguments` are QEMU's own, for disks and networks."""
+        """`folder` takes console.log and the control socket. `arguments` are QEMU's own, for disks and networks. With a saved
+        `state` of a machine with the same arguments, this one stands still where that one stood, until `go_on`."""
         self.console = folder / "console.log"
         self._monitor = None
         control = folder / "qmp"
-        words = self.words(memory, processors, counts_instructions) + [
+        words = self.words(memory, processors, clock) + [
             "-nodefaults", "-display", "none", "-no-reboot",
             "-kernel", str(kernel), "-initrd", str(initramfs), "-append", command_line,
             "-qmp", f"unix:{control},server=on,wait=off",
             *(("-dtb", str(device_tree)) if device_tree else ()), *arguments,
+            *(("-incoming", f"file:{state}") if state else ()),
         ]  # fmt: skip
         if interactive:
             words += ["-chardev", f"stdio,id=console,signal=off,logfile={self.console}"]
@@ -37,49 +58,82 @@ class Machine:
         self._control = control
 
     @staticmethod
-    def words(memory: int, processors: int, counts_instructions: bool = False) -> list[str]:
-        """With counted instructions each takes 1 ns of the guest's time, however slow emulation is, and the processor's own
-        counter (`perf_event_open`) knows them."""
+    def words(memory: int, processors: int, clock: Clock = Clock.OWN_TIME) -> list[str]:
         # MB of translated code; a gigabyte, as much as it would take else, is too much where several run beside each other.
-        code = "tb-size=256"
-        clock = ["tcg,thread=multi"]
-        if counts_instructions:
-            clock = ["tcg,thread=single", "-icount", "shift=0,sleep=off"]
+        accelerator, *more = clock.value
         return [
-            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-accel", f"{clock[0]},{code}", *clock[1:],
+            "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-accel", f"{accelerator},tb-size=256", *more,
             "-smp", str(processors), "-m", str(memory),
         ]  # fmt: skip
 
     def monitor(self, command: str, **arguments) -> object:
         """A QMP command's answer; events are passed over."""
         if self._monitor is None:
-            connection = socket.socket(socket.AF_UNIX)
-            connection.settimeout(20)
-            deadline = time.monotonic() + 10
-            while not self._control.exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
-            connection.connect(str(self._control))
-            self._monitor = connection.makefile("rw")
+            self._monitor = self._connected().makefile("rw")
             self._monitor.readline()
             self.monitor("qmp_capabilities")
         self._monitor.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._monitor.flush()
-        while True:
-            answer = json.loads(self._monitor.readline())
+        while line := self._monitor.readline():
+            answer = json.loads(line)
             if "return" in answer:
                 return answer["return"]
             if "error" in answer:
                 raise RuntimeError(f"QEMU refused {command}: {answer['error']['desc']}")
+        raise self._ended()
+
+    def _connected(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(160)
+        end = deadline(10)
+        while True:
+            try:
+                connection.connect(str(self._control))
+                return connection
+            except (FileNotFoundError, ConnectionRefusedError):
+                if self.process.poll() is not None:
+                    raise self._ended() from None
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+    def _ended(self) -> RuntimeError:
+        folder = self.console.parent
+        return RuntimeError(f"QEMU ended with status {self.process.poll()}; see {folder}\n{(folder / 'qemu.log').read_text()}")
+
+    def save(self, path: Path) -> None:
+        """Stops the machine, and writes its state for another one."""
+        self.monitor("stop")
+        self.monitor("migrate-set-parameters", **{"max-bandwidth": 1 << 34})
+        self.monitor("migrate", uri=f"file:{path}")
+        wait_until(lambda: self._migration() == "completed", 60, self._migration, interval=0.05)
+
+    def _migration(self) -> str:
+        answer = self.monitor("query-migrate")
+        if answer.get("status") == "failed":
+            raise RuntimeError(f"QEMU could not save the machine: {answer.get('error-desc')}")
+        return answer.get("status", "not started")
+
+    def go_on(self) -> None:
+        """From the saved state."""
+        wait_until(lambda: self._status() == "paused", 60, self._status, interval=0.02)
+        self.monitor("cont")
+
+    def _status(self) -> str:
+        return self.monitor("query-status")["status"]
 
     def wait_for_console(self, text: str, timeout: float, after: int = 0) -> None:
         """Until the console shows it, after so many characters."""
-        deadline = time.monotonic() + timeout
-        while text not in (self.console.read_text(errors="replace") if self.console.exists() else "")[after:]:
-            if self.process.poll() is not None:
-                raise RuntimeError(f"QEMU ended with status {self.process.returncode}; see {self.console.parent}")
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"no {text!r} on the console within {timeout} s; see {self.console}")
-            time.sleep(0.1)
+
+        def is_there() -> bool:
+            has_ended = self.process.poll() is not None
+            if text in (self.console.read_text(errors="replace") if self.console.exists() else "")[after:]:
+                return True
+            if has_ended:
+                raise self._ended()
+            return False
+
+        wait_until(is_there, timeout, f"no {text!r} on the console; see {self.console}", interval=0.1)
 
     def close(self) -> None:
         if self.process.poll() is None:

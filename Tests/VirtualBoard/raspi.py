@@ -19,6 +19,7 @@ from pathlib import Path
 
 from board import parts
 from card import Card
+from waiting import deadline
 
 MODULES = "bcm2835 sdhci-iproc mmc_block squashfs vfat nls_ascii nls_cp437 ext4 dwc2 cdc_ether rndis_host".split()
 
@@ -77,23 +78,23 @@ class RaspberryPi3:
                 "-chardev", f"socket,id=console,path={console},server=on,wait=on,logfile={folder / 'console.log'}",
                 "-serial", "chardev:console",
             ], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
-        deadline = time.monotonic() + 20
+        end = deadline(20)
         while ours is None:
             try:
                 ours = socket.socket(socket.AF_UNIX)
                 ours.connect(os.fspath(console))
             except OSError:
                 ours = None
-                assert time.monotonic() < deadline and self.process.poll() is None, (folder / "qemu.log").read_text()
+                assert time.monotonic() < end and self.process.poll() is None, (folder / "qemu.log").read_text()
                 time.sleep(0.1)
         ours.settimeout(0.5)
         self.console = ours
 
     def wait_for(self, text: str, timeout: float) -> float:
         """Until the console shows it; seconds since power-on."""
-        deadline = time.monotonic() + timeout
+        end = deadline(timeout)
         while text.encode() not in self.seen:
-            assert time.monotonic() < deadline, f"no {text!r} but\n{self.seen[-3000:].decode(errors='replace')}"
+            assert time.monotonic() < end, f"no {text!r} but\n{self.seen[-3000:].decode(errors='replace')}"
             try:
                 data = self.console.recv(65536)
                 assert data, "QEMU has ended"
@@ -108,13 +109,13 @@ class RaspberryPi3:
 
     def wait_until(self, command: str, answer: str, timeout: float) -> float:
         """Types a command again and again until the answer has this in it; seconds since power-on."""
-        deadline = time.monotonic() + timeout
+        end = deadline(timeout)
         while True:
             self.type(command)
             try:
                 return self.wait_for(answer, 3)
             except AssertionError:
-                if time.monotonic() > deadline:
+                if time.monotonic() > end:
                     raise
 
     def __enter__(self) -> "RaspberryPi3":

@@ -1,7 +1,5 @@
 """How the frame size of a stream changed: when, to what, and with how long a gap."""
 
-import time
-
 import flv
 from encoder import Publisher, Stream
 
@@ -33,7 +31,7 @@ def gaps_at_changes(stream: Stream) -> list[int]:
 
 def wait_for_change(publisher: Publisher, condition, timeout: float) -> None:
     """Until the quality has changed so."""
-    deadline = time.monotonic() + timeout
-    while not any(event["name"] == "qualityChanged" and condition(event) for event in publisher.events):
-        assert time.monotonic() < deadline and not publisher.process.has_ended, publisher.process.text[-3000:]
-        time.sleep(0.3)
+    publisher.wait(
+        lambda: any(event["name"] == "qualityChanged" and condition(event) for event in publisher.events), timeout,
+        "no such change of the quality",
+    )  # fmt: skip

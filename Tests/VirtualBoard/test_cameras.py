@@ -2,14 +2,13 @@
 
 import re
 import subprocess
-import time
 
 import pytest
 from encoder import Appliance, Publisher, ResourceUse, assert_decodes
 from leases import Leases
 from pi_camera import IMX219, IMX708, load, set_parameters
 
-pytestmark = [pytest.mark.takes(minutes=5, processors=0.9), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.45)]
 
 SIZE = ("--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands")
 WIDTH, HEIGHT = 640, 360
@@ -159,7 +158,7 @@ def test_a_camera_comes_back_as_it_was_set(pi_camera, nginx):
     switch(publisher, "webcam", "webcam")
     switch(publisher, "scene", "scene")
     set_parameters(pi_camera, light=600)
-    time.sleep(3)
+    pi_camera.sleep(3)
     # A sensor counts in lines.
     assert exposure(controlled(publisher, "exposure-value 0")) == pytest.approx(exposure(locked), rel=0.01)
     stream = publisher.stop()
@@ -241,7 +240,7 @@ def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
         publisher.process.wait_until(
             lambda _, number=number: len(switches(publisher.events)) >= number or publisher.process.has_ended, 30)
         if number % 10 == 0:
-            time.sleep(0.5)
+            encoder.sleep(0.5)
             use.measure()
     # The camera is on again: its buffers come back, and no encoder of before has one.
     leases.assert_return()

@@ -3,7 +3,6 @@
 import datetime
 import re
 import subprocess
-import time
 
 import pytest
 from air import AccessPoint
@@ -14,7 +13,7 @@ from servers import free_port, wait_for_listener
 from time_server import TimeServer
 from reported import last_event, steps
 
-pytestmark = pytest.mark.takes(minutes=4.5, processors=0.55)
+pytestmark = pytest.mark.takes(minutes=4.5, processors=0.5)
 
 
 def test_cable_and_server_gone_and_back(ready_card, nginx):
@@ -61,7 +60,7 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
     ):
         start = last_event(board)
         board.run(press * presses)
-        time.sleep(1)
+        board.sleep(1)
         board.wait_for_state(state, 30)
         # A busy machine may have the quality lowered at any time, and raised again.
         reported = re.sub("(^|, )degraded(, live)?", "", steps(board, start)).removeprefix(", ")
@@ -71,7 +70,7 @@ def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
     # A server that does not speak TLS: reported and counted out while it is tried on, until the file is right.
     board.run("rm -f /run/network/clock-awaited")
     board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})
-    time.sleep(3)
+    board.sleep(3)
     board.click()
     board.wait_for_state("fault", 40)
     assert blinks(board, 7)
@@ -179,7 +178,8 @@ def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
         reported = [board.console.index(text) for text in ("button pressed", "waiting for the time", "the clock is set", "live")]
         assert reported == sorted(reported), board.console[-3000:]
         assert "certificate" not in board.console
-        assert abs(int(board.run("date +%s").text) - clock.now()) < 5 and clock.answers > 0
+        # A busy machine makes the board's clock slow.
+        assert clock.answers > 0 and clock.answered - 2 < int(board.run("date +%s").text) < clock.now() + 2
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000

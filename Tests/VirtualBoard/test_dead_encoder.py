@@ -5,7 +5,6 @@ The tests share one board, which takes minutes (five to ten here) until it gives
 a minute and more between them. A fixture brings it from each state to the next, in the order of the tests."""
 
 import json
-import time
 
 import pytest
 from board import CHECKOUT
@@ -89,7 +88,7 @@ def test_a_dead_encoder_is_reported_with_what_repairs_it(live_in_software):
 def test_the_machine_keeps_running_without_permission_to_restart(stopped, kept_nginx):
     assert kept_nginx.recording(NAME).stat().st_size > 5000
     assert blinks(stopped, 10)
-    time.sleep(45)
+    stopped.sleep(45)
     assert stopped.is_running and "machineRestarting" not in stopped.console
 
 

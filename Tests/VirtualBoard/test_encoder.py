@@ -8,7 +8,7 @@ import pytest
 
 from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.3)
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.2)
 
 # What the Pi's own driver fails in: it names formats of two codecs, has no such control, takes no zero for an interval,
 # says no size for outputs of no size, takes the line's length for the crop's bounds, lets flags and sizes pass.

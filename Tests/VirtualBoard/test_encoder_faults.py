@@ -1,7 +1,6 @@
 """The hardware encoder's faults, each alone: damaged frames, stalls, refusals, too little memory."""
 
 import errno
-import time
 
 import pytest
 from board import HOST
@@ -11,7 +10,7 @@ from encoder import (
     unaccounted,
 )  # fmt: skip
 
-pytestmark = pytest.mark.takes(minutes=7, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=7, processors=0.2)
 
 
 @pytest.mark.parametrize("fault", ["error_every", "headers_every"])
@@ -126,9 +125,10 @@ def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
     publisher.wait_frames(10)
     # From now on frames stay inside: there is something that the drain waits for.
     set_faults(encoder, swallow_after=1)
-    start = time.monotonic()
+    encoder.sleep(0.5)
+    start = encoder.seconds
     stream = publisher.stop()
-    assert time.monotonic() - start < 8
+    assert encoder.seconds - start < 8
     assert stream.ended["videoSkipped"] > 0
     assert_decodes(stream)
 
@@ -256,7 +256,7 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
     finally:
         set_faults(encoder, **{fault: 0})
     # What hung goes on from there, to its end.
-    time.sleep(3)
+    encoder.sleep(3)
     # The first that hangs is the only one. A connection may be on its end, or at its start.
     assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads
     assert max(use.descriptors[2:]) <= use.descriptors[1] + 2, use.descriptors
@@ -273,11 +273,11 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
 def test_a_driver_that_does_not_say_what_it_is_holds_up_no_stream(encoder, nginx):
     set_faults(encoder, hang_open=1)
     try:
-        start = time.monotonic()
+        start = encoder.seconds
         publisher = Publisher(
             encoder, nginx, "silent", "--dimension 160x120", "--encoder auto", "--quality Low1", "--duration 5")
         publisher.wait_live(30)
-        assert time.monotonic() - start < 20
+        assert encoder.seconds - start < 20
         stream = publisher.finish(60)
         refused = encoder.run(
             f"tallycam publish --encoder v4l2:/dev/video11 --audio none --events json --url rtmp://{HOST}:9/live/x",

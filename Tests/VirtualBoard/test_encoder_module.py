@@ -13,7 +13,7 @@ from encoder_client import Answers, Client
 from encoder import PARAMETERS, kernel_is_content, set_faults
 from leases import DEBUG, ENCODER_HOLDS, HOLDERS, mount_debug
 
-pytestmark = pytest.mark.takes(minutes=4.5, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=4.5, processors=0.3)
 
 NODE = "/dev/video11"
 I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5

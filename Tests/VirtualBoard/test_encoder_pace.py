@@ -2,14 +2,13 @@
 firmware that comes and goes, as on a Raspberry Pi."""
 
 import errno
-import time
 
 import pytest
 from board import HOST
 
 from encoder import SMALL, Appliance, Publisher, Stream, assert_decodes, set_faults
 
-pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.4), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.3), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
@@ -20,18 +19,6 @@ def gaps(stream: Stream, start: float = 1.0) -> list[int]:
     """Milliseconds from one frame to the next, without the first seconds."""
     times = [tag.timestamp for tag in stream.recording.frames if tag.timestamp >= start * 1000]
     return [after - before for before, after in zip(times, times[1:])]
-
-
-def silences(publisher: Publisher, seconds: float) -> list[float]:
-    """How long the count of sent frames stood still, looked at from outside while so many seconds pass."""
-    end = time.monotonic() + seconds
-    last, since, found = publisher.frames, time.monotonic(), []
-    while time.monotonic() < end:
-        time.sleep(0.2)
-        if publisher.frames > last:
-            found.append(time.monotonic() - since)
-            last, since = publisher.frames, time.monotonic()
-    return found + [time.monotonic() - since]
 
 
 @pytest.mark.parametrize("milliseconds, rates", [(36, (24, 28.5)), (45, (19.5, 22.7))])
@@ -135,12 +122,10 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 1, 40)
-    fallen = time.monotonic()
     publisher.wait_frames(publisher.frames + 10)
     # The driver has waited for everything, in vain.
-    time.sleep(30)
+    encoder.sleep(30)
     set_faults(encoder, silent=0)
-    found = silences(publisher, max(1.0, fallen + 50 - time.monotonic()))
     publisher.wait_event(1104, 1, 60)
     publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
@@ -150,7 +135,7 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     (fall,) = [event["t"] - zero for event in stream.events if event["code"] == 1103]
     later = gaps(stream, fall + 1)
     with capsys.disabled():
-        print(f"\n  after the fall the video never stood still longer than {max(later)} ms ({max(found):.1f} s as counted)")
+        print(f"\n  after the fall the video never stood still longer than {max(later)} ms")
     # Software gives 15 a second at the least; a guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
@@ -164,7 +149,7 @@ def test_a_stream_that_starts_after_firmware_was_silent_starts_in_hardware(encod
     set_faults(encoder, silent=1)
     appliance.wait_for_event("the software encoder is in use", 40)
     # The driver has waited for everything, in vain.
-    time.sleep(30)
+    encoder.sleep(30)
     set_faults(encoder, silent=0)
     appliance.stop()
     assert appliance.live_with() == HARDWARE

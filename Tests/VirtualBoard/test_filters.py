@@ -10,7 +10,7 @@ from encoder import Publisher, Stream, assert_decodes, set_faults
 from pi_camera import IMX708, set_parameters
 from size_changes import sizes_of, wait_for_change
 
-pytestmark = [pytest.mark.takes(minutes=2, processors=0.9)]
+pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.5)]
 
 WIDTH, HEIGHT = 640, 480
 LOGO, TEXT = "/tmp/logo.png", "text,text=Studio {time},position=bottom-left,size=0.1,background=black"

@@ -1,6 +1,5 @@
 """Camera, microphone and hardware encoder together, while the stream's quality changes under way."""
 
-import time
 from dataclasses import dataclass
 
 import flv
@@ -149,10 +148,10 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
     publisher.wait_frames(60)
     encoder.shape(rate="320kbit")
     publisher.wait_status(lambda status: status["quality"] == "Low1", 60)
-    time.sleep(6)
+    encoder.sleep(6)
     encoder.unshape()
     publisher.wait_status(lambda status: status["videoBitsPerSecond"] > 900_000, 90)
-    time.sleep(3)
+    encoder.sleep(3)
     stream = publisher.stop()
     assert uses(encoder) - before == OPENING
     lines = assert_bitrate_follows(stream)

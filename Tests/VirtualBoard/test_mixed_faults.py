@@ -2,16 +2,15 @@
 each comes what is specified for it, within its time, and nothing else, and the camera has its buffers back."""
 
 import random
-import time
 
 import pytest
-from fault_mix import RECONNECTING, STALL_AFTER, Judge, assert_keyframes, hangs, refusals, shortages, troubles
+from fault_mix import RECONNECTING, STALL_AFTER, Judge, StreamClock, assert_keyframes, hangs, refusals, shortages, troubles
 from seeds import seed_of_this_run
 
 from encoder import KEPT_SOFTWARE_ENCODER, Publisher, ResourceUse, assert_decodes
 from leases import Leases, assert_camera_goes_on, assert_nobody_looks
 
-pytestmark = [pytest.mark.takes(minutes=2, processors=0.6), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.3), pytest.mark.paced]
 
 # Of the short mix, which has some of the kinds in each run, and of the long one, which has all that need no minute each.
 SECONDS, LONG_SECONDS = 60, 360
@@ -24,7 +23,8 @@ def start_judge(encoder, nginx, name: str) -> Judge:
     )  # fmt: skip
     publisher.wait_frames(STALL_AFTER[1] + 20)
     use = ResourceUse(encoder, publisher.process.pid)
-    judge = Judge(encoder, publisher, random.Random(seed_of_this_run()), Leases(encoder), use)
+    clock = StreamClock(publisher)
+    judge = Judge(encoder, publisher, random.Random(seed_of_this_run()), Leases(encoder), use, clock)
     judge.measure()
     return judge
 
@@ -69,13 +69,13 @@ def test_mixed_faults(encoder, nginx, capsys):
 def test_mixed_faults_for_long(encoder, nginx, capsys):
     """Every kind of trouble; and one lack of memory and one refusal that lead to software, from which the hardware comes back."""
     judge = start_judge(encoder, nginx, "long")
-    start = time.monotonic()
+    start = judge.clock.monotonic()
     falls = [judge.rng.choice(group(judge.rng)) for group in (shortages, refusals)]
     judge.rng.shuffle(falls)
     # One of these at the start, so that the software encoder's memory is no growth later.
     for number, fault in enumerate(falls):
         judge.fall(fault)
-        judge.mix(LONG_SECONDS * (number + 1) / len(falls) - (time.monotonic() - start))
+        judge.mix(LONG_SECONDS * (number + 1) / len(falls) - (judge.clock.monotonic() - start))
     wanted = {fault.name for fault in troubles(judge.rng, 30)}
     judge.mix(0, wanted)
     judge.publisher.wait_frames(judge.publisher.frames + 60)

@@ -4,7 +4,6 @@ display hardware has them and is read back through its writeback connector; virt
 import random
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import numpy
@@ -12,8 +11,9 @@ import pytest
 from encoder import Appliance, Publisher, Stream, assert_decodes, set_faults
 from leases import ENCODER_HOLDS, Leases, mount_debug
 from seeds import seed_of_this_run
+from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=4, processors=0.4)
 BOARD_OPTIONS = {"display": True}
 
 WIDTH, HEIGHT = 640, 360
@@ -179,14 +179,13 @@ def assert_whole(stream, is_converted: bool = False) -> None:
 def assert_held_soon(leases: Leases, at_most: int) -> None:
     """Who asks the kernel for something of a buffer holds it for as long as the call takes, and a card that has just been closed
     lets go of its imports a moment after the next one has taken them. What is kept for good is still held later."""
-    deadline = time.monotonic() + 5
+    end = leases.board.seconds + 5
     while True:
         try:
             return leases.assert_held(at_most)
         except AssertionError:
-            if time.monotonic() > deadline:
+            if leases.board.seconds > end:
                 raise
-            time.sleep(0.2)
 
 
 # The encoder's frames themselves.
@@ -437,15 +436,15 @@ def trouble(rng: random.Random, display: Display) -> None:
     match kind:
         case "pulled":
             display.plug("off")
-            time.sleep(rng.uniform(1, 5))
+            display.board.sleep(rng.uniform(1, 5))
             display.plug("on")
         case "loose":
             for state in ["off", "on"] * rng.randint(2, 5):
                 display.plug(state)
-                time.sleep(rng.uniform(0, 0.3))
+                display.board.sleep(rng.uniform(0, 0.3))
         case "skips":
             set_faults(display.board, skip_every=rng.randint(2, 12))
-            time.sleep(rng.uniform(1, 3))
+            display.board.sleep(rng.uniform(1, 3))
             set_faults(display.board, skip_every=0)
         case "slow":
             set_faults(display.board, frame_ms=rng.choice([20, 36, 60]))
@@ -466,12 +465,12 @@ def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, caps
     publisher = Publisher(board, nginx, "faults", *LEASE, clock, f"--preview drm:{hdmi.connector}", source=CAMERA)
     publisher.wait_frames(20)
     leases = Leases(board)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    end = board.seconds + seconds
+    while board.seconds < end:
         trouble(rng, hdmi)
         leases.assert_return()
         assert_held_soon(leases, SEEN + DISPLAY_HOLDS)
-        time.sleep(rng.uniform(0, 2))
+        board.sleep(rng.uniform(0, 2))
     hdmi.plug("off")
     publisher.wait_frames(publisher.frames + 60)
     # The display's own holds are gone with it.
@@ -502,11 +501,11 @@ def test_the_camera_says_how_it_is(plain, nginx):
         return len(numpy.unique(part.reshape(-1, 3) // 64, axis=0))
 
     def screen_when(condition, what: str) -> numpy.ndarray:
-        deadline = time.monotonic() + 20
-        while not condition(screen := pixels(board.screenshot().read_bytes())):
-            assert time.monotonic() < deadline, what
-            time.sleep(0.5)
-        return screen
+        def screen() -> tuple[numpy.ndarray] | None:
+            shown = pixels(board.screenshot().read_bytes())
+            return (shown,) if condition(shown) else None
+
+        return wait_until(screen, 20, what, interval=0.5)[0]
 
     # White words on black, at the top.
     page = screen_when(lambda screen: (screen[:300].min(axis=2) > 240).sum() > 2000, "no page")
@@ -529,13 +528,6 @@ def has_video(display: Display) -> bool:
     return len(planes) == 2 and "format=NV12" in planes[0] and "imported=yes" in planes[0]
 
 
-def wait_until(condition, what: str, timeout: float = 20) -> None:
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.2)
-
-
 def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
     board = hdmi.board
     still_camera(board)
@@ -544,7 +536,7 @@ def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
     camera = Appliance(board, nginx, "always", **device)
 
     def wait_for_video() -> None:
-        wait_until(lambda: has_video(hdmi), "no video")
+        wait_until(lambda: has_video(hdmi), 20, "no video")
 
     def descriptors() -> int:
         return int(board.run(f"ls /proc/{camera.process.pid}/fd | wc -l").text)
@@ -576,11 +568,11 @@ def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
     wait_for_video()
     leases.assert_return()
     assert_held_soon(leases, 1 + DISPLAY_HOLDS)
-    wait_until(lambda: descriptors() <= open_files, f"{descriptors()} descriptors, {open_files} before")
+    wait_until(lambda: descriptors() <= open_files, 20, lambda: f"{descriptors()} descriptors, {open_files} before")
     # Without the camera the words stand alone, and say why.
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind")
-    wait_until(lambda: len(hdmi.planes()) == 1, "the last frame stays")
-    wait_until(lambda: "no camera without a stream: " in camera.events, "nobody says why")
+    wait_until(lambda: len(hdmi.planes()) == 1, 20, "the last frame stays")
+    wait_until(lambda: "no camera without a stream: " in camera.events, 20, "nobody says why")
     page = read_back(camera)
     assert (page[:300].min(axis=2) > 240).sum() > 2000 and page[400:].max() == 0
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/bind")

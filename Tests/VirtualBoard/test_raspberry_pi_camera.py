@@ -4,14 +4,14 @@ imitates the sensor, the receiver and the image signal processor. What holds of 
 import json
 import re
 import subprocess
-import time
 
 import pytest
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, ENCODER_HOLDS, mount_debug
 from pi_camera import BARS, COLUMNS, IMX219, IMX708, MIDDLE, NEAR, ROWS, WHOLE, fields_of, load, set_parameters, shoot
+from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.9), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.3, processors=0.5), pytest.mark.paced]
 
 CAMERA = f"libcamera:{IMX708}"
 HARDWARE = "v4l2:/dev/video11"
@@ -222,10 +222,10 @@ def importers(board, bytes_of_a_frame: int) -> int:
 
 
 def wait_for_import(board, bytes_of_a_frame: int) -> None:
-    deadline = time.monotonic() + 20
-    while importers(board, bytes_of_a_frame) <= ENCODER_HOLDS:
-        assert time.monotonic() < deadline, board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
-        time.sleep(0.5)
+    wait_until(
+        lambda: importers(board, bytes_of_a_frame) > ENCODER_HOLDS, 20,
+        lambda: board.run(f"cat {DEBUG}/dma_buf/bufinfo").text, interval=0.5,
+    )  # fmt: skip
 
 
 def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:

@@ -1,14 +1,13 @@
 """What is reported and what goes on when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
 
 import json
-import time
 
 import pytest
 from board import HOST
 from pi_camera import IMX708, WHOLE, load, set_parameters, shoot
 from recording import Recording
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.7)
+pytestmark = pytest.mark.takes(minutes=3.5, processors=0.35)
 
 CAMERA = f"libcamera:{IMX708}"
 GOES_ON = "the last frame goes on until"
@@ -40,10 +39,10 @@ def test_a_camera_that_stops_is_repeated_and_comes_back(pi_camera, fault):
     """A sensor that falls silent, an ISP that keeps its statistics, and embedded data that libcamera waits for in vain: it
     gives up after a second."""
     capture = Capture(pi_camera, 180)
-    time.sleep(3)
+    pi_camera.sleep(3)
     set_parameters(pi_camera, **{fault: 1})
     capture.process.wait_for(GOES_ON, 20)
-    time.sleep(1)
+    pi_camera.sleep(1)
     set_parameters(pi_camera, **{fault: 0})
     capture.process.wait_for(IS_BACK, 20)
     report = capture.finish()
@@ -75,7 +74,7 @@ def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
     """The receiver with sensor and lens, as a loose cable's driver would go."""
     driver = "/sys/bus/platform/drivers/unicam"
     capture = Capture(pi_camera, 200)
-    time.sleep(3)
+    pi_camera.sleep(3)
     pi_camera.run(f"echo unicam.0 > {driver}/unbind")
     capture.process.wait_for(GOES_ON, 20)
     pi_camera.run(f"echo unicam.0 > {driver}/bind")
@@ -127,9 +126,9 @@ def test_frames_go_on(pi_camera, fault):
     assert Capture(pi_camera, 20, f"{CAMERA},AfMode=Continuous").finish()["captured"] == 20
     set_parameters(pi_camera, **dict.fromkeys(fault, 0))
     capture = Capture(pi_camera, 60, f"{CAMERA},AfMode=Continuous")
-    time.sleep(2)
+    pi_camera.sleep(2)
     set_parameters(pi_camera, **fault)
-    time.sleep(1)
+    pi_camera.sleep(1)
     set_parameters(pi_camera, **dict.fromkeys(fault, 0))
     report = capture.finish()
     assert report["captured"] == 60 and GOES_ON not in capture.text, report

@@ -5,7 +5,7 @@ import re
 import pytest
 from pi_camera import IMX708, PARAMETERS, is_loaded, load, nodes, set_parameters, shoot, unload
 
-pytestmark = pytest.mark.takes(minutes=2, processors=0.7)
+pytestmark = pytest.mark.takes(minutes=1.7, processors=0.4)
 
 # What v4l2-compliance finds at the real drivers, too: YUV's default colour space is JPEG's, which it allows to JPEG alone, and
 # the tests behind it then ask for buffers of the largest size.

@@ -2,15 +2,15 @@
 nobody scales or copies a frame for it."""
 
 import subprocess
-import time
 
 import pytest
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, mount_debug
 from pi_camera import BARS, IMX708, set_parameters
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=2.5, processors=1), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.4), pytest.mark.paced]
 
 # Its driver, among those that have imported a buffer.
 ENCODER = "bcm2835-codec"
@@ -35,10 +35,8 @@ def imported(board) -> set[int]:
 
 def wait_for_imports(board, size: int, within: float = 30) -> None:
     """The encoder reads the camera's buffers of this size where they are, and none of another."""
-    deadline = time.monotonic() + within
-    while imported(board) != {size}:
-        assert time.monotonic() < deadline, board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
-        time.sleep(0.5)
+    wait_until(
+        lambda: imported(board) == {size}, within, lambda: board.run(f"cat {DEBUG}/dma_buf/bufinfo").text, interval=0.5)
 
 
 def furthest_from_bars(path, width: int, height: int) -> int:

@@ -1,12 +1,12 @@
 """The card in QEMU's Raspberry Pi 3B, with the description of that board: see raspi.py for what QEMU has of it."""
 
 import json
-import time
 
 import pytest
 from board import CHECKOUT, HOST
 from card import Card, make_image
 from raspi import RaspberryPi3
+from waiting import wait_until
 
 pytestmark = pytest.mark.takes(minutes=1.5, processors=1)
 
@@ -32,9 +32,6 @@ def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx, capsy
         board.type("start\r")
         board.wait_for("live\r\n", 60)
         board.wait_until("quality\r", "kbit/s", 60)
-        deadline = time.monotonic() + 60
-        while (nginx.recordings / "raspi3b.flv").stat().st_size <= 5000:
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
+        wait_until(lambda: (nginx.recordings / "raspi3b.flv").stat().st_size > 5000, 60, "no video arrives", interval=0.5)
         board.type("stop\r")
         board.wait_for("ready\r\n", 30)

@@ -1,17 +1,18 @@
 """The frame size follows the network while the hardware encodes: its next encoder opens beside the present one."""
 
 import random
-import time
 
 import pytest
 from fault_mix import Fault, troubles
+from qemu import Clock
 from seeds import seed_of_this_run
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 
 from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults, kernel_is_content, set_faults
 from leases import Leases
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
+BOARD_OPTIONS = {"clock": Clock.QUICK_OWN_TIME}
+pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
@@ -59,7 +60,7 @@ def publish_to_refusal(encoder, nginx, policy: str) -> Publisher:
 
 def finish_refused(encoder, publisher: Publisher) -> Stream:
     """The refusal was said once, although there was time and reason to ask again."""
-    time.sleep(15)
+    encoder.sleep(15)
     encoder.unshape()
     publisher.wait_frames(publisher.frames + 60)
     stream = publisher.stop()
@@ -91,17 +92,17 @@ def test_a_restart_whose_size_is_refused_goes_back_to_its_own(encoder, nginx):
 
 def flap(board, seconds: float) -> None:
     """Now more than the stream wants, now almost nothing."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    end = board.seconds + seconds
+    while board.seconds < end:
         board.shape(rate="200kbit")
-        time.sleep(1)
+        board.sleep(1)
         board.unshape()
-        time.sleep(1)
+        board.sleep(1)
 
 
 def hold(board, seconds: float, **link: str) -> None:
     board.shape(**link)
-    time.sleep(seconds)
+    board.sleep(seconds)
 
 
 @pytest.mark.slow
@@ -167,12 +168,12 @@ def test_the_size_changes_among_the_encoders_faults(encoder, nginx, capsys):
     for number, fault in enumerate(due[:CHANGES]):
         is_smaller = number % 2 == 0
         set_faults(encoder, **fault.parameters)
-        time.sleep(rng.uniform(0, 3))
+        encoder.sleep(rng.uniform(0, 3))
         if is_smaller:
             encoder.shape(rate="260kbit")
         else:
             encoder.unshape()
-        time.sleep(rng.uniform(2, 8))
+        encoder.sleep(rng.uniform(2, 8))
         clear_faults(encoder)
         wait_for_size(publisher, is_smaller)
         publisher.wait_frames(publisher.frames + 30)

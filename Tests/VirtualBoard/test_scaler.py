@@ -11,7 +11,7 @@ from encoder_client import Client
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, set_faults
 from leases import Leases
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=2.2, processors=0.35)
 
 NODE = "/dev/video12"
 HARDWARE = "v4l2:/dev/video11"

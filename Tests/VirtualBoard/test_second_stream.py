@@ -2,15 +2,15 @@
 pipeline gives several streams; its memory is the kernel's udmabuf, which an encoder with memory of its own choice reads."""
 
 import re
-import time
 
 import pytest
 from board import Board
 from encoder import Publisher, assert_decodes
 from leases import DEBUG, ENCODER_HOLDS, mount_debug
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
+from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=2, processors=1), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.55), pytest.mark.paced]
 
 # No larger than an emulated processor draws thirty of in a second.
 FULL = (960, 540)
@@ -54,13 +54,11 @@ def buffers(board: Board) -> dict[int, list[int]]:
 
 def wait_for_imports(board: Board, size: tuple[int, int], within: float = 30) -> None:
     """The encoder reads the camera's buffers of this size where they are, and none of another."""
-    deadline = time.monotonic() + within
-    while True:
-        importing = {count for count, holders in buffers(board).items() if max(holders) > ENCODER_HOLDS}
-        if importing == {bytes_of(size)}:
-            return
-        assert time.monotonic() < deadline, buffers(board)
-        time.sleep(0.5)
+
+    def importing() -> set[int]:
+        return {count for count, holders in buffers(board).items() if max(holders) > ENCODER_HOLDS}
+
+    wait_until(lambda: importing() == {bytes_of(size)}, within, lambda: buffers(board), interval=0.5)
 
 
 def test_the_camera_gives_the_smaller_frames(two_sizes, nginx, capsys):

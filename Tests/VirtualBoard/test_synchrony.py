@@ -13,7 +13,7 @@ from board import HOST
 from pi_camera import IMX708, PARAMETERS
 from recording import Recording
 
-pytestmark = [pytest.mark.takes(minutes=5, processors=0.5), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
 
 # Of the loop; the stream has another one.
 RATE = 48_000

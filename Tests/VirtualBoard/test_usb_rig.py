@@ -10,7 +10,7 @@ from encoder import kernel_is_content
 from loopback import tone
 from usb_host import CONTROLLER, HOST_RING, PORT, RATE, SAMPLES
 
-pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.8), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=1, processors=0.4)]
 
 GADGET = "/sys/kernel/config/usb_gadget/rig"
 WIDTH, HEIGHT = 160, 120

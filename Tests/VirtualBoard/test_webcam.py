@@ -4,20 +4,19 @@ the other, and a patched usbip-vudc for the cable (test_usb_rig.py)."""
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy
 import pytest
-from board import GuestProcess
+from guest_process import GuestProcess
 from burnt_in_clock import Reading, read_all, read_strip
 from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
 from loopback import tone
 from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 
-pytestmark = [pytest.mark.takes(minutes=6, processors=0.9), pytest.mark.listens]
+pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
 
 CONFIGFS = "/sys/kernel/config/usb_gadget"
 # What a computer reads with: uvcvideo's names, ffmpeg's, and the sizes of each.
@@ -381,6 +380,7 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
     board.run("sleep 2")
     assert not is_open()
     board.press("GPIO17")
+    board.sleep(0.2)
     board.release("GPIO17")
     camera.camera.wait(lambda status: status["state"] == "webcam")
     camera.host.wait(f"ls -l /proc/{pid}/fd | grep -q /dev/video0")
@@ -473,7 +473,7 @@ def measure_settled(camera: Webcam, use: ResourceUse) -> None:
             return
         for values in (use.own, use.mapped, use.threads, use.descriptors):
             values.pop()
-        time.sleep(0.5)
+        camera.board.sleep(0.5)
 
 
 def plug_and_unplug(camera: Webcam, cycles: int) -> None:

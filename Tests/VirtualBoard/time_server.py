@@ -16,6 +16,8 @@ class TimeServer:
         """Seconds by which its clock is ahead of the host's."""
         self.ahead = ahead
         self.answers = 0
+        # What its clock showed with the last answer.
+        self.answered = 0.0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -36,7 +38,7 @@ class TimeServer:
             head = struct.pack("!BBbbII4s", 0x24, 1, 6, -20, 0, 1 << 4, b"TEST")
             answer = head + received + request[40:48] + received + self._timestamp()
             self._socket.sendto(answer, client)
-            self.answers += 1
+            self.answers, self.answered = self.answers + 1, self.now()
 
     def _timestamp(self) -> bytes:
         return struct.pack("!Q", int((self.now() + EPOCH) * (1 << 32)) & 0xFFFF_FFFF_FFFF_FFFF)

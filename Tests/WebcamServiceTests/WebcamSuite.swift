@@ -25,6 +25,8 @@ final class FakeComputer: Sendable {
         /// The kernel does not start its queue.
         var cannotStart = false
         var isRecorded = false
+        /// How long the kernel takes to take the gadget down.
+        var takeDownTime = Duration.zero
         var answers: [ControlAnswer] = []
         var statuses: [[ControlStatus]] = []
     }
@@ -55,6 +57,10 @@ final class FakeNode: WebcamNode {
             if let absence = content.absence { throw NodeFailure(description: absence) }
             content.openings += 1
         }
+    }
+
+    deinit {
+        MonotonicClock.sleep(until: MonotonicClock.now() + computer.content.withLock { $0.takeDownTime })
     }
 
     var fileDescriptor: Int32 { computer.wake.fileDescriptor }
@@ -99,15 +105,17 @@ extension WebcamSuite {
         asks: Bool = false, on bus: IsochronousBudget = IsochronousBudget(), _ body: (Webcam) throws -> Void
     ) throws {
         try time.run {
-            let (computer, reports) = (computer, reports)
+            let (computer, reports, ended) = (computer, reports, try EventFD())
             let webcam = try Webcam(
                 on: bus, controls: [], asks: asks,
                 open: { _, _, statuses in
                     computer.content.withLock { $0.statuses.append(statuses) }
                     return try FakeNode(computer)
-                }, report: { reports.send($0) })
+                }, report: { if $0 == .ended { ended.signal() } else { reports.send($0) } })
             try body(webcam)
             webcam.end()
+            var entries = [PollEntry(ended.fileDescriptor)]
+            try poll(&entries, until: nil)
         }
     }
 

@@ -112,6 +112,16 @@ import USBVideo
         }
     }
 
+    @Test func endingDoesNotWaitForTheKernel() throws {
+        try withWebcam { webcam in
+            sleep(.milliseconds(10))
+            computer.content.withLock { $0.takeDownTime = .seconds(5) }
+            let start = MonotonicClock.now()
+            webcam.end()
+            #expect(MonotonicClock.now() == start)
+        }
+    }
+
     @Test func aPortThatCarriesNothingIsSaid() throws {
         try withWebcam(on: IsochronousBudget(packetBytes: 1024, interval: 16)) { _ in sleep(.seconds(1)) }
         #expect(computer.content.withLock { $0.openings } == 0)

@@ -84,7 +84,7 @@ private func pauseImageWarnings(_ file: StreamFile) -> [String] {
 
 /// The files that device.json names are mostly on the camera's card and not on the machine that checks: no faults.
 private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, _ path: String) -> [String] {
-    var problems = device.filters.unusableFilters().map { (key: $0.keyPath, text: $0.problem) }
+    var problems = UsableFilters(device.filters).unusable.map { (key: $0.keyPath, text: $0.problem) }
     let cameras = [("camera", device.camera)] + device.cameras.map { ("cameras.\($0.name)", $0.source) }
     for (key, source) in cameras {
         do {

@@ -60,8 +60,7 @@ extension MediaSettings {
             dimension: try VideoDimension(parsing: device.dimension), encoder: EncoderChoice.openh264)
         rotation = FrameRotation(device)
         controls = device.controls
-        var warnings: [String] = []
-        filters = PublishSettings.filters(device.filters, warnings: &warnings)
+        filters = UsableFilters(device.filters).filters
     }
 }
 
@@ -112,8 +111,9 @@ extension PublishSettings {
         media.audioSinks = request.audioSinks
         media.isQualityChangeable = true
         media.controls = device.controls
-        var warnings: [String] = []
-        media.filters = Self.filters(device.filters, warnings: &warnings)
+        let filters = request.filters()
+        media.filters = filters.filters
+        var warnings = filters.unusable.map(\.problem)
         if device.smallestSize != DeviceDescription().smallestSize {
             media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
@@ -135,26 +135,12 @@ extension PublishSettings {
             destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
+        card = request.card
         isMuted = request.isMuted
         isPaused = request.isPaused
         if let name = request.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
-    }
-
-    /// A filter whose file cannot be used is left out: the stream is worth more.
-    fileprivate static func filters(_ wished: FilterChain, warnings: inout [String]) -> LoadedFilters {
-        var filters = LoadedFilters()
-        for setting in wished.settings {
-            var chain = filters.chain
-            chain.append(setting)
-            do throws(FilteringError) {
-                filters = try LoadedFilters(chain, reusing: filters)
-            } catch {
-                warnings.append("\(error); it is left out")
-            }
-        }
-        return filters
     }
 
     private static func encoder(_ board: BoardDescription?) -> EncoderChoice {

@@ -122,26 +122,34 @@ public final class V4L2Camera: Camera {
         return statistics
     }
 
+    private enum Waited: Int {
+        case stop, device, buffers
+    }
+
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isStarted {
             try queue.start()
             isStarted = true
         }
         while true {
-            var entries = [PollEntry(stop.fileDescriptor), PollEntry(device.fileDescriptor)]
+            let isShort = try queue.takeBack()
+            var entries = [
+                PollEntry(stop.fileDescriptor), PollEntry(device.fileDescriptor),
+                PollEntry(isShort ? queue.wakeup.fileDescriptor : -1),
+            ]
             guard try poll(&entries, until: deadline) > 0 else { return .none }
-            if !entries[0].ready.isEmpty { return .stopped }
+            if !entries[Waited.stop].ready.isEmpty { return .stopped }
             // A camera that was unplugged reports an error for ever.
-            if entries[1].ready.contains(.error) || entries[1].ready.contains(.hangUp) {
+            if !entries[Waited.device].ready.isDisjoint(with: [.error, .hangUp]) {
                 throw V4L2Error.gone(path: device.path)
             }
+            if !entries[Waited.buffers].ready.isEmpty { queue.wakeup.drain() }
             guard let filled = try queue.dequeue() else { continue }
             if let frame = try frame(filled) { return .captured(frame) }
         }
     }
 
     private func frame(_ filled: CaptureQueue.Filled) throws(V4L2Error) -> CapturedFrame? {
-        let memory = BufferLease(queue, index: filled.index, byteCount: filled.byteCount)
         counted.droppedFrames += order.missed(before: filled.sequence)
         guard !filled.isBroken, decoder != nil || filled.byteCount >= layout.byteCount else {
             counted.droppedFrames += 1
@@ -150,10 +158,10 @@ public final class V4L2Camera: Camera {
         let time = order.captureTime(filled.stamp, now: MonotonicClock.now())
         guard let decoder else {
             counted.capturedFrames += 1
-            return CapturedFrame(layout: layout, captureTime: time, memory: memory)
+            return CapturedFrame(layout: layout, captureTime: time, memory: filled.memory)
         }
         let target = pool.take()
-        switch decode(memory, decoder, into: target) {
+        switch decode(filled.memory, decoder, into: target) {
         case .success:
             undecodedFrames = 0
             counted.capturedFrames += 1
@@ -170,7 +178,7 @@ public final class V4L2Camera: Camera {
     }
 
     private func decode(
-        _ memory: BufferLease, _ decoder: WebcamDecoder, into target: PooledFrame
+        _ memory: LeasedBuffer, _ decoder: WebcamDecoder, into target: PooledFrame
     ) -> Result<Void, V4L2Error> {
         memory.withBytes { bytes in
             target.withMutableBytes { target in

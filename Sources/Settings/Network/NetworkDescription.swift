@@ -118,7 +118,7 @@ extension NetworkDescription.WiFi {
         if let position = reader.firstUnknownPosition {
             reader.report(
                 .missing, "password", at: position,
-                "is missing, and here stands a key that is not known; an open network has none but \"ssid\" and \"hidden\"",
+                "is missing, and there is an unknown key; an open network has only \"ssid\" and \"hidden\"",
                 example: passwordExample)
             return false
         }

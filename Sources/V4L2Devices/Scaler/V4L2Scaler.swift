@@ -1,7 +1,6 @@
 import DevicePorts
 import LinuxIO
 import Media
-import Synchronization
 
 /// Frames of another size by a device: it reads them in the memory of whoever took them, and gives them in memory of its
 /// own that other devices read. Frames that lie otherwise, or in memory that it cannot read, are refused.
@@ -15,7 +14,7 @@ public final class V4L2Scaler: FrameScaler {
     private let stream: ScalerStream
     private var imported = ImportedBuffers()
     private let buffers: [DMABuffer]
-    private let returned = ReturnedBuffers()
+    private var leased = LeasedBuffers()
 
     /// As many as a camera may have: each buffer is imported once.
     private static let importCount = 16
@@ -48,7 +47,9 @@ public final class V4L2Scaler: FrameScaler {
     public func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
         let scaled: BufferQueue.Dequeued?
         do throws(V4L2Error) {
-            for index in returned.takeAll() { try stream.output.enqueue(index) }
+            try leased.takeBack(of: BufferNumbers(0..<stream.output.bufferCount)) { index throws(V4L2Error) in
+                try stream.output.enqueue(index)
+            }
             guard stream.output.free.count < stream.output.bufferCount else { return nil }
             try submit(frame)
             scaled = try stream.takeFrame(until: MonotonicClock.now() + Self.patience)
@@ -57,7 +58,7 @@ public final class V4L2Scaler: FrameScaler {
         }
         guard let scaled else { throw HardwareScalingError.silent(path: path, Self.patience) }
         guard !scaled.isBroken else { throw HardwareScalingError.brokenFrame(path: path) }
-        let memory = ScaledBuffer(buffers[scaled.index], index: scaled.index, returned)
+        let memory = leased.lease(buffers[scaled.index], index: scaled.index)
         return CapturedFrame(layout: target, captureTime: frame.captureTime, memory: memory)
     }
 
@@ -72,39 +73,4 @@ public final class V4L2Scaler: FrameScaler {
         try stream.input.enqueue(
             index, byteCount: source.byteCount, timestamp: frame.captureTime, dmabuf: dmabuf, length: stream.inputSize)
     }
-}
-
-/// Buffers that nobody holds any more. Whoever drops one may be on any thread, and makes no call of the driver for it.
-private final class ReturnedBuffers: Sendable {
-    private let indices = Mutex<[Int]>([])
-
-    func add(_ index: Int) { indices.withLock { $0.append(index) } }
-
-    func takeAll() -> [Int] {
-        indices.withLock { indices in
-            defer { indices = [] }
-            return indices
-        }
-    }
-}
-
-/// A scaled frame on lease.
-private final class ScaledBuffer: FrameMemory {
-    private let buffer: DMABuffer
-    private let index: Int
-    private let returned: ReturnedBuffers
-
-    init(_ buffer: DMABuffer, index: Int, _ returned: ReturnedBuffers) {
-        self.buffer = buffer
-        self.index = index
-        self.returned = returned
-    }
-
-    deinit { returned.add(index) }
-
-    var dmabuf: Int32? { buffer.fileDescriptor }
-
-    func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-    ) throws(Failure) -> Value { try buffer.withBytes(body) }
 }

@@ -1,0 +1,35 @@
+import CLibcamera
+import LinuxIO
+import Synchronization
+
+/// What libcamera's thread leaves for the camera's thread.
+final class CompletionQueue: Sendable {
+    struct State {
+        var completions: [clibcamera_completion] = []
+        var isDisconnected = false
+    }
+
+    private let state = Mutex(State())
+    let wakeup: EventFD
+
+    init() throws(SystemCallError) { wakeup = try EventFD() }
+
+    func append(_ completion: clibcamera_completion) {
+        state.withLock { $0.completions.append(completion) }
+        wakeup.signal()
+    }
+
+    func disconnected() {
+        state.withLock { $0.isDisconnected = true }
+        wakeup.signal()
+    }
+
+    /// What has come since, and nothing of it again.
+    func take() -> State {
+        state.withLock { state in
+            let taken = state
+            state.completions = []
+            return taken
+        }
+    }
+}

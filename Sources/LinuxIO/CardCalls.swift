@@ -1,0 +1,109 @@
+import Media
+import Synchronization
+
+/// Why the card's thread gave no result.
+public enum CardCallError: Error, Hashable, Sendable {
+    /// The thread was still busy with this work, or with earlier work.
+    case unanswered(after: Duration)
+    /// The caller is to end.
+    case cancelled
+    /// The system gave the caller nothing to wait with.
+    case systemFailed(SystemCallError)
+}
+
+extension CardCallError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unanswered(let patience): "the card has not answered for \(patience)"
+        case .cancelled: "stopped"
+        case .systemFailed(let error): "\(error)"
+        }
+    }
+}
+
+/// Lets threads that are watched have work done that may take as long as the card does: the card's thread does it, and the
+/// caller waits no longer than it likes. Used from any thread.
+///
+///     let calls = try CardCalls()                                          // the card's thread polls `calls.fileDescriptor`
+///     let bytes = try calls.call(within: .seconds(10)) { ... }             // on a thread that is watched
+public struct CardCalls: Sendable {
+    /// The caller does the work itself, for as long as it takes: for programs without a watchdog.
+    public static let onCallingThread = CardCalls(queue: nil)
+
+    private let queue: Queue?
+
+    public init() throws(SystemCallError) { queue = try Queue() }
+
+    private init(queue: Queue?) { self.queue = queue }
+
+    /// Has the card's thread do something. Work that nobody waits for any longer is not started.
+    /// - Parameters:
+    ///   - patience: how long the caller waits.
+    ///   - cancellation: a descriptor: once it is readable, the caller waits no longer. Nothing is read from it.
+    public func call<Value: Sendable>(
+        within patience: Duration, cancellation: Int32 = -1, _ body: @escaping @Sendable () -> Value
+    ) throws(CardCallError) -> Value {
+        guard let queue else { return body() }
+        var cancelled = PollEntry(cancellation)
+        do throws(SystemCallError) {
+            let answer = try Answer<Value>()
+            let work = Work { answer.give(body()) }
+            queue.add(work)
+            defer { queue.remove(work) }
+            var entries = [PollEntry(answer.given.fileDescriptor), cancelled]
+            try poll(&entries, until: MonotonicClock.now() + patience)
+            if let value = answer.value { return value }
+            cancelled = entries[1]
+        } catch {
+            throw .systemFailed(error)
+        }
+        throw cancelled.ready.isEmpty ? .unanswered(after: patience) : .cancelled
+    }
+
+    /// Readable when there is work for `performWaiting`.
+    public var fileDescriptor: Int32 { queue?.wakeup.fileDescriptor ?? -1 }
+
+    /// Does what callers wait for. Called by the card's thread.
+    public func performWaiting() {
+        queue?.wakeup.drain()
+        while let work = queue?.takeFirst() { work.body() }
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Holds no more work than there are threads that wait for it.
+    private final class Queue: Sendable {
+        let wakeup: EventFD
+        private let waiting = Mutex<[Work]>([])
+
+        init() throws(SystemCallError) { wakeup = try EventFD() }
+
+        func add(_ work: Work) {
+            waiting.withLock { $0.append(work) }
+            wakeup.signal()
+        }
+
+        func remove(_ work: Work) { waiting.withLock { $0.removeAll { $0 === work } } }
+
+        func takeFirst() -> Work? { waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+    }
+
+    /// The result on its way back. The card's thread may give it when nobody waits any longer.
+    private final class Answer<Value: Sendable>: Sendable {
+        let given: EventFD
+        private let content = Mutex<Value?>(nil)
+
+        init() throws(SystemCallError) { given = try EventFD() }
+
+        var value: Value? { content.withLock { $0 } }
+
+        func give(_ value: Value) {
+            content.withLock { $0 = value }
+            given.signal()
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Controls
+import DevicePorts
+import LinuxIO
+import Media
+
+// On the thread.
+extension CameraThread {
+    /// As many as a camera's driver would keep for one who is slow.
+    private static let mostWaiting = 3
+    /// A camera that somebody else has may be on its way back.
+    private static let retryInterval = Duration.milliseconds(50)
+
+    func run(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) {
+        do {
+            // The camera is closed when this returns.
+            try serve(open, patience, after: earlier)
+        } catch {
+            failed(error)
+        }
+        state.withLock { $0.hasEnded = true }
+        changed.signal()
+    }
+
+    private func failed(_ error: any Error) {
+        state.withLock { $0.failure = $0.failure ?? error }
+        changed.signal()
+    }
+
+    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) throws {
+        let limit = MonotonicClock.now() + CameraThreadError.closingTimeout
+        for thread in earlier where !thread.waitForEnd(until: limit) { throw CameraThreadError.stillInUse }
+        guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
+        var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
+        try poll(&entries, until: nil)
+        do {
+            try read(camera)
+        } catch {
+            // Reported before the camera is closed, which may take its time.
+            failed(error)
+        }
+    }
+
+    /// - Returns: `nil` when it is not wanted any more.
+    private func opened(_ open: CameraOpening, until deadline: MediaTimestamp) throws -> (any Camera)? {
+        while !state.withLock({ $0.isCloseWanted }) {
+            do {
+                let camera = try open(stop)
+                let (properties, now) = (Properties(camera), MonotonicClock.now())
+                state.withLock { state in
+                    state.properties = properties
+                    state.openSince = now
+                }
+                changed.signal()
+                return camera
+            } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
+                var entries = [PollEntry(stop.fileDescriptor)]
+                try poll(&entries, until: MonotonicClock.now() + Self.retryInterval)
+            }
+        }
+        return nil
+    }
+
+    private func read(_ camera: any Camera) throws {
+        while let orders = takeOrders() {
+            if let size = orders.size { (camera as? any FrameSizeSelection)?.selectSize(size) }
+            if let rate = orders.rate { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
+            if let camera = camera as? any ControllableSource { control(camera, orders) }
+            // What is ordered while the camera gives nothing is not to wait for ever.
+            switch try camera.nextFrame(until: MonotonicClock.now() + .milliseconds(200)) {
+            case .captured(let frame): captured(frame, camera.statistics)
+            case .none:
+                let statistics = camera.statistics
+                state.withLock { $0.statistics = statistics }
+            case .stopped: return
+            }
+        }
+    }
+
+    private func control(_ camera: any ControllableSource, _ orders: Orders) {
+        for changes in orders.controls {
+            do throws(ControlError) {
+                try camera.apply(changes)
+            } catch {
+                state.withLock { $0.refusal = error }
+            }
+        }
+        guard orders.isReportWanted || camera.reportsLight else { return }
+        let report = camera.cameraReport
+        state.withLock { $0.report = report }
+    }
+
+    /// - Returns: `nil` when the camera is to be closed.
+    private func takeOrders() -> Orders? {
+        state.withLock { state in
+            guard !state.isCloseWanted else { return nil }
+            defer { state.orders = Orders() }
+            return state.orders
+        }
+    }
+
+    private func captured(_ frame: CapturedFrame, _ statistics: VideoSourceStatistics) {
+        let now = MonotonicClock.now()
+        // A frame that was not taken in time is dropped outside of the lock.
+        _ = state.withLock { state -> CapturedFrame? in
+            state.statistics = statistics
+            state.hasGivenFrame = true
+            if let awaited = state.awaited {
+                guard frame.layout.size == awaited.size || now >= awaited.until else {
+                    state.earlyFrames += 1
+                    return nil
+                }
+                state.awaited = nil
+            }
+            guard state.isOn, !state.isCloseWanted else {
+                state.earlyFrames += 1
+                return nil
+            }
+            state.frames.append(frame)
+            guard state.frames.count > Self.mostWaiting else { return nil }
+            state.lostFrames += 1
+            return state.frames.removeFirst()
+        }
+        changed.signal()
+    }
+}

@@ -1,0 +1,46 @@
+import DevicePorts
+import LinuxIO
+import Media
+import StreamLogic
+
+// How the encoder follows a source whose frames become others: another camera's, another size, or made by the processor.
+extension VideoPipeline {
+    /// - Returns: whether it is the first frame of another camera.
+    func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
+        guard let new = adjusted?.frames, new != frames else { return false }
+        let isOther = new.camera != frames.camera
+        frames = new
+        isPreparing = false
+        sourceSize = frame.layout.size
+        try encoder.sourceChanges(to: frames)
+        guard isOther, let cameras else { return false }
+        pace(at: frameRate, from: frame.captureTime)
+        output.cameraChanged(
+            to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
+        return true
+    }
+
+    /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
+    /// processor.
+    func prepareForNextFrames() throws {
+        let nextCamera = adjusted?.nextCamera
+        guard let next = nextCamera ?? adjusted?.next else {
+            if isPreparing { encoder.dropPreparation() }
+            isPreparing = false
+            return
+        }
+        isPreparing = true
+        switch try encoder.prepare(for: next) {
+        case .underWay: break
+        case .ready(let size): if nextCamera == nil { adjusted?.handOver() } else { cameras?.handOver(at: size) }
+        // An encoder that has no place for another one is opened anew.
+        case .failed(let reason): if nextCamera == nil { adjusted?.handOver() } else { cameras?.refuseNext(reason) }
+        }
+    }
+
+    func selectSize() {
+        guard encoder.sourceSize != sourceSize else { return }
+        sourceSize = encoder.sourceSize
+        sizes?.selectSize(sourceSize)
+    }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import LinuxIO
+import Media
+import MediaTestSupport
+import Testing
+
+@testable import Transport
+
+/// Certificates on a card that does not answer.
+@Suite struct HangingCardTests {
+    private let time = VirtualTime()
+    private let directory: TemporaryDirectory
+    private let bundle: [UInt8]
+    private let cache = TLSContextCache()
+    private let file: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        bundle = try readFile(try TestCertificates.shared.get().authority, limit: 1 << 20)
+        file = try directory.write(bundle, to: "ca.pem")
+    }
+
+    private func context(_ card: ScriptedCard, _ file: String, cancellation: Int32 = -1) throws -> TLSContext {
+        try cache.context(
+            authorityFile: file, readBy: card.calls, within: .seconds(10), cancellation: cancellation)
+    }
+
+    @Test func knownCertificatesStayInUse() throws {
+        try time.run {
+            let card = try ScriptedCard()
+            let first = try context(card, file)
+            card.hang()
+            let start = MonotonicClock.now()
+            #expect(try context(card, file) === first)
+            #expect(MonotonicClock.now() - start == TLSContextCache.patienceWithKnown)
+        }
+    }
+
+    @Test func changedCertificatesCountAsSoonAsTheCardAnswers() throws {
+        try time.run {
+            let card = try ScriptedCard()
+            let first = try context(card, file)
+            #expect(try context(card, file) === first)
+            card.hang()
+            _ = try directory.write(bundle + bundle, to: "ca.pem")
+            #expect(try context(card, file) === first)
+            card.hang(false)
+            let start = MonotonicClock.now()
+            let second = try context(card, file)
+            #expect(second !== first)
+            #expect(try context(card, file) === second)
+            #expect(MonotonicClock.now() == start)
+        }
+    }
+
+    @Test func unknownCertificatesAreWaitedForUntilTheCallersOwnDeadline() throws {
+        try time.run {
+            let card = try ScriptedCard()
+            _ = try context(card, file)
+            card.hang()
+            let other = try directory.write(bundle, to: "other.pem")
+            let start = MonotonicClock.now()
+            let error = TransportError.authoritiesUnread(.unanswered(after: .seconds(10)))
+            #expect(throws: error) { try context(card, other) }
+            #expect(MonotonicClock.now() - start == .seconds(10))
+            #expect(error.code == -1201)
+            let words = "the CA certificates cannot be read: the card has not answered for 10.0 seconds"
+            #expect("\(error)".hasSuffix(words))
+        }
+    }
+
+    @Test func aConnectionThatIsGivenUpDoesNotWaitForTheCard() throws {
+        try time.run {
+            let (card, end) = (try ScriptedCard(isHanging: true), try EventFD())
+            end.signal()
+            #expect(throws: TransportError.cancelled) {
+                try context(card, file, cancellation: end.fileDescriptor)
+            }
+        }
+    }
+
+    /// The lock was once held while the disk was waited for.
+    @Test func whoReadsAnotherFileIsNotHeldUp() throws {
+        let pipe = try directory.makeFIFO("hangs.pem")
+        let (cache, file) = (cache, file)
+        let hanging = try NamedThread("hangs") { _ = try? cache.context(authorityFile: pipe) }
+        // Fails until the pipe has a reader, which waits from then on: for as long as this end is open.
+        var writer = open(pipe, O_WRONLY | O_NONBLOCK)
+        while writer < 0 {
+            usleep(1000)
+            writer = open(pipe, O_WRONLY | O_NONBLOCK)
+        }
+        let done = try EventFD()
+        let reading = try NamedThread("reads") { if (try? cache.context(authorityFile: file)) != nil { done.signal() } }
+        var entries = [PollEntry(done.fileDescriptor)]
+        #expect(try poll(&entries, until: MonotonicClock.now() + .seconds(60)) > 0)
+        close(writer)
+        hanging.join()
+        reading.join()
+    }
+}
