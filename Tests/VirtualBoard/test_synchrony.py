@@ -118,7 +118,9 @@ class Beat:
         board.put("/tmp/flash", flasher, "755")
         board.put("/tmp/clicks.wav", clicks(folder / "clicks.wav"))
         # The player comes first: the loop runs at its rate then.
-        self._player = board.start("exec aplay -q -D hw:Loopback,0 --buffer-time=2000000 /tmp/clicks.wav")
+        # The loop gives a recorder that starts, or starts again, all that was played in the player's present period.
+        times = "--buffer-time=2000000 --period-time=20000"
+        self._player = board.start(f"exec aplay -q -D hw:Loopback,0 {times} /tmp/clicks.wav")
         self._started = board.run("sleep 1; cat /proc/asound/Loopback/pcm0p/sub0/status").text
         self._flash = board.start(f"exec /tmp/flash {flashed} {FLASHES} {FLASH_MILLISECONDS}")
 
