@@ -17,10 +17,12 @@ public final class ScriptedCard: Sendable {
             while !hasEnded.withLock({ $0 }) {
                 changed.drain()
                 var entries = [PollEntry(changed.fileDescriptor)]
-                if !isHanging.withLock({ $0 }) {
-                    calls.performWaiting()
-                    entries.append(PollEntry(calls.fileDescriptor))
+                // Under the lock: once `hang` has returned, no call is performed.
+                let isHanging = isHanging.withLock { isHanging in
+                    if !isHanging { calls.performWaiting() }
+                    return isHanging
                 }
+                if !isHanging { entries.append(PollEntry(calls.fileDescriptor)) }
                 guard (try? poll(&entries, until: nil)) != nil else { return }
             }
         }
