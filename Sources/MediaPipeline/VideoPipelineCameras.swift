@@ -33,7 +33,7 @@ extension VideoPipeline {
         switch try encoder.prepare(for: next) {
         case .underWay: break
         case .ready(let size): if nextCamera == nil { adjusted?.handOver() } else { cameras?.handOver(at: size) }
-        // An encoder that has no place for another one is opened anew.
+        // If the device has no room for a second encoder, the present one is closed and opened again.
         case .failed(let reason): if nextCamera == nil { adjusted?.handOver() } else { cameras?.refuseNext(reason) }
         }
     }

@@ -86,7 +86,7 @@ class Board:
 
     @property
     def boot_seconds(self) -> float:
-        """Of the guest's own clock, until its agent answered."""
+        """How long the boot took by the guest's own clock, until the agent answered."""
         return float((self._saved / "boot-seconds").read_text())
 
     def save(self) -> None:
