@@ -90,20 +90,34 @@ def test_a_target_imports_only_what_the_design_allows(target):
     assert not faults, "\n".join(faults)
 
 
-def test_the_manifest_links_only_what_the_design_allows():
+def declared_dependencies(package: Path) -> dict[str, set[str]]:
+    """What each target of a package's manifest depends on, by name."""
     dump = subprocess.run(
-        ["swift", "package", "dump-package"], cwd=CHECKOUT, capture_output=True, text=True, check=True, timeout=120
+        ["swift", "package", "dump-package"], cwd=package, capture_output=True, text=True, check=True, timeout=120
     )
-    faults = []
-    for target in json.loads(dump.stdout)["targets"]:
-        if target["type"] == "test" or target["name"] not in targets():
-            continue
-        allowed = allowed_imports(target["name"])
-        for dependency in target["dependencies"]:
-            name = next(iter(dependency.values()))[0]
-            if name not in allowed:
-                faults.append(f"{target['name']} depends on {name}")
+    return {
+        target["name"]: {next(iter(dependency.values()))[0] for dependency in target["dependencies"]}
+        for target in json.loads(dump.stdout)["targets"]
+        if target["type"] != "test"
+    }
+
+
+def test_the_manifest_links_only_what_the_design_allows():
+    declared = declared_dependencies(CHECKOUT)
+    faults = [
+        f"{target} depends on {name}"
+        for target in targets()
+        for name in sorted(declared[target] - allowed_imports(target))
+    ]
     assert not faults, "\n".join(faults)
+
+
+def test_fuzzing_compiles_modules_with_the_dependencies_they_have_in_the_program():
+    product, fuzzed = declared_dependencies(CHECKOUT), declared_dependencies(CHECKOUT / "Fuzz")
+    shared = [target for target in fuzzed if target in product]
+    assert len(shared) > 8, "the modules were not found"
+    faults = {target: fuzzed[target] ^ product[target] for target in shared if fuzzed[target] != product[target]}
+    assert not faults, f"Fuzz/Package.swift and Package.swift disagree: {faults}"
 
 
 @pytest.mark.parametrize(
