@@ -111,7 +111,6 @@ def test_a_file_of_tests_is_run_and_counted(tmp_path, capsys):
     (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
     run = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
     assert run.run().count == Count(1, 1)
-    assert run.run("--last-failed").count == Count(0, 1), "the one that failed, alone"
     shown = capsys.readouterr().out
     assert "FAILED  test_mixed.py::test_bad" in shown and "so it is" in shown
 

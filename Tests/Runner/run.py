@@ -21,8 +21,6 @@ STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 COMPUTING = ["unit", "fuzz"]
 # Behind everything whose times matter.
 LAST = ["nice", "-n", "15"]
-# Tests against the clock fail on a machine that is busy with something else: a fault of the product fails twice.
-REPEATED = {"integration", "board"}
 # Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
@@ -51,7 +49,7 @@ class TestRun:
     # Also the slow tests.
     is_whole: bool
     counts: dict[str, Count] = field(default_factory=dict)
-    _number: int = 0
+    _run_count: int = 0
 
     def __post_init__(self):
         # Who names a test wants it, however long it takes.
@@ -82,8 +80,8 @@ class TestRun:
             print(failure, flush=True)
             self.add(stage, Count(0, 1))
             return []
-        numbers = range(self._number, self._number + len(jobs))
-        self._number += len(jobs)
+        numbers = range(self._run_count, self._run_count + len(jobs))
+        self._run_count += len(jobs)
         return [Run(job, number, REPORTS, pytest_words(job.file, self.choice)) for job, number in zip(jobs, numbers)]
 
     def wait_beside_each_other(self) -> None:
@@ -97,12 +95,8 @@ class TestRun:
 
         runs = [run for stage in stages if stage != "board" for run in self.runs(stage)]
         turns.add(runs)
-        self.failed = []
         for result in turns.run_all(prepare):
-            if result.count.failed and result.job.stage in REPEATED:
-                self.failed.append(result)
-            else:
-                self.add(result.job.stage, result.count)
+            self.add(result.job.stage, result.count)
 
     def prepare_board(self) -> bool:
         start = time.monotonic()
@@ -113,22 +107,11 @@ class TestRun:
         print(f"== board: prepared in {time.monotonic() - start:.0f} s", flush=True)
         return True
 
-    def repeat(self) -> None:
-        """What failed beside others, once more and alone; it is named then."""
-        for result in self.failed:
-            stage, count = result.job.stage, result.count
-            print(f"== {stage}: a second attempt at the {count.failed} of {result.job.file.name} that failed", flush=True)
-            last = Run(result.job, self._number, REPORTS, pytest_words(result.job.file, self.choice)).run("--last-failed").count
-            self._number += 1
-            print(f"== {stage}: {last.passed} passed at the second attempt only", flush=True)
-            self.add(stage, Count(count.passed + last.passed, last.failed))
-
     def run(self) -> Count:
         computing = threading.Thread(target=self.compute, daemon=True)
         computing.start()
         self.wait_beside_each_other()
         computing.join()
-        self.repeat()
         for stage in [name for name in FOLDERS if name in self.stages]:
             self.counts[stage] = judged(self.counts.get(stage, Count()), 0)
             self.report(stage)
@@ -150,8 +133,7 @@ def main() -> int:
     stages = [name for name in STAGES if name in (arguments.stages or STAGES)]
     total = TestRun(stages, arguments.selection, arguments.all).run()
     if total.failed == 0:
-        for name in ("files", "cache"):
-            shutil.rmtree(REPORTS / name, ignore_errors=True)
+        shutil.rmtree(REPORTS / "files", ignore_errors=True)
     print(f"{total.passed} passed, {total.failed} failed")
     return 0 if total.failed == 0 else 1
 

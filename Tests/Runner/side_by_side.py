@@ -59,17 +59,12 @@ class Run:
         self.folder = reports / job.stage
         self._child: subprocess.Popen | None = None
         self._own_files = reports / f"files/{number}"
-        self._cache = reports / f"cache/{job.stage}/{job.name}"
 
-    def run(self, *options: str) -> JobResult:
-        """`options` are pytest's, and name the log, too."""
-        name = self.job.name + "".join(options)
-        report, log = self.folder / f"{name}.xml", self.folder / f"{name}.log"
-        for folder in (self.folder, self._own_files.parent, self._cache.parent):
+    def run(self) -> JobResult:
+        report, log = self.folder / f"{self.job.name}.xml", self.folder / f"{self.job.name}.log"
+        for folder in (self.folder, self._own_files.parent):
             folder.mkdir(parents=True, exist_ok=True)
-        own = [
-            "--verbose", f"--junitxml={report}", f"--basetemp={self._own_files}", "-o", f"cache_dir={self._cache}", *options,
-        ]  # fmt: skip
+        own = ["--verbose", f"--junitxml={report}", f"--basetemp={self._own_files}"]
         start = time.monotonic()
         with open(log, "w") as file:
             child = self._child = subprocess.Popen(
