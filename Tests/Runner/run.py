@@ -19,8 +19,8 @@ REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 # These compute all the time, one after the other; the others mostly wait, and are run beside them.
 COMPUTING = ["unit", "fuzz"]
-# Behind everything whose times matter.
-LAST = ["nice", "-n", "15"]
+# Behind the tests that mostly wait, but not last of all: on a busy machine that would be never.
+LAST = ["nice", "-n", "5"]
 # Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
