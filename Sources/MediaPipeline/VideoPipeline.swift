@@ -7,14 +7,9 @@ import StreamQuality
 
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
-    private let source: any VideoSource
-    /// A camera that gives several sizes, and the one that it was asked for last.
-    let sizes: (any FrameSizeSelection)?
+    let source: AdjustedSource
+    /// What the source was asked for last.
     var sourceSize: FrameSize
-    private let rates: (any FrameRateSelection)?
-    /// `nil` for a source that stays what it is.
-    let cameras: CameraSwitcher?
-    let adjusted: AdjustedSource?
     /// Of the source as it is now.
     var frames: SourceFrames
     /// The encoder knows of a camera that is to be on next.
@@ -54,12 +49,8 @@ final class VideoPipeline {
         sinks: [any FrameSink], reports: Mailbox<TrackEvent>
     ) {
         source = track.source
-        sizes = track.source as? any FrameSizeSelection
         sourceSize = track.source.layout.size
-        rates = track.source as? any FrameRateSelection
-        adjusted = track.source as? AdjustedSource
-        cameras = adjusted?.switcher
-        frames = adjusted?.frames ?? SourceFrames(of: track.source)
+        frames = track.source.frames
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -72,7 +63,7 @@ final class VideoPipeline {
         self.queue = queue
         self.counters = counters
         self.control = control
-        liveControls = LiveControls(track.source, inUse: controls, reports: reports)
+        liveControls = LiveControls(source, switcher: source.switcher, inUse: controls, reports: reports)
         filters = StreamFilters(track.filters, reports: reports)
         self.snapshots = snapshots
         self.brightness = brightness
@@ -131,7 +122,7 @@ final class VideoPipeline {
 
     /// - Parameter timeZero: a frame from before is not part of the stream, and those behind it must not refer to it.
     private func encodeAll(from timeZero: MediaTimestamp?, until end: MediaTimestamp?) throws {
-        rates?.selectFrameRate(frameRate)
+        source.rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             reportStart(with: frame)
             if let timeZero, frame.captureTime < timeZero {
@@ -151,7 +142,7 @@ final class VideoPipeline {
             }
             // Before a frame that goes to the encoder, so that what belongs together starts with this one.
             try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
-            adjusted?.feedsFilters = !filters.isIdle
+            source.feedsFilters = !filters.isIdle
             let shown = shown(frame, pause)
             snapshots.offer(shown, from: source)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
@@ -169,7 +160,7 @@ final class VideoPipeline {
     private func reportStart(with frame: CapturedFrame) {
         guard !hasStarted else { return }
         hasStarted = true
-        let name = cameras?.name ?? source.cameraModel ?? source.origin
+        let name = source.switcher?.name ?? source.cameraModel ?? source.origin
         reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
     }
 
@@ -202,7 +193,7 @@ final class VideoPipeline {
             earlierConversions += encoder.conversionCount
             output.streamRestarts()
             encoder = try makeEncoder(configuration, frames)
-            if let dimension = orders.dimension { adjusted?.streamSize = dimension }
+            if let dimension = orders.dimension { source.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval
@@ -249,7 +240,7 @@ final class VideoPipeline {
 
     func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
-        rates?.selectFrameRate(rate)
+        source.rates?.selectFrameRate(rate)
         // Frames that the camera was asked for before come at the rate before.
         pacer = FramePacer(source: source.frameRate, wanted: rate)
         _ = pacer.frameCaptured(at: time)

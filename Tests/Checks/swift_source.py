@@ -110,6 +110,9 @@ def _string(text: str, opening: re.Match, out: list[str]) -> int:
         if text.startswith(escape + "(", at):
             out.append(" " * len(escape) + "(")
             at = _code(text, at + len(escape) + 1, out, closing=")")
+            if text.startswith(")", at):
+                out.append(")")
+                at += 1
         elif text.startswith(escape, at):
             out.append(" " * (len(escape) + 1))
             at += len(escape) + 1
