@@ -42,9 +42,15 @@ struct ConnectionEvent: Sendable {
         case keyframeReached
         case reconnectRequested(RTMPURL)
         case reconnectRefused(ReconnectRefusal)
-        case buffer([SendBufferEvent])
     }
 
     let id: ConnectionID
     let content: Content
+}
+
+/// What a target's threads report to the thread `stream`.
+enum TargetReport: Sendable {
+    case connection(ConnectionEvent)
+    /// Of its send buffer.
+    case buffer([SendBufferEvent])
 }

@@ -19,12 +19,13 @@ public final class LivePublisher {
     var filterChanges: FilterChanges
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
-    let reports: Mailbox<ConnectionEvent>
+    let reports: Mailbox<TargetReport>
     let trackReports: Mailbox<TrackEvent>
     let network: PublisherNetwork
     let links: (any LinkWatch)?
     let stopTracks: EventFD
-    let queue: SharedSendBuffer
+    let hub: PacketHub
+    let queue: SinkBuffer
     let counters = SharedCounters()
     let control = EncoderRequests()
     let adaptation: StreamAdaptation
@@ -65,22 +66,24 @@ public final class LivePublisher {
         self.reporter = reporter
         self.commands = commands
         filterChanges = FilterChanges(filters: settings.media.filters)
-        reports = try Mailbox()
+        let reports = try Mailbox<TargetReport>()
+        self.reports = reports
         trackReports = try Mailbox()
         links = network.watchLinks()
         stopTracks = try EventFD()
         cameras = CameraSelection(settings.media.cameras.map(\.name))
-        queue = try SharedSendBuffer(
-            limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
-            hasVideo: !settings.media.video.isNone
-        ) { [control] in control.requestKeyframe() }
+        hub = PacketHub(tracks: settings.media.trackCount) { [control] in control.requestKeyframe() }
+        queue = try SinkBuffer(
+            of: hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone
+        ) { reports.send(.buffer($0)) }
+        hub.add(queue, isLeading: true)
         settings.quality.frameSizes = settings.media.frameSizes
         adaptation = StreamAdaptation(settings: settings.quality, control: control, queue: queue, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
         tracks = try MediaTracks(
             settings: &settings.media, point: adaptation.operatingPoint,
-            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
+            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
             counters: counters, control: control, reports: trackReports, console: reporter)
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
@@ -143,7 +146,7 @@ public final class LivePublisher {
         try poll(&entries, until: deadlines.compactMap { $0 }.min())
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
-        for report in reports.takeAll() { connectionReported(report) }
+        for report in reports.takeAll() { reported(report) }
         if entries[Waited.links].ready.contains(.readable) { linksChanged() }
         if let time = sessionTimer, MonotonicClock.now() >= time {
             sessionTimer = nil

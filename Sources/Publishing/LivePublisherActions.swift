@@ -39,7 +39,8 @@ extension LivePublisher {
                 destination: settings.destination, requestedURL: requested, metadata: StreamMetadata(tracks),
                 timeouts: settings.timeouts, card: settings.card)
             connections[id] = try RunningConnection(
-                id: id, plan: plan, network: network, queue: queue, counters: counters, reports: reports)
+                id: id, plan: plan, network: network, queue: queue
+            ) { [reports] in reports.send(.connection($0)) }
         } catch {
             // No thread: there may be room for one the next time.
             let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")
@@ -74,19 +75,20 @@ extension LivePublisher {
         mediaConnection = id
         if let timeZero {
             // After a loss the queue starts anew; a server that only wanted to move misses nothing.
-            if !isHandover { bufferReported(queue.connectionOpened()) }
-            let headers = isHandover ? counters.snapshot.brought(upToDate: queue.headers) : []
+            if !isHandover { hub.restart(queue) }
+            let headers = isHandover ? queue.sent.brought(upToDate: hub.headers) : []
             connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: headers))
             adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
             return
         }
         let now = MonotonicClock.now()
         timeZero = now
-        queue.mediaStarted(at: now)
+        hub.mediaStarted(at: now)
         if var header = tracks.audioHeader {
             header.decodeTime = now
-            bufferReported(queue.append([header]))
+            hub.append([header])
         }
+        hub.restart(queue)
         connections[id]?.commands.send(.startMedia(timeZero: now, headers: []))
         adapted(adaptation.connectionOpened(now: now))
         tracks.start(from: now, until: settings.media.duration.map { now + $0 })

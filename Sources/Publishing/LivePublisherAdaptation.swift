@@ -20,7 +20,6 @@ extension LivePublisher {
     func adapted(_ events: [StreamAdaptation.Event]) {
         for event in events {
             switch event {
-            case .buffer(let events): bufferReported(events)
             case .changed(let change): reporter.emit(.qualityChanged(change))
             case .uplinkTooSlow(let bitrate): emit(.uplinkTooSlow(bitrate: bitrate))
             case .restart(let point): restart(at: point)

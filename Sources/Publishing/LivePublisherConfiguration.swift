@@ -135,10 +135,8 @@ extension LivePublisher {
         }
         control.replaceEncoders(
             video: video, dimension: configuration.dimension.size, audio: point.audioQuality,
-            replacesAudio: replacesAudio ?? false
-        ) {
-            queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
-        }
+            replacesAudio: replacesAudio ?? false,
+            epoch: hub.epochStarts(replacesVideo: video != nil, replacesAudio: replacesAudio ?? false))
         tracks.reconfigured(video: video, audio: point.audioQuality)
         adaptation.connectionLost()
         mediaConnection = nil

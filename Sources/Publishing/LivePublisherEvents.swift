@@ -6,7 +6,14 @@ import StreamQuality
 
 // Reports from threads.
 extension LivePublisher {
-    func connectionReported(_ report: ConnectionEvent) {
+    func reported(_ report: TargetReport) {
+        switch report {
+        case .connection(let event): connectionReported(event)
+        case .buffer(let events): bufferReported(events)
+        }
+    }
+
+    private func connectionReported(_ report: ConnectionEvent) {
         let now = MonotonicClock.now()
         let id = report.id
         switch report.content {
@@ -44,7 +51,6 @@ extension LivePublisher {
             emit(
                 .serverChangeFailed(
                     ConnectionFailure(code: EventCode.invalidProtocol.rawValue, text: "\(refusal)")))
-        case .buffer(let events): bufferReported(events)
         }
     }
 
@@ -56,7 +62,7 @@ extension LivePublisher {
     func trackReported(_ report: TrackEvent) {
         switch report {
         case .ended(let track, let note):
-            queue.trackEnded()
+            hub.trackEnded()
             // Audio alone is no use when the video has ended.
             if track == .video { stopTracks.signal() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
@@ -66,7 +72,6 @@ extension LivePublisher {
         case .brightness(let brightness): reporter.tell(brightness)
         case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
         case .cameraSwitchFailed(let name, let reason): cameraSwitchFailed(name, reason)
-        case .buffer(let events): bufferReported(events)
         case .encoder(let event): emit(event)
         case .encoderNote(let note): reporter.log("warning: \(note)")
         case .sizeRefused(let reason, let size):
@@ -108,14 +113,7 @@ extension LivePublisher {
 
     func bufferReported(_ events: [SendBufferEvent]) {
         for event in events {
-            if case .droppedItems(let items) = event {
-                let frames = items.count { $0.kind.isVideo }
-                drops.dropped(items, now: MonotonicClock.now())
-                counters.update {
-                    $0.droppedFrames += frames
-                    $0.droppedAudioPackets += items.count - frames
-                }
-            }
+            if case .droppedItems(let items) = event { drops.dropped(items, now: MonotonicClock.now()) }
             let isAway = session.state != .connected || adaptation.isLinkStalled
             for event in StreamEvent.ofSendBuffer(event, since: timeZero, isServerAway: isAway) {
                 reporter.emit(event)

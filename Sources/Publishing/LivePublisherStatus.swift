@@ -5,11 +5,11 @@ import StreamLogic
 // What is reported.
 extension LivePublisher {
     var snapshot: StreamSnapshot {
-        var counted = counters.snapshot
-        counted.droppedFrames += queue.refusedFrameCount
+        var sent = queue.sent
+        sent.droppedFrames += hub.refusedFrameCount + queue.refusedFrameCount
         var snapshot = StreamSnapshot(
-            time: MonotonicClock.now(), target: settings.destination.label, state: session.state, counters: counted,
-            buffered: queue.duration, configuration: configuration, point: adaptation.operatingPoint)
+            time: MonotonicClock.now(), target: settings.destination.label, state: session.state,
+            encoded: counters.snapshot, sent: sent, buffered: queue.duration, configuration: configuration, point: adaptation.operatingPoint)
         snapshot.start = timeZero
         snapshot.isStalled = adaptation.isLinkStalled
         snapshot.isPaused = control.isPaused
@@ -38,20 +38,19 @@ extension LivePublisher {
     func takeLastReports() {
         for report in trackReports.takeAll() {
             switch report {
-            case .buffer(let events): bufferReported(events)
             case .snapshot(let answer): reporter.emit(.snapshot(answer))
             default: break
             }
         }
         for report in reports.takeAll() {
-            if case .buffer(let events) = report.content { bufferReported(events) }
+            if case .buffer(let events) = report { bufferReported(events) }
         }
     }
 
     /// Every thread has ended: each frame of the source is in one of these counts.
     func emitEnd() {
-        var sent = counters.snapshot
-        sent.droppedFrames += queue.refusedFrameCount + queue.waitingFrameCount
-        reporter.emit(.ended(sent, audioSeconds: tracks.audioSeconds(packets: sent.sentAudioPackets)))
+        var sent = queue.sent
+        sent.droppedFrames += hub.refusedFrameCount + queue.refusedFrameCount + queue.waitingFrameCount
+        reporter.emit(.ended(counters.snapshot, sent, audioSeconds: tracks.audioSeconds(packets: sent.sentAudioPackets)))
     }
 }

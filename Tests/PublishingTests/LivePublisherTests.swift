@@ -457,7 +457,7 @@ import WireSupport
             let stream = try LiveStream(on: server, isWatched: true)
             #expect(
                 becomesTrue {
-                    stream.recorder.snapshots.contains { $0.state == .connected && $0.counters.sentFrames > 5 }
+                    stream.recorder.snapshots.contains { $0.state == .connected && $0.sent.sentFrames > 5 }
                 })
             let snapshot = try #require(stream.recorder.snapshots.last)
             #expect(snapshot.size == FrameSize(width: 64, height: 48) && snapshot.encoder?.name == "openh264")
