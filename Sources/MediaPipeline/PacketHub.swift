@@ -59,8 +59,20 @@ public final class PacketHub: Sendable {
         state = Mutex(State(openTracks: tracks))
     }
 
-    /// From here on media is taken in; what was captured before `time` is not part of the stream.
-    public func mediaStarted(at time: MediaTimestamp) { state.withLock { $0.start = time } }
+    /// From here on media is taken in; what was captured before that time is not part of the stream.
+    /// - Parameter time: of a sink that starts. The first one counts.
+    /// - Returns: the stream's time zero.
+    @discardableResult
+    public func mediaStarted(at time: MediaTimestamp) -> MediaTimestamp {
+        state.withLock { state in
+            let start = state.start ?? time
+            state.start = start
+            return start
+        }
+    }
+
+    /// The stream's time zero; `nil` before it.
+    public var start: MediaTimestamp? { state.withLock { $0.start } }
 
     // MARK: Packets
 
@@ -156,7 +168,7 @@ public final class PacketHub: Sendable {
     }
 
     /// A sink asks for a keyframe outside `append`.
-    func keyframeNeeded(by sink: any PacketSink) {
+    public func keyframeNeeded(by sink: any PacketSink) {
         let now = MonotonicClock.now()
         let isDue = state.withLock { state in
             let isLeading = state.seats.contains { $0.isLeading && $0.sink === sink }
@@ -189,12 +201,13 @@ extension PacketHub.State {
 
     /// Headers are kept from when their encoders started, and the stream has gone on since. No packet that is still to come
     /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
-    /// from the first header leaves nothing out.
+    /// from the first header leaves nothing out. None is older than the stream.
     fileprivate var datedHeaders: [EncodedPacket] {
         let times = [video, audio].compactMap { track in track.header.map { track.newestTime ?? $0.decodeTime } }
+        guard let oldest = times.min() else { return [] }
         return headers.map { header in
             var header = header
-            header.decodeTime = times.min() ?? header.decodeTime
+            header.decodeTime = max(oldest, start ?? oldest)
             return header
         }
     }

@@ -10,7 +10,7 @@ public protocol PacketSink: AnyObject, Sendable {
     /// Starts again: what waits is void, and these headers decode what comes. Called with the hub's lock held.
     /// - Returns: as `append`.
     func restart(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent]
-    /// What comes from here on needs new headers, for which a server has to be told anew. Called with the hub's lock held.
+    /// What comes from here on needs new headers: a server takes it on another connection only. Called with the hub's lock held.
     func epochStarted()
     /// Nothing more comes. Called with the hub's lock held.
     func mediaEnded()

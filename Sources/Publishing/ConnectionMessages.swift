@@ -49,8 +49,13 @@ struct ConnectionEvent: Sendable {
 }
 
 /// What a target's threads report to the thread `stream`.
-enum TargetReport: Sendable {
-    case connection(ConnectionEvent)
-    /// Of its send buffer.
-    case buffer([SendBufferEvent])
+struct TargetReport: Sendable {
+    enum Content: Sendable {
+        case connection(ConnectionEvent)
+        /// Of its send buffer.
+        case buffer([SendBufferEvent])
+    }
+
+    let target: TargetID
+    let content: Content
 }

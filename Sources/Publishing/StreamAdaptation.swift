@@ -25,7 +25,7 @@ final class StreamAdaptation {
     var resizedEncoder: ((OperatingPoint) -> VideoEncoderConfiguration?)?
     private let control: EncoderRequests
     /// The leading target's.
-    private let queue: SinkBuffer
+    private var queue: SinkBuffer
     private let counters: SharedCounters
     /// `nil` while no media is sent.
     private(set) var nextMeasurement: MediaTimestamp?
@@ -48,6 +48,12 @@ final class StreamAdaptation {
     var isLinkStalled: Bool { controller.isLinkStalled }
     var linkEstimate: Bitrate? { controller.linkEstimate }
     var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
+
+    /// Another target leads from now on.
+    func follow(_ queue: SinkBuffer) {
+        self.queue = queue
+        isRestarting = false
+    }
 
     /// Media flows on a new connection from now on.
     func connectionOpened(now: MediaTimestamp) -> [Event] {

@@ -28,7 +28,7 @@ public final class StreamView: Sendable {
 
     public func take(_ message: StreamMessage) {
         switch message {
-        case .event(let event):
+        case .event(let event, of: _):
             switch state.withLock({ $0.outage.take(event) }) {
             case .line: console.emit(event)
             case .nothing: console.emit(event, showsText: false)

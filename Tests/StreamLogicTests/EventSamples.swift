@@ -127,7 +127,9 @@ enum EventSamples {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    private static var audioStatus: StreamStatus { StreamStatus(snapshot(EncodedCounters(), SentCounters(), audioPoint), rates: rates) }
+    private static var audioStatus: StreamStatus {
+        StreamStatus(snapshot(EncodedCounters(), SentCounters(), audioPoint), rates: rates)
+    }
 
     static let rates = StreamRates(
         videoFramesPerSecond: 29.5, audioPacketsPerSecond: 43, total: Bitrate(bitsPerSecond: 512_400))

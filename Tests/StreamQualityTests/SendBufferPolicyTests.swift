@@ -85,26 +85,26 @@ import Testing
 
     @Test func leadingSinkIsHeardAtOnce() {
         var requests = KeyframeRequests()
-        #expect(requests.requested(isLeading: true, now: time(1)))
-        #expect(requests.requested(isLeading: true, now: time(1.1)))
+        #expect(requests.requested(isLeading: true, now: time(1)) == true)
+        #expect(requests.requested(isLeading: true, now: time(1.1)) == true)
     }
 
     @Test func otherSinksGetOneKeyframeASecondTogether() {
         var requests = KeyframeRequests()
-        #expect(requests.requested(isLeading: false, now: time(1)))
+        #expect(requests.requested(isLeading: false, now: time(1)) == true)
         requests.keyframeCame(now: time(1.1))
-        #expect(!requests.requested(isLeading: false, now: time(1.2)))
-        #expect(!requests.requested(isLeading: false, now: time(1.9)))
-        #expect(!requests.isDue(now: time(2)))
-        #expect(requests.isDue(now: time(2.1)))
-        #expect(!requests.isDue(now: time(4)), "one request for both")
+        #expect(requests.requested(isLeading: false, now: time(1.2)) == false)
+        #expect(requests.requested(isLeading: false, now: time(1.9)) == false)
+        #expect(requests.isDue(now: time(2)) == false)
+        #expect(requests.isDue(now: time(2.1)) == true)
+        #expect(requests.isDue(now: time(4)) == false, "one request for both")
     }
 
     @Test func keyframeThatComesByItselfAnswersAllWhoWait() {
         var requests = KeyframeRequests()
         requests.keyframeCame(now: time(1))
-        #expect(!requests.requested(isLeading: false, now: time(1.5)))
+        #expect(requests.requested(isLeading: false, now: time(1.5)) == false)
         requests.keyframeCame(now: time(1.8))
-        #expect(!requests.isDue(now: time(10)))
+        #expect(requests.isDue(now: time(10)) == false)
     }
 }

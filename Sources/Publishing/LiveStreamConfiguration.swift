@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 
 // How it is changed while live.
-extension LivePublisher {
+extension LiveStream {
     func setMuted(_ isMuted: Bool) {
         configuration.isMuted = isMuted
         control.setMuted(isMuted)
@@ -139,7 +139,6 @@ extension LivePublisher {
             epoch: hub.epochStarts(replacesVideo: video != nil, replacesAudio: replacesAudio ?? false))
         tracks.reconfigured(video: video, audio: point.audioQuality)
         adaptation.connectionLost()
-        mediaConnection = nil
-        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+        for target in targets where !target.isOver { target.restart() }
     }
 }
