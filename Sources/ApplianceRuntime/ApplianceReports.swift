@@ -87,7 +87,9 @@ extension ApplianceRunner {
     func streamReported(_ report: EngineEvent) {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
-        case .said(.event(let event)): streamReported(event)
+        // The device shows how the stream's first target is.
+        case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: streamReported(event)
+        case .said(.event(let event, of: _)): self.report(event, line: event.text)
         case .said(.answer(let id, let outcome)): answered(id, outcome)
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))

@@ -27,7 +27,6 @@ final class VideoPipeline {
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
     let output: VideoOutput
-    private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let liveControls: LiveControls
@@ -44,7 +43,7 @@ final class VideoPipeline {
     private var keyframeDistance: Int
 
     init(
-        track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
+        track: VideoTrack, counters: SharedCounters, control: EncoderRequests,
         controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
         sinks: [any FrameSink], reports: Mailbox<TrackEvent>
     ) {
@@ -60,7 +59,6 @@ final class VideoPipeline {
         frameRate = track.configuration.frameRate
         level = track.configuration.level
         size = track.configuration.size
-        self.queue = queue
         self.counters = counters
         self.control = control
         liveControls = LiveControls(source, switcher: source.switcher, inUse: controls, reports: reports)
@@ -191,14 +189,13 @@ final class VideoPipeline {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
-            output.streamRestarts()
             encoder = try makeEncoder(configuration, frames)
+            output.streamRestarts(epoch: orders.epoch)
             if let dimension = orders.dimension { source.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval
             pace(at: configuration.frameRate, from: time)
-            queue.videoEncoderReplaced(of: orders.pause)
         }
         if let configuration = orders.resize { try resize(to: configuration, at: time) }
         if let setting = orders.setting { try set(setting, at: time) }
