@@ -25,17 +25,19 @@ public struct VideoTrack {
     ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
     ///   - point: what the stream starts with.
     ///   - maximum: the highest bit rate that it may have.
-    ///   - output: takes the encoders' packets.
-    ///   - requests: what the stream wants of source and encoder.
     init?(
-        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
-        requests: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
+        let (console, reports) = (context.console, context.reports)
+        let output = VideoOutput(hub: context.hub, counters: context.counters, reports: reports)
         if settings.dimension.isRounded {
             console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
         let asked = settings.dimension
-        var opened = Opened(try Self.source(settings, stop: stop, requests: requests, reports: reports))
+        func source() throws -> AdjustedSource? {
+            try Self.source(settings, stop: context.stop, requests: context.requests, reports: reports)
+        }
+        var opened = Opened(try source())
         var mayShrink = true
         while opened.encoder == nil, opened.source != nil {
             do {
@@ -48,7 +50,7 @@ public struct VideoTrack {
                 if settings.video.isCamera {
                     // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
                     opened.source = nil
-                    opened.source = try Self.source(settings, stop: stop, requests: requests, reports: reports)
+                    opened.source = try source()
                 }
             }
         }

@@ -74,8 +74,10 @@ public final class LiveStream {
         if settings.isPaused { _ = control.setPaused(true) }
         tracks = try MediaTracks(
             settings: &settings.media, point: adaptation.operatingPoint,
-            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
-            counters: counters, control: control, reports: trackReports, console: reporter)
+            maximum: settings.quality.bitrateRange.maximum,
+            context: StreamContext(
+                hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks,
+                console: reporter))
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
