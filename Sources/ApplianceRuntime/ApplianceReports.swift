@@ -129,7 +129,7 @@ extension ApplianceRunner {
                 reportFaults(now: now)
                 settleStream()
             }
-            // The camera is open by then, and takes no controls yet.
+            // The stream reads this when the camera is open. It takes no controls yet.
             if state == .connecting { lookAtControls() }
         case .cameraSwitched:
             webcam.problems.cameraSwitched()
