@@ -35,7 +35,8 @@ extension VideoPipeline {
         case .underWay: break
         case .ready(let size): if nextCamera == nil { source.handOver() } else { source.switcher?.handOver(at: size) }
         // If the device has no room for a second encoder, the present one is closed and opened again.
-        case .failed(let reason): if nextCamera == nil { source.handOver() } else { source.switcher?.refuseNext(reason) }
+        case .failed(let reason):
+            if nextCamera == nil { source.handOver() } else { source.switcher?.refuseNext(reason) }
         }
     }
 

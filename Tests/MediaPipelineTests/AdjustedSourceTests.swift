@@ -193,7 +193,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
 
     /// A camera that exchanges left and right itself.
     private final class FlippingSource: QuarteredSource, ControllableSource {
-    override var controls: (any ControllableSource)? { self }
+        override var controls: (any ControllableSource)? { self }
         private(set) var asked: [ControlChange] = []
         let controlOffers = [ControlOffer(.mirror)].completed { _ in "it lacks it" }
         let wishedControls = WishedControls()

@@ -377,7 +377,9 @@ private final class CameraHardware: Sendable {
 
     var choice: FakeEncoderChoice {
         FakeEncoderChoice(mayUseSoftware: false) { [self] configuration, needs in
-            try FallbackEncoder(path: node, configuration: configuration, needs: needs, opening: .now) { [self] configuration, layout, memory, _ in try open(configuration, layout, memory) }
+            try FallbackEncoder(path: node, configuration: configuration, needs: needs, opening: .now) {
+                [self] configuration, layout, memory, _ in try open(configuration, layout, memory)
+            }
         }
     }
 }
