@@ -66,11 +66,11 @@ public final class ApplianceRunner {
     ///   - log: gets the events, too.
     /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs. Unless
     ///   the settings say that it is unattended, also when there is no boot folder or no socket can be made.
-    public convenience init(settings: ApplianceSettings, streams: StreamEngine, log: ApplianceLog?) throws {
+    public convenience init(settings: ApplianceSettings, streams: any StreamEngine, log: ApplianceLog?) throws {
         try self.init(settings: settings, streams: streams, board: BoardDevices(), log: log)
     }
 
-    init(settings: ApplianceSettings, streams: StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
+    init(settings: ApplianceSettings, streams: any StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
         let start = MonotonicClock.now()
         self.start = start
         self.log = log

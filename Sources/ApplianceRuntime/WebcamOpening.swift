@@ -20,7 +20,7 @@ extension ApplianceRunner {
         guard isWanted else { return }
         webcam.start(plan, now: MonotonicClock.now())
         // Nobody has to wait for the camera to learn that; it is tried all the same.
-        webcam.problems.gadget = stream.engine.webcamAbsence()
+        webcam.problems.gadget = stream.engine.webcamAbsence
         if stream.isRunning { webcam.takeStreamsMute() }
         lookAtControls()
         connectWebcam()

@@ -87,7 +87,7 @@ extension ApplianceRunner {
         case "start", "stop":
             webcam.wish = word == "start"
             openWebcam()
-            guard webcam.isWanted, let problem = stream.engine.webcamAbsence() ?? webcam.problems.gadget else { break }
+            guard webcam.isWanted, let problem = stream.engine.webcamAbsence ?? webcam.problems.gadget else { break }
             // It is still to be one.
             return .failed("no webcam: \(problem); it is tried again")
         default: guard allowWebcam() else { return .failed("no program on a computer waits") }

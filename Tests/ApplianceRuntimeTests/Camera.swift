@@ -62,7 +62,7 @@ final class Camera {
         place.networkDirectory = directory.file("network")
         place.socketPath = directory.file("socket")
         place.simulatesPower = true
-        let (settings, engine, openers) = (place, streams.engine, openers)
+        let (settings, engine, openers) = (place, streams, openers)
         let shared = Shared()
         self.shared = shared
         thread = JoinableThread(
