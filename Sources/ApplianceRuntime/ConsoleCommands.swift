@@ -22,11 +22,11 @@ extension ApplianceRunner {
     private func execute(_ command: TypedCommand, of asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer {
         let words = command.arguments
         switch command.name {
-        case .status: return CommandAnswer(text: words.isEmpty ? statusText(now: now) : statusJSON(now: now))
+        case .status: return statusAnswer(asJSON: !words.isEmpty, now: now)
         case .start: return start(now: now)
         case .stop: return stop(now: now)
         case .settings: return listSettings(for: asker)
-        case .quality where words.isEmpty: return CommandAnswer(text: qualityText)
+        case .quality where words.isEmpty: return CommandAnswer(text: "\(quality.text)\n")
         case .quality, .mute: return change([command.name.rawValue] + words, for: asker)
         case .set: return change(words, for: asker)
         case .filter: return filter(command.text, for: asker)
@@ -74,13 +74,10 @@ extension ApplianceRunner {
         return CommandAnswer(text: "\(appliance.state.name)\n")
     }
 
-    var qualityText: String {
-        guard stream.isRunning, let point = summary.point else {
-            let device = files.device
-            return "not live; starts at \(device.startQuality), within \(device.lowestQuality) to "
-                + "\(device.highestQuality), \(device.dimension)\n"
-        }
-        return "\(summary.status?.qualityText ?? point.qualityName)\n"
+    private func statusAnswer(asJSON: Bool, now: MediaTimestamp) -> CommandAnswer {
+        let status = status(now: now)
+        guard !asJSON else { return CommandAnswer(text: String(decoding: status.jsonLine, as: UTF8.self)) }
+        return CommandAnswer(text: status.lines.map { "\($0)\n" }.joined())
     }
 
     private var faultsText: String {

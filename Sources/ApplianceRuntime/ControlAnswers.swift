@@ -90,7 +90,7 @@ extension ApplianceRunner {
         case .torch: torchStatus
         case .webcam:
             ControlStatus(
-                ControlOffer(.webcam, words: ["on", "off"]), value: .flag(webcam.isWanted), reported: webcam.text)
+                ControlOffer(.webcam, words: ["on", "off"]), value: .flag(webcam.isWanted), reported: webcam.status.text)
         case .mute where !stream.isRunning && webcam.isWanted:
             ControlStatus(
                 ControlOffer(.mute, words: ["on", "off"]), value: .flag(webcam.relay.isMuted),

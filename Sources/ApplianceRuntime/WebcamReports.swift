@@ -42,7 +42,7 @@ extension ApplianceRunner {
         webcam.stopAskers = []
     }
 
-    private var webcamAnswer: CommandAnswer { CommandAnswer(text: "webcam: \(webcam.text ?? "off")\n") }
+    private var webcamAnswer: CommandAnswer { CommandAnswer(text: "webcam: \(webcam.status.text ?? "off")\n") }
 
     private func webcamChanged(_ event: WebcamEvent) {
         switch event {
