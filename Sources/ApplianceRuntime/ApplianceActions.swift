@@ -126,6 +126,6 @@ extension ApplianceRunner {
     }
 
     func serveConsole() {
-        do { try console?.serve { execute($0, of: .console) } } catch { console = nil }
+        do { try console?.serve { commands.take($0, from: $1) } } catch { console = nil }
     }
 }

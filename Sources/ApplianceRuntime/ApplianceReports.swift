@@ -17,7 +17,7 @@ extension ApplianceRunner {
             case .shortPress:
                 personActed()
                 tell("button pressed")
-                if !allowWebcam() { perform(appliance.shortPressed(now: now)) }
+                commands.take(.press, from: button(onFailure: "not done: "))
             case .doublePress:
                 personActed()
                 tell("button pressed twice")
@@ -26,7 +26,7 @@ extension ApplianceRunner {
             case .longPress:
                 personActed()
                 tell("button held: power-off")
-                perform(appliance.longPressed(now: now))
+                commands.take(.powerOff(.halt), from: button(onFailure: "no power-off: "))
             case .forgetPress, .setTimer: break
             }
         }
@@ -37,29 +37,18 @@ extension ApplianceRunner {
         switch files.device.doublePress {
         // The file has just changed.
         case .none: break
-        case .snapshot:
-            let answer = takeSnapshot(.keep, quality: nil, for: .console)
-            if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
-        case .camera:
-            let answer = switchCamera("next", for: .console)
-            if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
-        case .mute: muteToggled()
-        case .pause: togglePause()
-        case .torch:
-            if let torchAbsence { return tell("no torch: \(torchAbsence)") }
-            perform(appliance.torchToggled())
-            watchBrightness()
-            tell("torch \(appliance.isTorchLit ? "on" : "off")")
+        case .snapshot: commands.take(.snapshot(.keep, quality: nil), from: button(onFailure: "no snapshot: "))
+        case .camera: commands.take(.camera(.next), from: button(onFailure: "no other camera: "))
+        case .mute: commands.take(.toggleMute, from: button(onFailure: ""))
+        case .pause: commands.take(.togglePause, from: button(onFailure: ""))
+        case .torch: commands.take(.toggleTorch, from: button(onFailure: "no torch: "))
         }
     }
 
-    private func muteToggled() {
-        if stream.isRunning {
-            stream.send(.toggleMute)
-        } else if webcam.isWanted {
-            _ = muteWebcam(!webcam.relay.isMuted)
-        } else {
-            tell("not live: there is no audio to mute")
+    /// The button as an asker: the light shows what comes of a press, and the events say why nothing does.
+    private func button(onFailure words: String) -> CommandAsker {
+        CommandAsker(on: .console, seesEvents: true) { [unowned self] answer, _ in
+            if case .failed(let reason) = answer { tell(words + reason) }
         }
     }
 
@@ -78,7 +67,7 @@ extension ApplianceRunner {
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
-        case .snapshotSaved(let id, let result): snapshotSaved(id, result)
+        case .snapshotSaved(let id, let result): commands.snapshotSaved(id, result)
         case .networkTakenUp(let failure):
             if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }
@@ -88,13 +77,13 @@ extension ApplianceRunner {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): tell(text)
         case .said(.event(let event)): streamReported(event)
-        case .said(.answer(let id, let outcome)): answered(id, outcome)
+        case .said(.answer(let id, let outcome)): commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
         case .said(.snapshot(let snapshot)):
             preview.streamChanged(snapshot)
             summary.streamChanged(snapshot)
-        case .still(let answer, let brightness): snapshotAnswered(answer, brightness: brightness)
+        case .still(let answer, let brightness): commands.snapshotTaken(answer, brightness: brightness)
         case .stillEnded(let number):
             let now = MonotonicClock.now()
             if stream.stillEnded(number, now: now) { startWaitingStream(now: now) }
@@ -113,7 +102,7 @@ extension ApplianceRunner {
         report(event, line: event.isWorthKeeping ? event.text : nil)
         encoderReported(event, now: now)
         switch event {
-        case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
+        case .snapshot(let answer): commands.snapshotTaken(answer, brightness: nil)
         case .source(let event):
             faultsChanged(now: now) { $0.sourceChanged(event) }
             webcam.problems.sourceChanged(event)
@@ -128,13 +117,13 @@ extension ApplianceRunner {
                 settleStream()
             }
             // The camera is open by then, and takes no controls yet.
-            if state == .connecting { lookAtControls() }
+            if state == .connecting { commands.lookAtControls() }
         case .cameraSwitched:
             webcam.problems.cameraSwitched()
             showWebcam()
-            lookAtControls()
+            commands.lookAtControls()
         // What was refused is not as the computer's dialogue has it.
-        case .controlled, .refused: lookAtControls()
+        case .controlled, .refused: commands.lookAtControls()
         // It holds for the computer when the stream has ended, too.
         case .muted(let isMuted): webcam.streamMuted(isMuted)
         case .paused(let isPaused): perform(appliance.streamPaused(isPaused, now: now))
@@ -147,14 +136,7 @@ extension ApplianceRunner {
     func streamEnded(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = stream.ended()
-        snapshotsLost()
-        streamLeftPauses(isFollowed: failure.map { ApplianceFault($0) } != .server)
-        answerStopAskers()
-        control.answerAll(.failed("the stream has ended"))
-        jsonCommands = []
-        consoleCommands = []
-        awaitedDeviceChanges = [:]
-        awaitedSettings = [:]
+        commands.streamEnded(isFollowed: failure.map { ApplianceFault($0) } != .server)
         summary = StreamSummary()
         webcam.streamEnded()
         encoderHealth.encoderChanged()
@@ -217,8 +199,10 @@ extension ApplianceRunner {
         let kept = line.map { events.append($0) }
         if let line { console?.print(line) }
         let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
-        let json = isJSONWanted ? jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) : []
+        let json = isJSONWanted ? json(of: event) : []
         log?.write(json: json, line: kept)
         control.tellFollowers(json: json, line: kept)
     }
+
+    func json(of event: some Event) -> [UInt8] { jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) }
 }

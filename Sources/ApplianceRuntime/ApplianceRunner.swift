@@ -1,5 +1,4 @@
 import ApplianceLogic
-import Controls
 import Glibc
 import LinuxIO
 import Media
@@ -25,18 +24,7 @@ public final class ApplianceRunner {
     var files = DescriptionFiles()
     var hasLoaded = false
     var summary = StreamSummary()
-    var lastCommand: UInt64 = 0
-    /// Those whose answer is for a program.
-    var jsonCommands: Set<CommandID> = []
-    /// Those that the console waits for.
-    var consoleCommands: Set<CommandID> = []
-    /// What a line asks of the device, until the stream has answered what the line asks of it.
-    var awaitedDeviceChanges: [CommandID: DeviceChanges] = [:]
-    /// What the computer had set before somebody asked for other values, until the stream has answered that.
-    var awaitedSettings: [CommandID: [ControlChange]] = [:]
-    /// What the stream was asked for and has not answered: it may end before it does.
-    var awaitedPauses: [CommandID: Bool] = [:]
-    var snapshots = SnapshotDuty()
+    private(set) lazy var commands = CommandService(of: self)
     var preview = PreviewDuty()
     var webcam = WebcamDuty()
     var wireless = WirelessLink()
@@ -115,33 +103,40 @@ public final class ApplianceRunner {
         end()
     }
 
-    /// What `step` waits for, and behind it what the control socket does.
-    private enum Waited: Int {
-        case signals, board, stream, links, console, supplicant, card
+    private enum Waited {
+        case signals, board, stream, links, console, supplicant, card, control
+    }
+
+    /// What `step` waits for now.
+    private var waits: PollSet<Waited> {
+        var waits: PollSet<Waited> = [
+            .signals: signals.fileDescriptor, .board: board.fileDescriptor,
+            .stream: stream.reports.wakeup.fileDescriptor, .links: links?.fileDescriptor ?? -1,
+            .supplicant: supplicant.fileDescriptor, .card: card.reports.wakeup.fileDescriptor,
+        ]
+        waits.add(.console, console.map { [$0.pollEntry] } ?? [])
+        waits.add(.control, control.pollEntries)
+        for deadline in [
+            applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
+            control.nextDeadline, commands.nextDeadline, stream.nextDeadline, nextWebcamDeadline, powerOff?.deadline,
+        ] {
+            waits.wake(at: deadline)
+        }
+        return waits
     }
 
     private func step() throws {
-        var entries =
-            [
-                PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
-                PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-                console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
-                PollEntry(card.reports.wakeup.fileDescriptor),
-            ] + control.pollEntries
-        let deadlines = [
-            applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
-            control.nextDeadline, stream.nextDeadline, nextWebcamDeadline, powerOff?.deadline,
-        ]
-        try poll(&entries, until: deadlines.compactMap { $0 }.min())
+        var waits = waits
+        try waits.wait()
         while signals.next() != nil { isOver = true }
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { streamReported(report) }
-        if !entries[Waited.links].ready.isEmpty { linksChanged() }
-        if !entries[Waited.console].ready.isEmpty { serveConsole() }
-        if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
+        if waits.isReady(.links) { linksChanged() }
+        if waits.isReady(.console) { serveConsole() }
+        if waits.isReady(.supplicant) { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
-        control.serve(now: MonotonicClock.now()) { execute($0, of: .socket) }
+        control.serve(now: MonotonicClock.now()) { commands.take($0, from: $1) }
         timersFired(now: MonotonicClock.now())
     }
 
@@ -153,6 +148,7 @@ public final class ApplianceRunner {
         if stream.timeReached(now: now) { startWaitingStream(now: now) }
         lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
+        commands.timeReached(now: now)
         if nextTick <= now {
             nextTick = now + Self.tickInterval
             tick(now: now)

@@ -23,7 +23,7 @@ extension ApplianceRunner {
             (preview.cameraProblem, webcam.problems.idleCamera) = (event.text, event.text)
             cameraIsAway()
         case .returned: cameraIsThere()
-        case .controls(let statuses): _ = takeControls(statuses, for: nil)
+        case .controls(let statuses): takeControls(statuses)
         }
         showWebcam()
     }

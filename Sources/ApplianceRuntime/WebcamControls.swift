@@ -65,20 +65,11 @@ extension ApplianceRunner {
         stream.changeIdle(changes)
     }
 
-    /// Asks the stream what its camera has, for the computer's dialogue.
-    func lookAtControls() {
-        guard webcam.isWanted, stream.isRunning else { return }
-        let id = nextCommand()
-        webcam.lastLook = id
-        stream.send(.listControls(id))
-    }
-
-    /// - Returns: whether it was for the computer alone.
-    func takeControls(_ statuses: [ControlStatus], for id: CommandID?) -> Bool {
+    /// What the camera has is known.
+    func takeControls(_ statuses: [ControlStatus]) {
         webcam.looked(statuses)
         webcam.relay.sink?.controlsChanged(statuses)
         connectWebcam()
-        return id != nil && id == webcam.lastLook
     }
 
     /// The camera does not open: what it has cannot be asked.

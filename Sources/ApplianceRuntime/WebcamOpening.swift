@@ -22,7 +22,7 @@ extension ApplianceRunner {
         // Nobody has to wait for the camera to learn that; it is tried all the same.
         webcam.problems.gadget = stream.engine.webcamAbsence
         if stream.isRunning { webcam.takeStreamsMute() }
-        lookAtControls()
+        commands.lookAtControls()
         connectWebcam()
     }
 

@@ -33,16 +33,11 @@ extension ApplianceRunner {
     /// A gadget is gone, or the kernel keeps it for too long.
     func webcamEnded() {
         guard webcam.ending == nil else { return }
-        answerStopAskers()
+        commands.webcamStopped()
         connectWebcam()
     }
 
-    func answerStopAskers() {
-        for id in webcam.stopAskers { _ = control.answer(id, webcamAnswer) }
-        webcam.stopAskers = []
-    }
-
-    private var webcamAnswer: CommandAnswer { CommandAnswer(text: "webcam: \(webcam.status.text ?? "off")\n") }
+    var webcamAnswer: CommandAnswer { .done(["webcam: \(webcam.status.text ?? "off")"]) }
 
     private func webcamChanged(_ event: WebcamEvent) {
         switch event {
@@ -78,23 +73,14 @@ extension ApplianceRunner {
         return webcamAnswer
     }
 
-    /// - Parameters:
-    ///   - word: start, stop or allow.
-    ///   - asker: a client of the socket hears of a stop when the gadget is gone.
-    func setWebcam(_ word: String, for asker: CommandAsker = .console) -> CommandAnswer {
+    /// Makes the camera a webcam, or ends that, until the program ends.
+    func setWebcam(_ isWanted: Bool) -> CommandAnswer {
         personActed()
-        switch word {
-        case "start", "stop":
-            webcam.wish = word == "start"
-            openWebcam()
-            guard webcam.isWanted, let problem = stream.engine.webcamAbsence ?? webcam.problems.gadget else { break }
-            // It is still to be one.
-            return .failed("no webcam: \(problem); it is tried again")
-        default: guard allowWebcam() else { return .failed("no program on a computer waits") }
+        webcam.wish = isWanted
+        openWebcam()
+        guard webcam.isWanted, let problem = stream.engine.webcamAbsence ?? webcam.problems.gadget else {
+            return webcamAnswer
         }
-        guard asker == .socket, word == "stop", webcam.ending != nil else { return webcamAnswer }
-        let id = nextCommand()
-        webcam.stopAskers.append(id)
-        return .later(id)
+        return .failed("no webcam: \(problem); it is tried again")
     }
 }
