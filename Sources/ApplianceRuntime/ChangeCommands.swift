@@ -49,7 +49,8 @@ extension CommandService {
             return askStream(for: asker, isEvent: true) { .apply(changes, $0) }
         }
         let id = pending.add(
-            .changes(device: ofDevice, former: former), for: asker, wasTold: asker.seesEvents, now: MonotonicClock.now())
+            .changes(device: ofDevice, former: former), for: asker, wasTold: asker.seesEvents,
+            now: MonotonicClock.now())
         guard let id else { return Self.tooMany }
         device.stream.send(.apply(changes, id))
         return asker.seesEvents ? Self.seeEvents : nil

@@ -86,7 +86,9 @@ final class CommandService {
 
     private func followEvents(_ form: ReaderForm, count: Int) -> CommandAnswer {
         switch form {
-        case .json: return .follow(.json, first: device.json(of: ApplianceEvent.deviceStateChanged(device.appliance.state)))
+        case .json:
+            let event = ApplianceEvent.deviceStateChanged(device.appliance.state)
+            return .follow(.json, first: device.json(of: event))
         case .text:
             let lines = device.events.lines.suffix(count)
             return .follow(.text, first: Array(lines.map { "\($0)\n" }.joined().utf8))
