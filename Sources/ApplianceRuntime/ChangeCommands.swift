@@ -49,7 +49,7 @@ extension CommandService {
             return askStream(for: asker, isEvent: true) { .apply(changes, $0) }
         }
         let id = pending.add(
-            .changes(device: ofDevice, former: former), for: asker, wasTold: asker.seesEvents,
+            .changes(device: ofDevice, former: former), for: asker, watchesEvents: asker.seesEvents,
             now: MonotonicClock.now())
         guard let id else { return Self.tooMany }
         device.stream.send(.apply(changes, id))

@@ -143,15 +143,15 @@ extension CommandService {
         _ command: PendingCommand, _ outcome: CommandOutcome, _ changes: DeviceChanges, _ former: [ControlChange]
     ) {
         guard case .done(let lines) = outcome else {
-            // Who sees the events sees why.
-            if !command.wasTold { command.asker?.answer(answer(to: outcome)) }
+            // The events say why.
+            if !command.watchesEvents { command.asker?.answer(answer(to: outcome)) }
             return
         }
         // What a person has set since is not put back by what the computer had set before.
         device.webcam.settings.forget(former)
-        guard !changes.isEmpty || !command.wasTold else { return }
+        guard !changes.isEmpty || !command.watchesEvents else { return }
         let own = perform(changes)
-        guard !command.wasTold else {
+        guard !command.watchesEvents else {
             command.asker?.answer(own)
             return
         }
@@ -174,7 +174,7 @@ extension CommandService {
             case .pause(let isPaused) where isFollowed:
                 let answer = pauseNextStream(isPaused)
                 command.asker?.answer(answer)
-            case _ where command.wasTold: break
+            case _ where command.watchesEvents: break
             default: command.asker?.answer(.failed("the stream has ended"))
             }
         }

@@ -32,12 +32,12 @@ struct PendingCommand {
     fileprivate(set) var purpose: Purpose
     /// `nil` when nobody waits for an answer, or nobody waits any longer.
     fileprivate(set) var asker: CommandAsker?
-    /// It was told already to look at the events.
-    let wasTold: Bool
+    /// Its asker was answered already, and looks for the result in the events.
+    let watchesEvents: Bool
     /// How long its asker waits.
     fileprivate let deadline: MediaTimestamp
 
-    fileprivate var isAwaited: Bool { asker != nil && !wasTold }
+    fileprivate var isAwaited: Bool { asker != nil && !watchesEvents }
 }
 
 /// All commands that are not done yet, in the order in which they came.
@@ -49,16 +49,16 @@ struct PendingCommands {
     private var commands: [PendingCommand] = []
     private var lastNumber: UInt64 = 0
 
-    /// - Parameter wasTold: its asker was told to look at the events.
+    /// - Parameter watchesEvents: its asker was answered already, and looks for the result in the events.
     /// - Returns: the command's number; `nil` when too many are pending.
     mutating func add(
-        _ purpose: PendingCommand.Purpose, for asker: CommandAsker?, wasTold: Bool = false, now: MediaTimestamp
+        _ purpose: PendingCommand.Purpose, for asker: CommandAsker?, watchesEvents: Bool = false, now: MediaTimestamp
     ) -> CommandID? {
         guard commands.count < Self.limit else { return nil }
         lastNumber += 1
         let id = CommandID(lastNumber)
         commands.append(
-            PendingCommand(id: id, purpose: purpose, asker: asker, wasTold: wasTold, deadline: now + Self.patience))
+            PendingCommand(id: id, purpose: purpose, asker: asker, watchesEvents: watchesEvents, deadline: now + Self.patience))
         return id
     }
 

@@ -44,7 +44,7 @@ extension CommandService {
         case .start: return device.setWebcam(true)
         case .stop:
             let answer = device.setWebcam(false)
-            // Who does not see the events is told when the gadget is gone.
+            // An asker that does not see the events is answered when the gadget is gone.
             guard answer.isGood, !asker.seesEvents, device.webcam.ending != nil else { return answer }
             return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? Self.tooMany : nil
         }

@@ -47,7 +47,7 @@ import Testing
         #expect(pending.nextDeadline == deadline)
         #expect(pending.timeReached(now: deadline - .nanoseconds(1)).isEmpty)
         #expect(pending.timeReached(now: deadline).count == 1)
-        #expect(pending.timeReached(now: deadline).isEmpty, "an asker is told once")
+        #expect(pending.timeReached(now: deadline).isEmpty, "an asker is answered once")
         #expect(pending[id] == nil && pending.nextDeadline == nil)
     }
 
@@ -59,10 +59,10 @@ import Testing
         #expect(command.asker == nil && pending.nextDeadline == nil)
     }
 
-    @Test func askerThatSeesTheEventsHasNoDeadline() throws {
+    @Test func askerThatWatchesTheEventsHasNoDeadline() throws {
         var pending = PendingCommands()
         let changes = PendingCommand.Purpose.changes(device: noChanges, former: [])
-        let id = try #require(pending.add(changes, for: asker, wasTold: true, now: start))
+        let id = try #require(pending.add(changes, for: asker, watchesEvents: true, now: start))
         #expect(pending.nextDeadline == nil)
         #expect(pending.timeReached(now: start + .seconds(3600)).isEmpty)
         #expect(pending[id]?.asker != nil)
