@@ -58,7 +58,9 @@ struct PendingCommands {
         lastNumber += 1
         let id = CommandID(lastNumber)
         commands.append(
-            PendingCommand(id: id, purpose: purpose, asker: asker, watchesEvents: watchesEvents, deadline: now + Self.patience))
+            PendingCommand(
+                id: id, purpose: purpose, asker: asker, watchesEvents: watchesEvents,
+                deadline: now + Self.patience))
         return id
     }
 
