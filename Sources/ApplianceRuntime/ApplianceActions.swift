@@ -5,7 +5,7 @@ import Settings
 import StreamLogic
 
 // What the appliance wants done.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// A power-off waits no longer than this for the card.
     private static let powerOffTimeout = Duration.seconds(10)
 
@@ -17,14 +17,14 @@ extension ApplianceRunner {
             perform(action)
             pendingActions.removeFirst()
         }
-        resumed.wishChanged(to: appliance.wantsStream, isPaused: appliance.isPaused)
+        supervisor.wishChanged()
     }
 
     private func perform(_ action: Appliance.Action) {
         let now = MonotonicClock.now()
         switch action {
-        case .startStream: startStream(now: now)
-        case .stopStream: if stream.stop() { perform(appliance.streamEnded(nil, now: now)) }
+        case .startStream: supervisor.start(now: now)
+        case .stopStream: supervisor.stop(now: now)
         case .restartStream: stream.restart()
         case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
@@ -36,23 +36,6 @@ extension ApplianceRunner {
         case .setTimer(let time): applianceTimer = time
         }
     }
-
-    func startStream(now: MediaTimestamp) {
-        let isQueued = stream.isRunning
-        let isMuted = webcam.isWanted && webcam.relay.isMuted
-        do {
-            try stream.start(
-                files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted, isPaused: appliance.isPaused)
-            webcam.streamStarted(files.device, isMuted: isMuted)
-            watchBrightness()
-            perform(appliance.streamStarted(isQueued: isQueued, now: now))
-        } catch {
-            streamEnded(StreamFailure(.system, "\(error)"), choices: [])
-        }
-    }
-
-    /// The camera is free for it.
-    func startWaitingStream(now: MediaTimestamp) { if appliance.wantsStream { startStream(now: now) } }
 
     private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower
@@ -86,8 +69,8 @@ extension ApplianceRunner {
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
-        openPreview()
-        openWebcam(
+        supervisor.openPreview()
+        webcam.filesChanged(
             hasOtherCamera: previous.device.camera != files.device.camera
                 || previous.device.cameras != files.device.cameras)
         let configuration = Appliance.Configuration(
@@ -95,7 +78,7 @@ extension ApplianceRunner {
             wirelessFaults: wirelessFaults,
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
-            startsAtBoot: files.device.startAtBoot && isBoot, torch: files.device.torch.mode,
+            startsAtBoot: files.device.startAtBoot && supervisor.isBoot, torch: files.device.torch.mode,
             needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText
                 || files.canUseMoreFilters(than: previous),
             needsClock: files.stream?.needsClock ?? false)

@@ -102,13 +102,14 @@ extension ApplianceStatus {
     }
 }
 
-extension ApplianceRunner {
+extension ApplianceDevice {
     func status(now: MediaTimestamp) -> ApplianceStatus {
         ApplianceStatus(
             state: appliance.state, isStreamWanted: appliance.wantsStream, isPaused: appliance.isPaused,
             destination: files.stream?.destination,
             stream: ApplianceStatus.StreamReading(
-                status: summary.status, camera: summary.camera, point: summary.point),
+                status: supervisor.summary.status, camera: supervisor.summary.camera,
+                point: supervisor.summary.point),
             quality: quality, webcam: webcam.status,
             network: links.map {
                 ApplianceStatus.NetworkReading(hasDefaultRoute: $0.hasDefaultRoute, linksUp: $0.linksUp)
@@ -118,12 +119,12 @@ extension ApplianceRunner {
     }
 
     var quality: ApplianceStatus.QualityReading {
-        guard stream.isRunning, let point = summary.point else {
+        guard stream.isRunning, let point = supervisor.summary.point else {
             let device = files.device
             return .next(
                 start: device.startQuality, lowest: device.lowestQuality, highest: device.highestQuality,
                 dimension: device.dimension)
         }
-        return .sent(point, summary.status)
+        return .sent(point, supervisor.summary.status)
     }
 }

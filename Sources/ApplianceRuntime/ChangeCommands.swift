@@ -21,18 +21,18 @@ extension CommandService {
 
     /// A computer looks through the camera, and no stream does.
     private func mayChangeIdle(_ changes: RequestedChanges) -> Bool {
-        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera) && device.idleControls != nil
+        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera) && device.webcam.idleControls != nil
     }
 
     /// The camera has it with one of its next frames.
     private func changeIdle(_ changes: [ControlChange], with ofDevice: DeviceChanges) -> CommandAnswer {
         do throws(ControlError) {
-            try (device.idleControls ?? []).map(\.offer).check(changes)
+            try (device.webcam.idleControls ?? []).map(\.offer).check(changes)
         } catch {
             return .failed("\(error)")
         }
         device.personActed()
-        device.changeForPerson(changes)
+        device.webcam.changeForPerson(changes)
         let answer = perform(ofDevice)
         let lines = changes.map(\.description) + answer.lines
         return answer.isGood ? .done(lines) : .failed(lines.joined(separator: "\n"))
@@ -43,8 +43,8 @@ extension CommandService {
         _ changes: RequestedChanges, with ofDevice: DeviceChanges, for asker: CommandAsker
     ) -> CommandAnswer? {
         // What the computer has moved before is not to take effect after this.
-        device.applyAllComputersChanges()
-        let former = device.webcam.settings.held(of: changes.controls.map(\.name))
+        device.webcam.applyAllComputersChanges()
+        let former = device.webcam.settings(of: changes.controls.map(\.name))
         guard !ofDevice.isEmpty || !former.isEmpty else {
             return askStream(for: asker, isEvent: true) { .apply(changes, $0) }
         }
@@ -59,8 +59,8 @@ extension CommandService {
     func perform(_ changes: DeviceChanges) -> CommandAnswer {
         let answers = [
             changes.light.map { torch(DeviceDescription.Torch(rawValue: "\($0)")) },
-            changes.isWebcam.map { device.setWebcam($0) },
-            changes.isMuted.map { device.muteWebcam($0) },
+            changes.isWebcam.map { device.webcam.set($0) },
+            changes.isMuted.map { device.webcam.mute($0) },
         ].compactMap { $0 }
         let lines = answers.flatMap(\.lines)
         return answers.allSatisfy(\.isGood) ? .done(lines) : .failed(lines.joined(separator: "\n"))
@@ -89,7 +89,7 @@ extension CommandService {
             return Self.seeEvents
         }
         guard device.webcam.isWanted else { return .failed("not live: there is no audio to mute") }
-        return device.muteWebcam(!device.webcam.relay.isMuted)
+        return device.webcam.mute(!device.webcam.relay.isMuted)
     }
 
     // MARK: Pause
@@ -117,7 +117,7 @@ extension CommandService {
         guard device.appliance.isPaused != isPaused else {
             return .done([isPaused ? "the stream is paused already" : "the stream is not paused"])
         }
-        device.streamReported(.said(.event(.paused(isPaused))))
+        device.supervisor.reported(.said(.event(.paused(isPaused))))
         return .done([
             isPaused
                 ? "paused: the stream is away, and comes back paused"

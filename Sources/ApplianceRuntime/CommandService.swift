@@ -10,10 +10,10 @@ final class CommandService {
     static let tooMany = CommandAnswer.failed("too many commands wait for an answer; try again later")
 
     /// What the commands are about.
-    unowned let device: ApplianceRunner
+    unowned let device: ApplianceDevice
     var pending = PendingCommands()
 
-    init(of device: ApplianceRunner) { self.device = device }
+    init(of device: ApplianceDevice) { self.device = device }
 
     func take(_ line: String, from asker: CommandAsker) {
         do {
@@ -80,7 +80,7 @@ final class CommandService {
     }
 
     private func press(now: MediaTimestamp) -> CommandAnswer {
-        if !device.allowWebcam() { device.perform(device.appliance.shortPressed(now: now)) }
+        if !device.webcam.allow() { device.perform(device.appliance.shortPressed(now: now)) }
         return .done([])
     }
 
@@ -119,7 +119,7 @@ extension CommandService {
     static let notLive = CommandAnswer.failed("not live; device.json says what a stream starts with")
 
     func streamAnswered(_ id: CommandID, _ outcome: CommandOutcome) {
-        if case .controls(let controls) = outcome { device.takeControls(controls) }
+        if case .controls(let controls) = outcome { device.webcam.takeControls(controls) }
         guard let command = pending.remove(id) else { return }
         switch command.purpose {
         case .changes(let changes, let former): answer(command, outcome, changes, former)
@@ -148,7 +148,7 @@ extension CommandService {
             return
         }
         // What a person has set since is not put back by what the computer had set before.
-        device.webcam.settings.forget(former)
+        device.webcam.forget(former)
         guard !changes.isEmpty || !command.watchesEvents else { return }
         let own = perform(changes)
         guard !command.watchesEvents else {

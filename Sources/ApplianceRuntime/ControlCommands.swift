@@ -33,7 +33,7 @@ extension CommandService {
 
     /// Of the camera that a computer looks through, if one does.
     private var controlsWithoutStream: [ControlStatus] {
-        let known = (device.idleControls ?? []).filter { $0.offer.name.isOfCamera }
+        let known = (device.webcam.idleControls ?? []).filter { $0.offer.name.isOfCamera }
         return ControlName.allCases.map { name in
             let missing = ControlOffer(name, isMissing: "it is known while the stream is live")
             return known.first { $0.offer.name == name } ?? ControlStatus(missing, value: nil, reported: nil)

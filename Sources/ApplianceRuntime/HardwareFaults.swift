@@ -12,7 +12,7 @@ func offer(_ names: [String], limit: Int = 16) -> String {
 }
 
 // Faults that show only when a description is followed, reported with the key that can mend them.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// What board.json names and what is not there, or does not work.
     var hardwareFaults: [FileFault] {
         var faults: [FileFault] = []

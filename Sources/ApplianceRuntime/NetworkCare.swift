@@ -5,7 +5,7 @@ import Media
 import Transport
 
 // The network's state as a person has to know it, and the time of day that comes with the network.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// While it exists, a time server is being asked and has not answered yet (S40time).
     static func awaitedClock(_ settings: ApplianceSettings) -> String {
         "\(settings.networkDirectory)/clock-awaited"

@@ -40,12 +40,12 @@ extension CommandService {
         device.personActed()
         switch order {
         case .allow:
-            return device.allowWebcam() ? device.webcamAnswer : .failed("no program on a computer waits")
-        case .start: return device.setWebcam(true)
+            return device.webcam.allow() ? device.webcam.answer : .failed("no program on a computer waits")
+        case .start: return device.webcam.set(true)
         case .stop:
-            let answer = device.setWebcam(false)
+            let answer = device.webcam.set(false)
             // An asker that does not see the events is answered when the gadget is gone.
-            guard answer.isGood, !asker.seesEvents, device.webcam.ending != nil else { return answer }
+            guard answer.isGood, !asker.seesEvents, device.webcam.isEnding else { return answer }
             return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? Self.tooMany : nil
         }
     }
@@ -53,11 +53,11 @@ extension CommandService {
     /// The gadget is gone, or the kernel keeps it for too long.
     func webcamStopped() {
         let stopped = pending.removeAll { if case .webcamStop = $0 { true } else { false } }
-        for command in stopped { command.asker?.answer(device.webcamAnswer) }
+        for command in stopped { command.asker?.answer(device.webcam.answer) }
     }
 }
 
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// Why there is no light to switch; `nil` where there is one.
     var torchAbsence: String? {
         files.board?.flashLED == nil ? "board.json names no flash LED" : board.faults["flashLED"]

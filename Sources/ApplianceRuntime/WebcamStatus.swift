@@ -79,7 +79,3 @@ struct WebcamStatus {
         return words
     }
 }
-
-extension WebcamDuty {
-    var status: WebcamStatus { WebcamStatus(self) }
-}

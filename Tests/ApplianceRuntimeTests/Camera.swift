@@ -65,12 +65,12 @@ final class Camera {
     }
 
     /// One whose thread is the test's: nothing happens by itself.
-    func makeRunner() throws -> ApplianceRunner {
-        let runner = try ApplianceRunner(
+    func makeDevice() throws -> ApplianceDevice {
+        let device = try ApplianceDevice(
             settings: settings, streams: streams, board: BoardDevices(openers: openers))
-        runner.perform(runner.appliance.networkChanged(isUp: true, now: MonotonicClock.now()))
-        runner.load(runner.card.firstFiles.value)
-        return runner
+        device.perform(device.appliance.networkChanged(isUp: true, now: MonotonicClock.now()))
+        device.load(device.card.firstFiles.value)
+        return device
     }
 
     /// Starts it, as init does.
@@ -83,8 +83,8 @@ final class Camera {
                 do {
                     let runner = try ApplianceRunner(
                         settings: settings, streams: engine, board: BoardDevices(openers: openers))
-                    runner.encoderHealth = HardwareEncoderHealth(idleTime: .zero)
-                    shared.reports.withLock { $0 = runner.stream.reports }
+                    runner.device.encoderHealth = HardwareEncoderHealth(idleTime: .zero)
+                    shared.reports.withLock { $0 = runner.device.stream.reports }
                     try runner.run()
                 } catch {
                     Issue.record("\(error)")

@@ -28,103 +28,103 @@ import Testing
 
     init() throws { camera = try Camera(board: #"{"name": "Bench", "flashLED": {"line": "flash"}}"#) }
 
-    /// Does what the runner's thread would do until this holds.
-    private func turn(_ runner: ApplianceRunner, until condition: () -> Bool) throws {
+    /// Does what the main thread would do until this holds.
+    private func turn(_ device: ApplianceDevice, until condition: () -> Bool) throws {
         let limit = MonotonicClock.now() + .seconds(20)
         while !condition() {
             try #require(MonotonicClock.now() < limit)
-            for report in runner.stream.reports.takeAll() { runner.streamReported(report) }
-            for report in runner.card.reports.takeAll() { runner.cardReported(report) }
+            for report in device.stream.reports.takeAll() { device.supervisor.reported(report) }
+            for report in device.card.reports.takeAll() { device.cardReported(report) }
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
         }
     }
 
     /// - Parameter body: gets the device and its live stream.
-    private func live(_ body: (ApplianceRunner, ScriptedStreams.Run) throws -> Void) throws {
+    private func live(_ body: (ApplianceDevice, ScriptedStreams.Run) throws -> Void) throws {
         try time.run {
-            let runner = try camera.makeRunner()
-            runner.commands.take(.start, from: Visitor(reading: .text).asker)
-            try turn(runner) { camera.streams.runs.count == 1 }
+            let device = try camera.makeDevice()
+            device.commands.take(.start, from: Visitor(reading: .text).asker)
+            try turn(device) { camera.streams.runs.count == 1 }
             camera.streams.runs[0].goLive()
-            try turn(runner) { runner.appliance.state == .live }
-            try body(runner, camera.streams.runs[0])
-            runner.commands.take(.stop, from: Visitor(reading: .text).asker)
-            try turn(runner) { !runner.stream.isRunning }
+            try turn(device) { device.appliance.state == .live }
+            try body(device, camera.streams.runs[0])
+            device.commands.take(.stop, from: Visitor(reading: .text).asker)
+            try turn(device) { !device.stream.isRunning }
         }
     }
 
     @Test func newKindOfAskerReadsTheStatusInItsForm() throws {
         try time.run {
-            let runner = try camera.makeRunner()
+            let device = try camera.makeDevice()
             let (page, person) = (Visitor(reading: .json), Visitor(reading: .text))
-            for visitor in [page, person] { runner.commands.take(.status(nil), from: visitor.asker) }
+            for visitor in [page, person] { device.commands.take(.status(nil), from: visitor.asker) }
             #expect(page.answers.map(\.text.first) == ["{"])
             #expect(person.answers.map { $0.text.hasPrefix("state:    ready\n") } == [true])
             // A command may ask for another form.
-            runner.commands.take("status json", from: person.asker)
+            device.commands.take("status json", from: person.asker)
             #expect(person.answers.last?.text.hasPrefix(#"{"state":"ready""#) == true)
-            runner.commands.take("stauts", from: page.asker)
+            device.commands.take("stauts", from: page.asker)
             #expect(page.answers.last?.isGood == false)
         }
     }
 
     @Test func twoAskersAtTheSameTimeGetTheSameInTheirForms() throws {
-        try live { runner, _ in
+        try live { device, _ in
             let (page, person) = (Visitor(reading: .json), Visitor(reading: .text))
-            for visitor in [page, person] { runner.commands.take(.controls(nil), from: visitor.asker) }
-            #expect(page.answers.isEmpty && person.answers.isEmpty && runner.commands.pending.count == 2)
-            try turn(runner) { runner.commands.pending.count == 0 }
+            for visitor in [page, person] { device.commands.take(.controls(nil), from: visitor.asker) }
+            #expect(page.answers.isEmpty && person.answers.isEmpty && device.commands.pending.count == 2)
+            try turn(device) { device.commands.pending.count == 0 }
             #expect(page.answers.map { $0.text.hasPrefix("[{") } == [true])
             #expect(person.answers.map { $0.text.contains("zoom") && !$0.text.contains("{") } == [true])
         }
     }
 
     @Test func askerThatIsGoneLeavesNothingBehind() throws {
-        try live { runner, _ in
+        try live { device, _ in
             do {
                 let visitor = Visitor(reading: .text)
-                runner.commands.take(.controls(nil), from: visitor.asker)
+                device.commands.take(.controls(nil), from: visitor.asker)
             }
-            #expect(runner.commands.pending.count == 1)
-            try turn(runner) { runner.commands.pending.count == 0 }
+            #expect(device.commands.pending.count == 1)
+            try turn(device) { device.commands.pending.count == 0 }
         }
     }
 
     @Test func lateAnswerOfTheStreamIsNotASecondAnswer() throws {
-        try live { runner, run in
+        try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitor = Visitor(reading: .text)
-            runner.commands.take("set zoom 2", from: visitor.asker)
-            let deadline = try #require(runner.commands.nextDeadline)
-            runner.commands.timeReached(now: deadline)
+            device.commands.take("set zoom 2", from: visitor.asker)
+            let deadline = try #require(device.commands.nextDeadline)
+            device.commands.timeReached(now: deadline)
             #expect(visitor.answers.map(\.isGood) == [false])
-            runner.commands.streamAnswered(CommandID(1), .done(["zoom 2"]))
-            #expect(visitor.answers.count == 1 && runner.commands.pending.count == 0)
+            device.commands.streamAnswered(CommandID(1), .done(["zoom 2"]))
+            #expect(visitor.answers.count == 1 && device.commands.pending.count == 0)
         }
     }
 
     @Test func endOfTheStreamAnswersAllThatItLeaves() throws {
-        try live { runner, run in
+        try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitors = (0..<3).map { _ in Visitor(reading: .text) }
-            runner.commands.take("set zoom 2", from: visitors[0].asker)
-            runner.commands.take("snapshot send", from: visitors[1].asker)
-            runner.commands.take("pause on", from: visitors[2].asker)
-            #expect(runner.commands.pending.count == 3)
+            device.commands.take("set zoom 2", from: visitors[0].asker)
+            device.commands.take("snapshot send", from: visitors[1].asker)
+            device.commands.take("pause on", from: visitors[2].asker)
+            #expect(device.commands.pending.count == 3)
             run.end(nil)
-            try turn(runner) { !runner.stream.isRunning }
+            try turn(device) { !device.stream.isRunning }
             #expect(visitors.map { $0.answers.map(\.isGood) } == [[false], [false], [false]])
-            #expect(runner.commands.pending.count == 0)
+            #expect(device.commands.pending.count == 0)
         }
     }
 
     @Test func moreCommandsThanTheTableHoldsAreRefused() throws {
-        try live { runner, run in
+        try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitor = Visitor(reading: .text)
-            for _ in 0..<PendingCommands.limit { runner.commands.take("set zoom 2", from: visitor.asker) }
+            for _ in 0..<PendingCommands.limit { device.commands.take("set zoom 2", from: visitor.asker) }
             #expect(visitor.answers.isEmpty)
-            runner.commands.take("set zoom 2", from: visitor.asker)
+            device.commands.take("set zoom 2", from: visitor.asker)
             #expect(visitor.answers.map(\.isGood) == [false])
             #expect(run.controlRequests.count <= PendingCommands.limit)
         }
