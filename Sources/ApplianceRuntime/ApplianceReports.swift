@@ -199,7 +199,7 @@ extension ApplianceRunner {
         let kept = line.map { events.append($0) }
         if let line { console?.print(line) }
         let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
-        let json = isJSONWanted ? json(of: event) : []
+        let json = isJSONWanted ? self.json(of: event) : []
         log?.write(json: json, line: kept)
         control.tellFollowers(json: json, line: kept)
     }

@@ -95,7 +95,7 @@ extension CommandService {
         pending.change(id, to: .snapshot(snapshot))
         if snapshotCount(in: .taking) == 0 { device.perform(device.appliance.flashRequested(false)) }
         switch (answer, snapshot.purpose) {
-        case (.failed(_, let reason), _): pending.remove(id).map { snapshotFailed($0, reason) }
+        case (.failed(_, let reason), _): if let command = pending.remove(id) { snapshotFailed(command, reason) }
         case (.taken(_, let taken), .send): pending.remove(id)?.asker?.answer(.file(taken.bytes))
         case (.taken(_, let taken), .keep):
             let store = SnapshotStore(device.files.device.snapshots, device.settings)
