@@ -75,7 +75,7 @@ extension ApplianceDevice {
                 || previous.device.cameras != files.device.cameras)
         let configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
-            wirelessFaults: wirelessFaults,
+            wirelessFaults: network.wirelessFaults,
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
             startsAtBoot: files.device.startAtBoot && supervisor.isBoot, torch: files.device.torch.mode,
@@ -96,19 +96,10 @@ extension ApplianceDevice {
     }
 
     func openConsole() {
-        let wanted = files.device.console ? files.board?.console : nil
-        if wanted == nil { consoleFailure = nil }
-        guard wanted != console?.path else { return }
-        do {
-            console = try wanted.map { path throws(SystemCallError) in try SerialConsole(path: path) }
-            consoleFailure = nil
-        } catch {
-            console = nil
-            consoleFailure = "must be a terminal: \(error)"
-        }
+        consolePort.open(files.device.console ? files.board?.console : nil)
     }
 
     func serveConsole() {
-        do { try console?.serve { commands.take($0, from: $1) } } catch { console = nil }
+        do { try consolePort.console?.serve { commands.take($0, from: $1) } } catch { consolePort.close() }
     }
 }

@@ -3,7 +3,6 @@ import LinuxIO
 import Media
 import Settings
 import StreamLogic
-import Transport
 
 /// The device: `Appliance` with its files, board and card, and the parts that run stream, webcam and commands. Used from the main
 /// thread.
@@ -15,25 +14,21 @@ final class ApplianceDevice {
     let card: Card
     let board: BoardDevices
     let stream: StreamRunner
-    let links: LinkMonitor?
     let control: ControlSocket
     private(set) lazy var commands = CommandService(of: self)
     private(set) lazy var supervisor = StreamSupervisor(of: self)
     private(set) lazy var webcam = WebcamRuntime(of: self)
+    private(set) lazy var network = NetworkWatch(of: self)
     var appliance: Appliance
     var events: EventRing
     var files = DescriptionFiles()
     var hasLoaded = false
-    var wireless = WirelessLink()
-    var supplicant: SupplicantMonitor
     var restarts: MachineRestarts
     var encoderHealth = HardwareEncoderHealth()
-    var console: SerialConsole?
-    var consoleFailure: String?
+    var consolePort = ConsolePort()
     var watchdog: WatchdogFeeder
     var applianceTimer: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
-    var isClockWaitReported = false
     /// The machine ends when the card has been written, or then at the latest.
     var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
     var isOver = false
@@ -52,13 +47,10 @@ final class ApplianceDevice {
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         card = try Card(settings: settings)
         events = EventRing(
-            path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
+            path: "\(settings.stateDirectory)/events", clockMark: NetworkWatch.awaitedClock(settings))
         stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
-        links = try? LinkMonitor()
-        supplicant = SupplicantMonitor(
-            directory: settings.supplicantDirectory, path: "\(settings.networkDirectory)/wifi-messages")
-        appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
+        appliance = Appliance(awaitsClock: NetworkWatch.isClockAwaited(settings))
     }
 
     /// - Throws: what somebody who is there can put right at once.
@@ -76,7 +68,7 @@ final class ApplianceDevice {
     func begin() {
         tell("Tallycam \(version) starts")
         supervisor.takeUpStream()
-        perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
+        perform(appliance.networkChanged(isUp: network.isUp, now: MonotonicClock.now()))
         load(card.firstFiles.value)
         if !webcam.isWanted { stream.engine.removeFormerWebcam() }
     }
@@ -87,7 +79,7 @@ final class ApplianceDevice {
             perform(appliance.timerFired(now: now))
         }
         supervisor.timeReached(now: now)
-        lookAtClock(now: now)
+        network.lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         commands.timeReached(now: now)
     }
@@ -99,7 +91,7 @@ final class ApplianceDevice {
             // What the watchdog ends is not asked to save anything.
             saveEvents(isUrgent: true, now: now)
         }
-        lookForSupplicant(now: now)
+        network.tick()
         board.checkLines(now: now)
         control.openIfMissing()
         openConsole()

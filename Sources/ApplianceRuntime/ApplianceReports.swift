@@ -114,7 +114,7 @@ extension ApplianceDevice {
     /// - Parameter line: for people, without secrets; `nil` for what only programs read.
     func report(_ event: some Event, line: String?) {
         let kept = line.map { events.append($0) }
-        if let line { console?.print(line) }
+        if let line { consolePort.console?.print(line) }
         let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
         let json = isJSONWanted ? self.json(of: event) : []
         log?.write(json: json, line: kept)

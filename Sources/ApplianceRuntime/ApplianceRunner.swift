@@ -65,8 +65,8 @@ extension ApplianceDevice {
         commands.join(&waits)
         card.join(&waits)
         control.join(&waits)
-        console?.join(&waits)
-        joinNetwork(&waits)
+        consolePort.console?.join(&waits)
+        network.join(&waits)
         for deadline in [applianceTimer, appliance.faultBook.retryTime, powerOff?.deadline] { waits.wake(at: deadline) }
     }
 
@@ -75,9 +75,8 @@ extension ApplianceDevice {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { supervisor.reported(report) }
-        if waits.isReady(.links) { linksChanged() }
+        network.serve(waits)
         if waits.isReady(.console) { serveConsole() }
-        if waits.isReady(.supplicant) { supplicantSaid() }
         for report in card.reports.takeAll() { cardReported(report) }
         control.serve(now: MonotonicClock.now()) { commands.take($0, from: $1) }
     }
@@ -126,12 +125,4 @@ extension ControlSocket {
 
 extension SerialConsole {
     fileprivate func join(_ waits: inout PollSet<ApplianceWait>) { waits.add(.console, [pollEntry]) }
-}
-
-extension ApplianceDevice {
-    fileprivate func joinNetwork(_ waits: inout PollSet<ApplianceWait>) {
-        waits.add(.links, links?.fileDescriptor ?? -1)
-        waits.add(.supplicant, supplicant.fileDescriptor)
-        waits.wake(at: nextLookAtClock)
-    }
 }

@@ -111,9 +111,7 @@ extension ApplianceDevice {
                 status: supervisor.summary.status, camera: supervisor.summary.camera,
                 point: supervisor.summary.point),
             quality: quality, webcam: webcam.status,
-            network: links.map {
-                ApplianceStatus.NetworkReading(hasDefaultRoute: $0.hasDefaultRoute, linksUp: $0.linksUp)
-            },
+            network: network.reading,
             board: files.board?.name, runningTime: now - start, faults: appliance.faults,
             details: appliance.faultBook.lines)
     }

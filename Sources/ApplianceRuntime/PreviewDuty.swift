@@ -43,7 +43,7 @@ extension StreamSupervisor {
         var page = AppliancePage()
         page.state = device.appliance.state
         page.name = device.hasLoaded ? "\(device.files.network.hostName).local" : nil
-        page.address = device.links?.firstAddress
+        page.address = device.network.address
         page.faults = device.appliance.faultBook.lines
         page.stream = preview.streamPage
         page.cameraProblem = preview.cameraProblem
