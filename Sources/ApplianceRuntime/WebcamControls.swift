@@ -51,14 +51,14 @@ extension WebcamRuntime {
         device.stream.changeIdle(changes)
     }
 
-    /// What a computer has set of these controls.
+    /// The values of these controls that a computer has set.
     func settings(of names: [ControlName]) -> [ControlChange] { duty.settings.held(of: names) }
 
-    /// Somebody at the camera has set other values.
+    /// A person has set other values.
     /// - Parameter former: as `settings` gave them before.
     func forget(_ former: [ControlChange]) { duty.settings.forget(former) }
 
-    /// What the camera has is known.
+    /// The camera has reported its controls.
     func takeControls(_ statuses: [ControlStatus]) {
         duty.looked(statuses)
         relay.sink?.controlsChanged(statuses)

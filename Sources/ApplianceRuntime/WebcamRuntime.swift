@@ -36,7 +36,7 @@ final class WebcamRuntime {
         }
         guard isWanted else { return }
         duty.start(plan, now: MonotonicClock.now())
-        // Nobody has to wait for the camera to learn that; it is tried all the same.
+        // This is known before the camera has opened. The gadget is tried all the same.
         duty.problems.gadget = device.stream.engine.webcamAbsence
         if device.stream.isRunning { duty.takeStreamsMute() }
         device.commands.lookAtControls()
@@ -106,7 +106,7 @@ final class WebcamRuntime {
             if !isRecorded, let controls = duty.controls { relay.sink?.controlsChanged(controls) }
         case .ended: break
         }
-        // The files may have changed while somebody looked.
+        // The files may have changed while a program looked.
         if !duty.isUsed { filesChanged() }
         if duty.waitsForPress, !waited {
             device.tell("webcam: a program wants to see or hear; press the button to let it")
@@ -118,7 +118,7 @@ final class WebcamRuntime {
         switch event {
         case .changed(let state):
             (duty.state, duty.isStalled, duty.problems.gadget) = (state, false, nil)
-            // The next computer is asked for anew.
+            // The next computer needs its own agreement.
             if state == .notConnected { relay.isAllowed = duty.plan?.asks != true }
         case .stalled(let isStalled): duty.isStalled = isStalled
         case .failed(let reason): duty.problems.gadget = reason
@@ -132,9 +132,10 @@ final class WebcamRuntime {
         device.perform(device.appliance.webcamChanged(to: duty.use, now: MonotonicClock.now()))
     }
 
-    // MARK: What people at the camera say
+    // MARK: People at the camera
 
-    /// - Returns: whether somebody's agreement was an answer to a computer.
+    /// Lets the program in that waits.
+    /// - Returns: whether there was one.
     func allow() -> Bool {
         guard duty.waitsForPress, let sink = relay.sink else { return false }
         relay.isAllowed = true

@@ -43,7 +43,7 @@ public struct PollSet<Name: Hashable>: ExpressibleByDictionaryLiteral {
         return try poll(&entries, until: deadline) > 0
     }
 
-    /// What the wait has found; empty for a name that was not waited for.
+    /// The findings of the wait; empty for a name that was not waited for.
     public func ready(_ name: Name) -> PollEvents {
         var events = PollEvents()
         for (index, entry) in entries.enumerated() where names[index] == name { events.formUnion(entry.ready) }
