@@ -2,6 +2,7 @@ import ApplianceLogic
 import JSONText
 import Media
 import StreamLogic
+import StreamQuality
 import Terminal
 
 /// What the device is doing right now. Text for people and JSON for programs are two renderings of this value.

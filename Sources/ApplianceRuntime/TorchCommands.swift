@@ -1,4 +1,5 @@
 import ApplianceLogic
+import LinuxIO
 import Media
 import Settings
 import StreamLogic
