@@ -21,7 +21,8 @@ extension CommandService {
 
     /// A computer looks through the camera, and no stream does.
     private func mayChangeIdle(_ changes: RequestedChanges) -> Bool {
-        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera) && device.webcam.idleControls != nil
+        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera)
+            && device.webcam.idleControls != nil
     }
 
     /// The camera has it with one of its next frames.

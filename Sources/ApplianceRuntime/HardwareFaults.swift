@@ -24,7 +24,9 @@ extension ApplianceDevice {
         for (key, light) in lines {
             if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, problem)) }
         }
-        if let failure = consolePort.failure { faults.append(deviceFault("console", failure, present: Self.serialPorts)) }
+        if let failure = consolePort.failure {
+            faults.append(deviceFault("console", failure, present: Self.serialPorts))
+        }
         if let name = files.board?.lens, let problem = lensProblem(name) {
             faults.append(files.fault(.board, "board.json", "lens", problem))
         }
