@@ -4,8 +4,8 @@ import Media
 import Settings
 import StreamLogic
 
-/// Starts, stops, retries and resumes the stream as `Appliance` decides, and tells it what the stream reports. While there is no stream,
-/// it lends the camera to a screen, a computer or a snapshot. Used from the main thread.
+/// Starts, stops, retries and resumes the stream as `Appliance` decides, and passes on the stream's reports. While there is no stream,
+/// the camera serves a screen, a computer or a snapshot. Used from the main thread.
 final class StreamSupervisor {
     unowned let device: ApplianceDevice
     let streams: StreamRunner
