@@ -217,8 +217,9 @@ let package = Package(
             ]),
         .target(
             name: "PipelineSupport",
-            dependencies: ["MediaPipeline", "StreamLogic", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport"],
-            path: "Tests/PipelineSupport"),
+            dependencies: [
+                "MediaPipeline", "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
+            ], path: "Tests/PipelineSupport"),
         .target(
             name: "WireSupport",
             dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"],

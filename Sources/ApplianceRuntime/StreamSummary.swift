@@ -26,7 +26,7 @@ struct StreamSummary {
         recent.removeAll { snapshot.time - $0.time > Self.window }
         recent.append(snapshot)
         let first = recent[0]
-        let rates = StreamRates(from: first.counters, to: snapshot.counters, in: snapshot.time - first.time)
+        let rates = StreamRates(from: first.sent, to: snapshot.sent, in: snapshot.time - first.time)
         take(StreamStatus(snapshot, rates: rates))
     }
 

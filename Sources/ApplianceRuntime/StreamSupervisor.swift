@@ -76,7 +76,9 @@ final class StreamSupervisor {
         let now = MonotonicClock.now()
         switch report {
         case .said(.note(let text)), .said(.log(let text)): device.tell(text)
-        case .said(.event(let event)): happened(event, now: now)
+        // The device shows how the stream's first target is.
+        case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: happened(event, now: now)
+        case .said(.event(let event, of: _)): device.report(event, line: event.text)
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))

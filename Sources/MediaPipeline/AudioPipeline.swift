@@ -19,13 +19,15 @@ final class AudioPipeline {
     private var counted = AudioSourceStatistics()
     private let sinks: [any AudioSink]
     private let stop: EventFD
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    /// That the encoder was made for.
+    private var epoch = PacketHub.firstEpoch
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let reports: Mailbox<TrackEvent>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, sinks: [any AudioSink], stop: EventFD, queue: SharedSendBuffer,
+        track: AudioTrack, fillsWithSilence: Bool, sinks: [any AudioSink], stop: EventFD, hub: PacketHub,
         counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
     ) {
         source = track.source
@@ -35,7 +37,7 @@ final class AudioPipeline {
         self.fillsWithSilence = fillsWithSilence
         self.sinks = sinks
         self.stop = stop
-        self.queue = queue
+        self.hub = hub
         self.counters = counters
         self.control = control
         self.reports = reports
@@ -101,7 +103,7 @@ final class AudioPipeline {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
             if let replacement = control.takeAudioReplacement() {
-                try replace(replacement.quality, of: replacement.pause)
+                try replace(replacement.quality, in: replacement.epoch)
                 continue
             }
             append(try encoder.encode(try takeOrders(with: block)))
@@ -119,20 +121,17 @@ final class AudioPipeline {
     }
 
     /// Another sample rate: source and encoder anew, the header first.
-    /// - Parameter pause: in which the stream waits for it.
-    private func replace(_ quality: AudioQuality, of pause: Int) throws {
+    /// - Parameter epoch: that they are for.
+    private func replace(_ quality: AudioQuality, in epoch: Int) throws {
         // The source before is closed first.
         source = SilenceSource(format: source.format, stop: stop)
         guard let track = try reopen(quality) else { return }
         source = track.source
         encoder = track.encoder
         hasStarted = !track.hasMicrophone
-        queue.audioEncoderReplaced(of: pause)
+        self.epoch = epoch
         append([encoder.takeHeader(at: MonotonicClock.now())])
     }
 
-    private func append(_ packets: [EncodedPacket]) {
-        let events = queue.append(packets)
-        if !events.isEmpty { reports.send(.buffer(events)) }
-    }
+    private func append(_ packets: [EncodedPacket]) { hub.append(packets, epoch: epoch) }
 }

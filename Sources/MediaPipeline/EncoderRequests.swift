@@ -20,8 +20,8 @@ public final class EncoderRequests: Sendable {
     struct VideoRequests: Sendable {
         /// A new encoder, for a stream that starts again.
         var replacement: VideoEncoderConfiguration?
-        /// The pause of `SharedSendBuffer` in which the stream waits for it.
-        var pause: Int?
+        /// The hub's epoch that it is for; `nil` for the present one.
+        var epoch: Int?
         /// The largest size of the stream that starts again.
         var dimension: FrameSize?
         /// Frames of another size, in a stream that goes on.
@@ -60,8 +60,8 @@ public final class EncoderRequests: Sendable {
         var audioBitrate: Bitrate?
         var isMuted = false
         var pause = VideoPause()
-        /// Another sample rate, for a stream that starts again; and the pause of `SharedSendBuffer`.
-        var audioReplacement: (quality: AudioQuality, pause: Int)?
+        /// Another sample rate, for a stream that starts again; and the hub's epoch that it is for.
+        var audioReplacement: (quality: AudioQuality, epoch: Int)?
         /// The camera that is to be on.
         var camera: CameraWish?
         var filterStatus = FilterStatus()
@@ -109,7 +109,7 @@ public final class EncoderRequests: Sendable {
         orders.withLock { orders in
             // The stream may still wait for the one that this one comes in place of.
             if let replacement {
-                orders.video = orders.video.replaced(by: replacement, pause: orders.video.pause)
+                orders.video = orders.video.replaced(by: replacement, epoch: orders.video.epoch)
             }
             if let resize { orders.video.resize = resize }
             var audio = AudioRequests(isMuted: isMuted)
@@ -138,22 +138,21 @@ public final class EncoderRequests: Sendable {
     ///   - video: what a new video encoder is opened with; `nil` keeps the present one. What was ordered from that is void.
     ///   - dimension: the largest size that the stream has from now on.
     ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
-    ///   - pause: ends the stream where frames and audio packets wait, and gives the pause's number. It is done before
-    ///     anything is ordered: what the encoders' threads answer must not come before it is waited for.
+    ///   - epoch: that they are for; the hub has started it. It is known before anything is ordered: what the encoders'
+    ///     threads answer must not come before the hub waits for it.
     public func replaceEncoders(
         video: VideoEncoderConfiguration?, dimension: FrameSize? = nil, audio: AudioQuality?, replacesAudio: Bool,
-        after pause: () -> Int
+        epoch: Int
     ) {
-        let pause = pause()
         if let video {
             orders.withLock { orders in
-                orders.video = orders.video.replaced(by: video, pause: pause)
+                orders.video = orders.video.replaced(by: video, epoch: epoch)
                 orders.video.dimension = dimension
             }
         }
         guard let audio else { return }
         guard replacesAudio else { return perform([.setAudio(audio)]) }
-        orders.withLock { $0.audioReplacement = (audio, pause) }
+        orders.withLock { $0.audioReplacement = (audio, epoch) }
     }
 
     /// While muted, audio goes out as silence: the track stays.
@@ -206,7 +205,7 @@ public final class EncoderRequests: Sendable {
         }
     }
 
-    func takeAudioReplacement() -> (quality: AudioQuality, pause: Int)? {
+    func takeAudioReplacement() -> (quality: AudioQuality, epoch: Int)? {
         orders.withLock { orders in
             defer { orders.audioReplacement = nil }
             return orders.audioReplacement
@@ -229,8 +228,8 @@ public final class EncoderRequests: Sendable {
 
 extension EncoderRequests.VideoRequests {
     /// What was ordered from the encoder before is void; what camera and filters are asked for stays.
-    fileprivate func replaced(by encoder: VideoEncoderConfiguration, pause: Int?) -> Self {
-        var requests = Self(replacement: encoder, pause: pause)
+    fileprivate func replaced(by encoder: VideoEncoderConfiguration, epoch: Int?) -> Self {
+        var requests = Self(replacement: encoder, epoch: epoch)
         requests.dimension = dimension
         requests.controls = controls
         requests.filters = filters

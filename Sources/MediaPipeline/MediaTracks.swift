@@ -11,7 +11,7 @@ import StreamQuality
 public enum TrackEvent: Sendable {
     public typealias Track = StreamTrack
 
-    /// The track's last packet is in the queue. A note when the source ended by itself.
+    /// The track's last packet is in the hub. A note when the source ended by itself.
     case ended(Track, note: String?)
     /// Something about the source that people and scripts should know.
     case note(Track, String)
@@ -24,7 +24,6 @@ public enum TrackEvent: Sendable {
     case cameraSwitched(to: String, after: Duration)
     /// The camera that was asked for does not come; the one before stays.
     case cameraSwitchFailed(String, reason: String)
-    case buffer([SendBufferEvent])
     case encoder(StreamEvent)
     /// What people should know of an encoder that goes on.
     case encoderNote(String)
@@ -71,15 +70,14 @@ public final class MediaTracks {
     ///   - stop: once signalled, every source ends at once. It is not drained.
     /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `stop` may be signalled.
     public init(
-        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, queue: SharedSendBuffer,
-        counters: SharedCounters,
-        control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, hub: PacketHub,
+        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
     ) throws {
         gate = try StartGate(stop: stop)
         // Both are opened before a thread is started: a failure here leaves nothing behind.
         let video = try VideoTrack(
             settings: &settings, point: point, maximum: maximum, stop: stop,
-            output: VideoOutput(queue: queue, counters: counters, reports: reports), requests: control,
+            output: VideoOutput(hub: hub, counters: counters, reports: reports), requests: control,
             reports: reports, console: console)
         let audio = try AudioTrack(
             settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
@@ -95,11 +93,11 @@ public final class MediaTracks {
         do {
             if let video {
                 try startVideo(
-                    video, snapshots, settings, queue: queue, counters: counters, control: control, reports: reports)
+                    video, snapshots, settings, counters: counters, control: control, reports: reports)
             }
             if let audio {
                 try startAudio(
-                    audio, settings, stop: stop, queue: queue, counters: counters, control: control, reports: reports)
+                    audio, settings, stop: stop, hub: hub, counters: counters, control: control, reports: reports)
             }
         } catch {
             // The track that has its thread waits at the gate, with its device open.
@@ -110,12 +108,12 @@ public final class MediaTracks {
     }
 
     private func startVideo(
-        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings, queue: SharedSendBuffer,
-        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings, counters: SharedCounters,
+        control: EncoderRequests, reports: Mailbox<TrackEvent>
     ) throws {
         let gate = gate
         let pipeline = VideoPipeline(
-            track: track, queue: queue, counters: counters, control: control, controls: controls,
+            track: track, counters: counters, control: control, controls: controls,
             snapshots: snapshots, brightness: brightness, preview: settings.preview,
             sinks: settings.frameSinks, reports: reports)
         let isLive = settings.video.isLive || !settings.cameras.isEmpty
@@ -123,12 +121,12 @@ public final class MediaTracks {
     }
 
     private func startAudio(
-        _ track: sending AudioTrack, _ settings: MediaSettings, stop: EventFD, queue: SharedSendBuffer,
+        _ track: sending AudioTrack, _ settings: MediaSettings, stop: EventFD, hub: PacketHub,
         counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
     ) throws {
         let gate = gate
         let pipeline = AudioPipeline(
-            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, stop: stop, queue: queue,
+            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, stop: stop, hub: hub,
             counters: counters, control: control, reports: reports)
         // What files and pipes give is not to be lost.
         let isLive = settings.audio.takesSampleRate

@@ -1,12 +1,12 @@
 import StreamLogic
 import Synchronization
 
-/// Every thread of a publisher adds to them.
+/// Every thread of a stream's sources and encoders adds to them.
 public final class SharedCounters: Sendable {
-    private let counters = Mutex(PublishCounters())
+    private let counters = Mutex(EncodedCounters())
 
     public init() {}
 
-    public var snapshot: PublishCounters { counters.withLock { $0 } }
-    public func update(_ body: (inout PublishCounters) -> Void) { counters.withLock { body(&$0) } }
+    public var snapshot: EncodedCounters { counters.withLock { $0 } }
+    public func update(_ body: (inout EncodedCounters) -> Void) { counters.withLock { body(&$0) } }
 }

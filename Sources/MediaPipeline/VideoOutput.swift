@@ -5,10 +5,12 @@ import Media
 import StreamQuality
 import Synchronization
 
-/// Where the packets of a stream's video encoders come together on their way into the send buffer: one encoder is heard at a
-/// time, from a keyframe on. Any thread; packets go on under the lock, so that two encoders' cannot mix.
+/// Where the packets of a stream's video encoders come together on their way into the hub: one encoder is heard at a time, from
+/// a keyframe on. Any thread; packets go on under the lock, so that two encoders' cannot mix.
 public final class VideoOutput: Sendable {
     fileprivate struct State {
+        /// That the encoders of now were made for.
+        var epoch = PacketHub.firstEpoch
         var madeCount = 0
         /// The encoder that is heard.
         var heard: Int?
@@ -36,7 +38,7 @@ public final class VideoOutput: Sendable {
         let wished: MediaTimestamp
     }
 
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
     private let counters: SharedCounters
     private let reports: Mailbox<TrackEvent>
     private let state = Mutex(State())
@@ -45,8 +47,8 @@ public final class VideoOutput: Sendable {
     /// was inside already.
     private static let awaitedLimit = 4
 
-    init(queue: SharedSendBuffer, counters: SharedCounters, reports: Mailbox<TrackEvent>) {
-        self.queue = queue
+    init(hub: PacketHub, counters: SharedCounters, reports: Mailbox<TrackEvent>) {
+        self.hub = hub
         self.counters = counters
         self.reports = reports
     }
@@ -103,8 +105,10 @@ public final class VideoOutput: Sendable {
     }
 
     /// The stream ends to start again: the next header counts, even if it is the same.
-    func streamRestarts() {
+    /// - Parameter epoch: that the encoder was made for which comes now; `nil` for the present one.
+    func streamRestarts(epoch: Int?) {
         state.withLock { state in
+            state.epoch = epoch ?? state.epoch
             state.lastHeader = nil
             state.setsInFront = nil
         }
@@ -120,9 +124,9 @@ public final class VideoOutput: Sendable {
     }
 
     private func append(_ given: [EncodedPacket], from number: Int) {
-        let events = state.withLock { state in
+        state.withLock { state in
             let packets = given.flatMap { state.pass($0, from: number) }
-            guard !packets.isEmpty else { return [] as [SendBufferEvent] }
+            guard !packets.isEmpty else { return }
             counters.update { counters in
                 for packet in packets where !packet.kind.isHeader {
                     counters.encodedFrames += 1
@@ -130,9 +134,8 @@ public final class VideoOutput: Sendable {
                 }
             }
             state.takeAwaitedCamera(in: packets).map { reports.send($0) }
-            return queue.append(packets)
+            hub.append(packets, epoch: state.epoch)
         }
-        if !events.isEmpty { reports.send(.buffer(events)) }
     }
 }
 
@@ -146,7 +149,7 @@ extension VideoOutput.State {
         return .cameraSwitched(to: camera.name, after: MonotonicClock.now() - camera.wished)
     }
 
-    /// - Returns: what goes into the send buffer: nothing, the packet, or its header before it.
+    /// - Returns: what goes into the hub: nothing, the packet, or its header before it.
     fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
         guard case .video(let isKeyframe) = packet.kind else {
             headers[number] = packet

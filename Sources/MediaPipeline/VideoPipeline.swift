@@ -32,7 +32,6 @@ final class VideoPipeline {
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
     let output: VideoOutput
-    private let queue: SharedSendBuffer
     private let counters: SharedCounters
     private let control: EncoderRequests
     private let liveControls: LiveControls
@@ -49,7 +48,7 @@ final class VideoPipeline {
     private var keyframeDistance: Int
 
     init(
-        track: VideoTrack, queue: SharedSendBuffer, counters: SharedCounters, control: EncoderRequests,
+        track: VideoTrack, counters: SharedCounters, control: EncoderRequests,
         controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
         sinks: [any FrameSink], reports: Mailbox<TrackEvent>
     ) {
@@ -69,7 +68,6 @@ final class VideoPipeline {
         frameRate = track.configuration.frameRate
         level = track.configuration.level
         size = track.configuration.size
-        self.queue = queue
         self.counters = counters
         self.control = control
         liveControls = LiveControls(track.source, inUse: controls, reports: reports)
@@ -200,14 +198,13 @@ final class VideoPipeline {
             // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
-            output.streamRestarts()
             encoder = try makeEncoder(configuration, frames)
+            output.streamRestarts(epoch: orders.epoch)
             if let dimension = orders.dimension { adjusted?.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval
             pace(at: configuration.frameRate, from: time)
-            queue.videoEncoderReplaced(of: orders.pause)
         }
         if let configuration = orders.resize { try resize(to: configuration, at: time) }
         if let setting = orders.setting { try set(setting, at: time) }

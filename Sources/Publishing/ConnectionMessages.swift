@@ -42,9 +42,20 @@ struct ConnectionEvent: Sendable {
         case keyframeReached
         case reconnectRequested(RTMPURL)
         case reconnectRefused(ReconnectRefusal)
-        case buffer([SendBufferEvent])
     }
 
     let id: ConnectionID
+    let content: Content
+}
+
+/// What a target's threads report to the thread `stream`.
+struct TargetReport: Sendable {
+    enum Content: Sendable {
+        case connection(ConnectionEvent)
+        /// Of its send buffer.
+        case buffer([SendBufferEvent])
+    }
+
+    let target: TargetID
     let content: Content
 }

@@ -3,7 +3,6 @@ import Media
 import MediaPipeline
 import RTMP
 import StreamLogic
-import StreamQuality
 import Transport
 
 /// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
@@ -24,10 +23,9 @@ final class ConnectionThread {
     private let id: ConnectionID
     private let plan: ConnectionPlan
     private let network: PublisherNetwork
-    private let queue: SharedSendBuffer
-    private let counters: SharedCounters
+    private let queue: SinkBuffer
     private let commands: Mailbox<ConnectionCommand>
-    private let reports: Mailbox<ConnectionEvent>
+    private let send: @Sendable (ConnectionEvent) -> Void
 
     /// What `serve` waits for, in this order.
     private enum Waited: Int {
@@ -47,16 +45,15 @@ final class ConnectionThread {
     private var isSilent = false
 
     init(
-        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SharedSendBuffer,
-        counters: SharedCounters, commands: Mailbox<ConnectionCommand>, reports: Mailbox<ConnectionEvent>
+        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SinkBuffer,
+        commands: Mailbox<ConnectionCommand>, report: @escaping @Sendable (ConnectionEvent) -> Void
     ) {
         self.id = id
         self.plan = plan
         self.network = network
         self.queue = queue
-        self.counters = counters
         self.commands = commands
-        self.reports = reports
+        send = report
     }
 
     func run() {
@@ -76,7 +73,7 @@ final class ConnectionThread {
     }
 
     private func report(_ content: ConnectionEvent.Content) {
-        reports.send(ConnectionEvent(id: id, content: content))
+        send(ConnectionEvent(id: id, content: content))
     }
 
     private func publish() throws {
@@ -212,7 +209,7 @@ final class ConnectionThread {
                 report(.keyframeReached)
                 break
             }
-            guard let packet = headers.popFirst() ?? takeFromQueue() else { break }
+            guard let packet = headers.popFirst() ?? queue.take() else { break }
             if connection.needsMetadata(before: packet) { owesMetadata = true }
             if owesMetadata {
                 owesMetadata = false
@@ -222,19 +219,12 @@ final class ConnectionThread {
             }
             _ = try handle(connection.send(packet), on: connection)
         }
-        let events = queue.kernelQueueMeasured(
+        queue.kernelQueueMeasured(
             unsentBytes: connection.unsentByteCount, unacknowledgedBytes: connection.unacknowledgedByteCount)
-        if !events.isEmpty { report(.buffer(events)) }
         if connection.isIdle, queue.isFinished, !hasReportedDrained {
             hasReportedDrained = true
             report(.drained)
         }
-    }
-
-    private func takeFromQueue() -> EncodedPacket? {
-        guard let packet = queue.take() else { return nil }
-        counters.update { $0.packetSent(packet) }
-        return packet
     }
 
     /// - Returns: whether the connection is over.

@@ -12,7 +12,10 @@ public struct PublishSettings {
         case fast
     }
 
+    /// The quality follows what this server takes.
     public var destination: PublishDestination
+    /// They get the same stream, without what their links do not carry.
+    public var otherDestinations: [PublishDestination] = []
     public var media: MediaSettings
     public var quality: QualitySettings
     public var statusInterval: Duration

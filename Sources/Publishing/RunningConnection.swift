@@ -8,16 +8,15 @@ final class RunningConnection {
     let thread: JoinableThread
 
     init(
-        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SharedSendBuffer,
-        counters: SharedCounters, reports: Mailbox<ConnectionEvent>
+        id: ConnectionID, plan: ConnectionPlan, network: PublisherNetwork, queue: SinkBuffer,
+        report: @escaping @Sendable (ConnectionEvent) -> Void
     ) throws {
         let commands = try Mailbox<ConnectionCommand>()
         self.commands = commands
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: id, plan: plan, network: network, queue: queue, counters: counters, commands: commands,
-                    reports: reports
+                    id: id, plan: plan, network: network, queue: queue, commands: commands, report: report
                 ).run()
             })
     }

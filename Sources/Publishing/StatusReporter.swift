@@ -1,20 +1,20 @@
 import Media
 import StreamLogic
 
-/// Turns the counters into rates, once in the status interval.
+/// Turns what was sent into rates, once in the status interval.
 struct StatusReporter {
     /// Rates of a shorter time say little.
     private static let shortestTime = Duration.milliseconds(500)
 
-    private var last: (time: MediaTimestamp, counters: PublishCounters)
+    private var last: (time: MediaTimestamp, sent: SentCounters)
     private var lastRates: StreamRates?
 
-    init(now: MediaTimestamp) { last = (now, PublishCounters()) }
+    init(now: MediaTimestamp) { last = (now, SentCounters()) }
 
     /// What went out since the report before.
     mutating func status(_ snapshot: StreamSnapshot) -> StreamStatus {
-        let rates = StreamRates(from: last.counters, to: snapshot.counters, in: snapshot.time - last.time)
-        last = (snapshot.time, snapshot.counters)
+        let rates = StreamRates(from: last.sent, to: snapshot.sent, in: snapshot.time - last.time)
+        last = (snapshot.time, snapshot.sent)
         lastRates = rates
         return StreamStatus(snapshot, rates: rates)
     }
@@ -22,7 +22,7 @@ struct StatusReporter {
     /// The same for somebody who asks between two reports; the next report is not changed by it.
     func statusNow(_ snapshot: StreamSnapshot) -> StreamStatus {
         let time = snapshot.time - last.time
-        let rates = StreamRates(from: last.counters, to: snapshot.counters, in: time)
+        let rates = StreamRates(from: last.sent, to: snapshot.sent, in: time)
         return StreamStatus(snapshot, rates: time < Self.shortestTime ? lastRates ?? rates : rates)
     }
 }

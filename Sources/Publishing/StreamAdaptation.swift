@@ -9,7 +9,6 @@ import StreamQuality
 final class StreamAdaptation {
     /// What the publisher has to do or tell.
     enum Event {
-        case buffer([SendBufferEvent])
         case changed(QualityChange)
         /// - Parameter bitrate: what it carries.
         case uplinkTooSlow(bitrate: Bitrate)
@@ -25,7 +24,8 @@ final class StreamAdaptation {
     /// Makes what the encoder is set to for frames of an operating point's size; `nil` when it cannot have it.
     var resizedEncoder: ((OperatingPoint) -> VideoEncoderConfiguration?)?
     private let control: EncoderRequests
-    private let queue: SharedSendBuffer
+    /// The leading target's.
+    private var queue: SinkBuffer
     private let counters: SharedCounters
     /// `nil` while no media is sent.
     private(set) var nextMeasurement: MediaTimestamp?
@@ -37,7 +37,7 @@ final class StreamAdaptation {
     /// The next connection is the stream's next start, by our own wish.
     private var isRestarting = false
 
-    init(settings: QualitySettings, control: EncoderRequests, queue: SharedSendBuffer, counters: SharedCounters) {
+    init(settings: QualitySettings, control: EncoderRequests, queue: SinkBuffer, counters: SharedCounters) {
         controller = QualityController(settings: settings, now: MonotonicClock.now())
         self.control = control
         self.queue = queue
@@ -48,6 +48,12 @@ final class StreamAdaptation {
     var isLinkStalled: Bool { controller.isLinkStalled }
     var linkEstimate: Bitrate? { controller.linkEstimate }
     var bufferLimits: SendBufferLimits { controller.settings.bufferLimits }
+
+    /// Another target leads from now on.
+    func follow(_ queue: SinkBuffer) {
+        self.queue = queue
+        isRestarting = false
+    }
 
     /// Media flows on a new connection from now on.
     func connectionOpened(now: MediaTimestamp) -> [Event] {
@@ -134,7 +140,9 @@ final class StreamAdaptation {
         return actions.compactMap { action in
             switch action {
             case .resizeVideo, .setVideo, .setAudio, .requestKeyframe: return nil
-            case .discardWaitingVideo: return .buffer(queue.discardWaitingVideo())
+            case .discardWaitingVideo:
+                queue.discardWaitingVideo()
+                return nil
             case .restartStream(let point):
                 isRestarting = true
                 return .restart(point)

@@ -4,12 +4,12 @@ import Media
 /// Encoded media on its way to the network, measured in seconds.
 ///
 /// The duration counts what waits here and what the kernel holds unsent, as time, by the packets' own timestamps;
-/// the longer of the two tracks counts. When more comes than may wait, frames are dropped up to the newest
-/// keyframe that waits, or all of them when none does: so always the whole rest of a GOP, and never a frame
-/// that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
+/// the longer of the two tracks counts. Its policy decides what happens when more comes than may wait. For a target,
+/// frames are dropped up to the newest keyframe that waits, or all of them when none does: so always the whole rest of a
+/// GOP, and never a frame that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
 ///
-/// Each packet costs constant time, taken over its life. Memory is bounded by `SendBufferLimits`: at most
-/// `maxDuration` of video waits, a quarter of a second more of audio, and at most `maxByteCount` bytes.
+/// Each packet costs constant time, taken over its life. Memory is bounded: for a target, at most `maxDuration` of video
+/// waits, a quarter of a second more of audio, and at most `SendBufferLimits.maxByteCount` bytes.
 public struct SendBuffer: Sendable {
     struct Item {
         let packet: EncodedPacket
@@ -21,6 +21,7 @@ public struct SendBuffer: Sendable {
     }
 
     public let limits: SendBufferLimits
+    let policy: SendBufferPolicy
     /// Bytes that may be under way without being acknowledged; more waits here, where it can be given up for newer
     /// frames, and does not overflow the queue of a router. `nil` for no limit.
     public var flightLimit: Int?
@@ -28,7 +29,6 @@ public struct SendBuffer: Sendable {
     var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
     private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
     var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
-    var headers = PerTrack<EncodedPacket?>(video: nil, audio: nil)
     /// The order of each keyframe that waits.
     var keyframes: Deque<Int> = []
     private var nextOrder = 0
@@ -42,6 +42,8 @@ public struct SendBuffer: Sendable {
 
     /// Bytes of the packets that wait here; the kernel's not counted.
     public internal(set) var waitingByteCount = 0
+    /// More came than a recording may hold: it ends with what waits.
+    public internal(set) var hasOverflowed = false
     var handedOutByteCount = 0
     private var largestDelivery = 0
 
@@ -55,8 +57,9 @@ public struct SendBuffer: Sendable {
     static let recentTime = Duration.seconds(1)
     static let audioGrace = Duration.milliseconds(250)
 
-    public init(limits: SendBufferLimits = .standard) {
-        self.limits = limits
+    public init(_ policy: SendBufferPolicy = .target(.standard)) {
+        self.policy = policy
+        limits = policy.limits
         alarms = SendBufferAlarms(limits: limits)
     }
 
@@ -95,8 +98,8 @@ public struct SendBuffer: Sendable {
     /// Takes a packet that the encoder gave. Video and audio come each in the order of their decode times.
     public mutating func append(_ packet: EncodedPacket, now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
+        if overflows(with: packet, &events) { return events }
         if packet.isHeader {
-            headers[packet.track] = packet
             enqueue(packet)
             return events
         }
@@ -114,15 +117,6 @@ public struct SendBuffer: Sendable {
         makeRoom(now, &events)
         return events
     }
-
-    /// The latest header of a track while nothing is sent: what the next connection starts with.
-    public mutating func headerReplaced(_ header: EncodedPacket) { headers[header.track] = header }
-
-    /// The video encoder is replaced: its header is not for what comes next, even if the new one is late.
-    public mutating func videoHeaderExpired() { headers.video = nil }
-
-    /// As `videoHeaderExpired`, of audio.
-    public mutating func audioHeaderExpired() { headers.audio = nil }
 
     mutating func enqueue(_ packet: EncodedPacket) {
         let track = packet.track
@@ -160,7 +154,7 @@ public struct SendBuffer: Sendable {
         return waiting.audio.first.map { video.order < $0.order } ?? true
     }
 
-    /// Takes the next packet to be sent. It counts as unsent until the kernel's queue says otherwise.
+    /// Takes the next packet to be sent. For a target it counts as unsent until the kernel's queue says otherwise.
     /// - Returns: `nil` when nothing waits, or enough is under way.
     public mutating func takeNext() -> EncodedPacket? {
         if let flightLimit, unacknowledged.byteCount >= flightLimit { return nil }
@@ -172,6 +166,7 @@ public struct SendBuffer: Sendable {
         case (let video?, let audio?): track = video.order < audio.order ? .video : .audio
         }
         let item = removeFirst(track)
+        guard case .target = policy else { return item.packet }
         let byteCount = item.packet.wireByteCount
         unsent.append(byteCount: byteCount, track: track, span: item.span)
         unacknowledged.append(byteCount: byteCount, track: track, span: item.span)

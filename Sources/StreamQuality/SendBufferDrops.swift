@@ -9,14 +9,29 @@ extension SendBuffer {
     private var isTooLarge: Bool { byteCount > SendBufferLimits.maxByteCount }
 
     mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
+        if case .recording = policy { return }
         guard isVideoOverfull || isAudioOverfull else { return }
         // As long as it stays full, each keyframe would go the way of the last one: then there is no hurry.
         let isUrgent = !alarms.isFull || isRetryDue(now)
         alarms.overfilled(&events)
         var dropped: [DroppedItem] = []
-        while isVideoOverfull, dropVideo(upTo: newestUsableKeyframe, .bufferFull, into: &dropped) {}
-        drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
+        if policy == .preview {
+            _ = dropVideo(upTo: nil, .bufferFull, into: &dropped)
+            drop(.audio, .bufferFull, into: &dropped) { _, _ in true }
+        } else {
+            while isVideoOverfull, dropVideo(upTo: newestUsableKeyframe, .bufferFull, into: &dropped) {}
+            drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
+        }
         report(dropped, isUrgent: isUrgent, now, &events)
+    }
+
+    /// A recording that cannot take the packet ends here: what waits is whole, and is still to be written.
+    mutating func overflows(with packet: EncodedPacket, _ events: inout [SendBufferEvent]) -> Bool {
+        guard case .recording(let maxByteCount) = policy, !hasOverflowed else { return hasOverflowed }
+        guard waitingByteCount + packet.wireByteCount > maxByteCount else { return false }
+        hasOverflowed = true
+        events.append(.overflowed(byteCount: waitingByteCount))
+        return true
     }
 
     /// Drops the frames that wait, so that the next one sent is a keyframe of the last second: one that waits
@@ -29,41 +44,26 @@ extension SendBuffer {
         return events
     }
 
-    /// Starts anew on a connection that has just been opened: what waited for the old one is dropped, the latest
-    /// sequence headers go first, and the first frame is a keyframe.
-    public mutating func connectionOpened(now: MediaTimestamp) -> [SendBufferEvent] {
+    /// Starts again on a connection that has just been opened: what waited for the old one is dropped, these sequence
+    /// headers go first, and the first frame is a keyframe.
+    public mutating func connectionOpened(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
         drop(.video, .newConnection, into: &dropped) { _, _ in true }
         drop(.audio, .newConnection, into: &dropped) { _, _ in true }
         waiting = PerTrack(video: [], audio: [])
         waitingByteCount = 0
-        dateHeaders()
         newestTime = PerTrack(video: nil, audio: nil)
         // What the old connection still held is lost and counts neither as waiting nor as delivered.
         unsent = ByteLedger()
         unacknowledged = ByteLedger()
         handedOutByteCount = deliveredByteCount
-        for header in [headers.video, headers.audio] {
-            if let header { enqueue(header) }
-        }
+        for header in headers { enqueue(header) }
         isAwaitingKeyframe = true
         if !dropped.isEmpty { events.append(.droppedItems(dropped)) }
         requestKeyframe(now, &events)
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
         return events
-    }
-
-    /// Headers are kept from when their encoders started, and the stream has gone on since. No packet that is still to come
-    /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
-    /// from the first header leaves nothing out.
-    private mutating func dateHeaders() {
-        let times = [Track.video, .audio].compactMap { track in
-            headers[track].map { newestTime[track] ?? $0.decodeTime }
-        }
-        guard let time = times.min() else { return }
-        headers.video?.decodeTime = time
-        headers.audio?.decodeTime = time
     }
 
     /// The newest keyframe that waits with something to drop before it; `nil` when all frames must go.

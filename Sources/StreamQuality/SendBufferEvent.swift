@@ -35,6 +35,8 @@ public enum SendBufferEvent: Hashable, Sendable {
     case full
     /// Packets that were dropped, one by one, oldest first.
     case droppedItems([DroppedItem])
+    /// A recording could not be written as fast as it came. Nothing more is taken in.
+    case overflowed(byteCount: Int)
     /// The duration reached the high threshold.
     case roseAboveHigh
     /// The duration fell below the low threshold.

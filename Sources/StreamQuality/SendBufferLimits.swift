@@ -24,8 +24,11 @@ public struct SendBufferLimits: Hashable, Sendable {
     /// 3 s, 0.2 and 0.8.
     public static let standard = SendBufferLimits()
 
-    private init() {
-        maxDuration = .seconds(3)
+    /// 1 s.
+    static let preview = SendBufferLimits(.seconds(1))
+
+    private init(_ duration: Duration = .seconds(3)) {
+        maxDuration = duration
         lowThreshold = 0.2
         highThreshold = 0.8
     }

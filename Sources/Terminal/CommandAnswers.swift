@@ -54,13 +54,13 @@ extension StreamStatus {
     /// Lines about frames, sources and filters.
     /// - Parameter camera: the one that is on; `nil` where it has no name.
     public func sourceLines(camera: String?) -> [String] {
-        let sources = SourceSummary(counters, isMuted: isMuted)
+        let sources = SourceSummary(encoded, isMuted: isMuted)
         var lines = ["frames:   \(framesText)"]
         let name = camera.map { "\($0), " } ?? ""
         if let text = sources.camera { lines.append("camera:   \(name)\(text)") }
         if let text = sources.microphone { lines.append("audio:    \(text)") }
-        if !counters.filters.isEmpty {
-            lines.append("filters:  " + counters.filters.map(\.text).joined(separator: ", "))
+        if !encoded.filters.isEmpty {
+            lines.append("filters:  " + encoded.filters.map(\.text).joined(separator: ", "))
         }
         return lines
     }
@@ -97,17 +97,17 @@ extension StreamStatus {
             object.write("height", size.height)
         }
         object.write("targetBitsPerSecond", point.mediaBitrate.bitsPerSecond)
-        object.write("videoFrames", counters.sentFrames)
-        object.write("videoSkipped", counters.skippedFrames)
-        object.write("videoDropped", counters.droppedFrames)
-        object.write("videoDecimated", counters.decimatedFrames)
+        object.write("videoFrames", sent.sentFrames)
+        object.write("videoSkipped", encoded.skippedFrames)
+        object.write("videoDropped", sent.droppedFrames)
+        object.write("videoDecimated", encoded.decimatedFrames)
         object.write("framesPerSecond", (rates.videoFramesPerSecond * 10).rounded() / 10)
         object.write("bitsPerSecond", rates.total.bitsPerSecond)
         object.write("bufferedSeconds", (buffered.inSeconds * 100).rounded() / 100)
         object.write("encoder", encoder?.name ?? "none")
         if let camera { object.write("camera", camera) }
         object.writeObject("sources") { sources in
-            for (name, value) in counters.sourceFields {
+            for (name, value) in encoded.sourceFields {
                 switch value {
                 case .integer(let number): sources.write(name, number)
                 case .number(let number): sources.write(name, (number * 100).rounded() / 100)

@@ -10,13 +10,10 @@ struct LiveView {
     static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let head = "\(snapshot.target)  \(clock(snapshot.start.map { snapshot.time - $0 } ?? .zero))"
         let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
-        let counters = snapshot.counters
         let target = snapshot.size == nil ? 0 : snapshot.point.frameRate.framesPerSecond
         let state = stateName(snapshot)
-        let lost =
-            "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
-            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
-        let sources = SourceSummary(counters, isMuted: snapshot.isMuted)
+        let lost = snapshot.sent.framesText(snapshot.encoded)
+        let sources = SourceSummary(snapshot.encoded, isMuted: snapshot.isMuted)
         let lines =
             [
                 badge(snapshot) + "  " + clipped(head, to: columns - state.count - 6),
@@ -35,7 +32,7 @@ struct LiveView {
 
     /// The loudest sample of the last block: full is 0 dBFS, empty -60.
     private static func level(_ snapshot: StreamSnapshot, columns: Int) -> [String] {
-        let audio = snapshot.counters.audioSource
+        let audio = snapshot.encoded.audioSource
         guard audio.capturedSamples + audio.silentSamples > 0 else { return [] }
         let peak = max(-60, audio.peakDecibels ?? -60)
         let number = audio.peakDecibels.map { fixed(max(-99.9, $0), width: 5, decimals: 1) } ?? " none"

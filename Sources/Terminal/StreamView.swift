@@ -28,7 +28,7 @@ public final class StreamView: Sendable {
 
     public func take(_ message: StreamMessage) {
         switch message {
-        case .event(let event):
+        case .event(let event, of: _):
             switch state.withLock({ $0.outage.take(event) }) {
             case .line: console.emit(event)
             case .nothing: console.emit(event, showsText: false)
@@ -87,7 +87,7 @@ public final class StreamView: Sendable {
 
     private func show(_ state: State) {
         guard console.hasTerminal, let first = state.recent.first, let last = state.recent.last else { return }
-        let rates = StreamRates(from: first.counters, to: last.counters, in: last.time - first.time)
+        let rates = StreamRates(from: first.sent, to: last.sent, in: last.time - first.time)
         let counter = state.outage.counter.map { ["  \($0)"] } ?? []
         let view = LiveView.lines(last, rates, columns: console.columns)
         console.show(view: view + counter + (state.prompt.map { [$0] } ?? []))

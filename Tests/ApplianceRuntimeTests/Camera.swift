@@ -118,7 +118,7 @@ final class Camera {
 
     static func status(encoder: String, filters: [FilterReading] = []) -> StreamStatus {
         var snapshot = snapshot(live: .zero)
-        snapshot.counters.filters = filters
+        snapshot.encoded.filters = filters
         snapshot.encoder = EncoderIdentity(name: encoder, isHardware: true)
         let rates = StreamRates(
             videoFramesPerSecond: 30, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 500))
@@ -132,10 +132,11 @@ final class Camera {
         let point = OperatingPoint(
             videoQuality: .standard, videoBitrate: VideoQuality.standard.bitrate,
             frameRate: VideoQuality.standard.frameRate, audioQuality: .standard)
-        var counters = PublishCounters()
+        var counters = EncodedCounters()
         counters.videoSource.capturedFrames = 77
         var snapshot = StreamSnapshot(
-            time: .zero + duration, target: "the server", state: .connected, counters: counters, buffered: .zero,
+            time: .zero + duration, target: "the server", state: .connected, encoded: counters, sent: SentCounters(),
+            buffered: .zero,
             configuration: configuration, point: point)
         snapshot.start = .zero
         return snapshot

@@ -50,7 +50,7 @@ def wait_for_count(process: Process, name: str, count: int) -> None:
 
 
 def end_at_once(process: Process, signal_number: int = signal.SIGTERM) -> None:
-    """Asks the process to end, which waits for no server, network or file. LivePublisherTests and
+    """Asks the process to end, which waits for no server, network or file. LiveStreamTests and
     ConnectionThreadTests show in virtual time that it takes less than a second."""
     assert process.running, process.report()
     process.send(signal_number)

@@ -1,6 +1,7 @@
 """A card that is full, read-only or does not answer: the camera says so, goes on, and leaves it alone. CardFilesTests has the
 times between the attempts, and the minute after which a card that does not answer is reported."""
 
+import contextlib
 import ctypes
 import os
 import subprocess
@@ -110,8 +111,11 @@ def test_a_card_that_stays_read_only_is_reported_and_left_alone(children, small_
 
 def is_reading_pipe(camera: Appliance) -> bool:
     """Whether a thread waits for a writer of the pipe, in open(2)."""
-    threads = Path(f"/proc/{camera.process.child.pid}/task").iterdir()
-    return any("wait_for_partner" in (thread / "wchan").read_text() for thread in threads)
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        # A thread may end between the list and the look.
+        threads = Path(f"/proc/{camera.process.child.pid}/task").iterdir()
+        return any("wait_for_partner" in (thread / "wchan").read_text() for thread in threads)
+    return False
 
 
 def test_a_card_that_does_not_answer_holds_up_nothing(children):

@@ -176,6 +176,7 @@ def lease_anew(children, carrier_after: float, address_after: float):
     time.sleep(carrier_after)
     network.insert_plug()
     time.sleep(address_after)
+    wait_for_count(publisher, "reconnecting", 1)
     size = recorded(nginx)
     network.get_address()
     wait_for_more(nginx, publisher, size)

@@ -24,7 +24,8 @@ import Testing
     /// Of another shape, in ordinary memory: scaled, with bars.
     private static let backLayout = FrameLayout(packed: .i420, size: FrameSize(width: 160, height: 120))
 
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let control = EncoderRequests()
     private let reports: Mailbox<TrackEvent>
@@ -34,8 +35,9 @@ import Testing
     private let hardware = CameraHardware()
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: .zero)
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: .zero)
         reports = try Mailbox()
         stop = try EventFD()
         front = FakeCamera.Script(layout: Self.frontLayout, memory: .dmabuf, stop: stop)
@@ -63,7 +65,7 @@ import Testing
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, queue: queue,
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
             counters: counters, control: control, reports: reports, console: EventSink { _ in })
     }
 
@@ -277,7 +279,7 @@ private final class SentFrames {
     /// How many frames there were at each switch's report.
     private(set) var countsAtSwitches: [Int] = []
 
-    func take(from queue: SharedSendBuffer, _ reports: Mailbox<TrackEvent>) {
+    func take(from queue: SinkBuffer, _ reports: Mailbox<TrackEvent>) {
         while let packet = queue.take() {
             if case .video(let isKeyframe) = packet.kind { all.append((isKeyframe, packet.decodeTime)) }
         }

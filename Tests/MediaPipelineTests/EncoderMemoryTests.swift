@@ -21,7 +21,8 @@ private let configuration = VideoEncoderConfiguration(
 /// What the hardware is opened for, and what it is given then.
 @Suite(.serialized) struct EncoderMemoryTests {
     private let time = VirtualTime()
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let control = EncoderRequests()
     private let reports: Mailbox<TrackEvent>
@@ -29,10 +30,9 @@ private let configuration = VideoEncoderConfiguration(
     private let openings = Openings()
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) { [control] in
-            control.requestKeyframe()
-        }
-        queue.mediaStarted(at: .zero)
+        let media = try HubWithTarget { [control] in control.requestKeyframe() }
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: .zero)
         reports = try Mailbox()
         stop = try EventFD()
     }
@@ -41,7 +41,7 @@ private let configuration = VideoEncoderConfiguration(
         try FallbackEncoder(
             path: unusedNode(), configuration: configuration,
             frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind),
-            inUse: EncoderInUse(), output: VideoOutput(queue: queue, counters: counters, reports: reports),
+            inUse: EncoderInUse(), output: VideoOutput(hub: hub, counters: counters, reports: reports),
             reports: reports, opening: .now, openHardware: try openings.opening())
     }
 
@@ -141,7 +141,7 @@ private let configuration = VideoEncoderConfiguration(
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, queue: queue,
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
             counters: counters, control: control, reports: reports, console: EventSink { _ in })
     }
 
@@ -196,15 +196,13 @@ private let configuration = VideoEncoderConfiguration(
     @Test func theSendBufferAsksOnTheThreadThatFindsItOut() throws {
         try time.run {
             let requests = Atomic(0)
-            let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true) {
-                requests.add(1, ordering: .relaxed)
-            }
-            queue.mediaStarted(at: .zero)
+            let hub = try HubWithTarget { requests.add(1, ordering: .relaxed) }.hub
+            hub.mediaStarted(at: .zero)
             let start = MonotonicClock.now()
             var appended = 0
             // Until more waits than may wait, without a keyframe to go on with.
             while requests.load(ordering: .relaxed) == 0, appended < 200 {
-                _ = queue.append([
+                hub.append([
                     EncodedPacket(
                         kind: .video(isKeyframe: appended == 0), decodeTime: start + .milliseconds(33) * appended,
                         payload: [0])

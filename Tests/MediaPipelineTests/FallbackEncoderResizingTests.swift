@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
@@ -17,7 +18,8 @@ import Testing
     private static let large = FrameSize(width: 160, height: 120)
     private static let small = FrameSize(width: 80, height: 60)
 
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let reports: Mailbox<TrackEvent>
     private let hardware = Hardware()
@@ -61,8 +63,9 @@ import Testing
     }
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: .zero)
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: .zero)
         reports = try Mailbox()
     }
 
@@ -79,7 +82,7 @@ import Testing
             frames: SourceFrames(
                 layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled),
             inUse: EncoderInUse(),
-            output: VideoOutput(queue: queue, counters: counters, reports: reports), reports: reports, opening: .now
+            output: VideoOutput(hub: hub, counters: counters, reports: reports), reports: reports, opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }
 

@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
@@ -22,7 +23,8 @@ private struct Refusal: EncoderFailure {
 @Suite(.serialized) struct FallbackEncoderTests {
     private let time = VirtualTime()
     private let node = unusedNode()
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let reports: Mailbox<TrackEvent>
     private let output: VideoOutput
@@ -34,10 +36,11 @@ private struct Refusal: EncoderFailure {
         bitrate: Bitrate(kilobitsPerSecond: 264), profile: .baseline, level: .level3_0, keyframeInterval: 60)
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: .zero)
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: .zero)
         reports = try Mailbox()
-        output = VideoOutput(queue: queue, counters: counters, reports: reports)
+        output = VideoOutput(hub: hub, counters: counters, reports: reports)
         script = try ScriptedEncoder.Script()
     }
 

@@ -2,6 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
@@ -212,9 +213,9 @@ private final class LeasedArray: FrameMemory {
         try time.run {
             let encoders = try ScriptedEncoder.Script()
             let reports = try Mailbox<TrackEvent>()
-            let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-            queue.mediaStarted(at: .zero)
-            let output = VideoOutput(queue: queue, counters: SharedCounters(), reports: reports)
+            let hub = PacketHub(tracks: 1)
+            hub.mediaStarted(at: .zero)
+            let output = VideoOutput(hub: hub, counters: SharedCounters(), reports: reports)
             let configuration = VideoEncoderConfiguration(
                 size: size, frameRate: FrameRate(framesPerSecond: 30), bitrate: Bitrate(kilobitsPerSecond: 264),
                 profile: .baseline, level: .level3_0, keyframeInterval: 60)

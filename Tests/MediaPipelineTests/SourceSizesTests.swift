@@ -22,7 +22,8 @@ import Testing
     private static let largeLayout = FrameLayout(packed: .nv12, size: large)
     private static let smallLayout = FrameLayout(packed: .i420, size: small)
 
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let control = EncoderRequests()
     private let reports: Mailbox<TrackEvent>
@@ -31,8 +32,9 @@ import Testing
     private let hardware = Hardware()
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: .zero)
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: .zero)
         reports = try Mailbox()
         stop = try EventFD()
         script = FakeCamera.Script(layout: Self.largeLayout, memory: .dmabuf, stop: stop)
@@ -57,7 +59,7 @@ import Testing
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, queue: queue,
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
             counters: counters, control: control, reports: reports, console: EventSink { _ in })
     }
 
@@ -92,7 +94,7 @@ import Testing
     private final class Frames {
         private(set) var all: [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] = []
 
-        func take(from queue: SharedSendBuffer) {
+        func take(from queue: SinkBuffer) {
             while let packet = queue.take() {
                 guard case .video(let isKeyframe) = packet.kind else { continue }
                 all.append((isKeyframe, packet.payload.first ?? 0, packet.decodeTime))

@@ -1,21 +1,24 @@
 import DevicePorts
 import LinuxIO
 import Media
+import PipelineSupport
 import StreamQuality
 import Testing
 
 @testable import MediaPipeline
 
 struct VideoOutputTests {
-    private let queue: SharedSendBuffer
+    private let hub: PacketHub
+    private let queue: SinkBuffer
     private let counters = SharedCounters()
     private let output: VideoOutput
     private let start = MonotonicClock.now()
 
     init() throws {
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: start)
-        output = try VideoOutput(queue: queue, counters: counters, reports: Mailbox())
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: start)
+        output = try VideoOutput(hub: hub, counters: counters, reports: Mailbox())
     }
 
     private func header(_ byte: UInt8) -> EncodedPacket {
@@ -80,7 +83,7 @@ struct VideoOutputTests {
         output.listen(to: other)
         other.output([header(1), frame(33, isKey: true)])
         #expect(taken() == ["header 1", "key 0", "key 33"])
-        output.streamRestarts()
+        output.streamRestarts(epoch: nil)
         let third = output.makeSource()
         output.listen(to: third)
         third.output([header(1), frame(66, isKey: true)])

@@ -2,6 +2,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import MediaTestSupport
+import PipelineSupport
 import RTMP
 import StreamQuality
 import Synchronization
@@ -54,7 +55,7 @@ import WireSupport
             #expect(shortForm(server[1].tags) == ["header"] + frames)
             #expect(server[1].tags.map(\.timestamp) == [0] + times)
             #expect(!server[1].metadata.isEmpty)
-            #expect(publisher.counters.snapshot.sentFrames == 20)
+            #expect(publisher.queue.sent.sentFrames == 20)
             publisher.commands.send(.close)
             try publisher.expect("closed")
             #expect(server[1].hasEnded && !server[1].isReset)
@@ -65,7 +66,7 @@ import WireSupport
         try time.run {
             try publish()
             publisher.append([publisher.packets.header, publisher.packets.frame(0, isKeyframe: true)])
-            publisher.queue.trackEnded()
+            publisher.hub.trackEnded()
             try publisher.expect("drained")
             #expect(becomesTrue { server[1].tags.count == 2 })
         }
@@ -168,7 +169,7 @@ import WireSupport
             try next.start(on: server)
             next.commands.send(.startHandshake)
             try next.expect("publishing")
-            let headers = publisher.counters.snapshot.brought(upToDate: publisher.queue.headers)
+            let headers = publisher.queue.sent.brought(upToDate: publisher.hub.headers)
             next.commands.send(.startMedia(timeZero: publisher.packets.start, headers: headers))
             #expect(becomesTrue { shortForm(server[2].tags) == ["header", "key 2"] })
             #expect(!server[2].metadata.isEmpty)
@@ -186,7 +187,7 @@ import WireSupport
             server.perform(.close, on: 1)
             try publisher.expect("failed -1013")
             publisher.append([1, 2].map { publisher.packets.frame($0) })
-            _ = publisher.queue.connectionOpened()
+            publisher.hub.restart(publisher.queue)
             let next = try ThreadUnderTest(sharing: publisher)
             try next.start(on: server)
             next.commands.send(.startHandshake)
@@ -275,8 +276,8 @@ import WireSupport
 /// A connection's thread, and what it reports.
 private final class ThreadUnderTest {
     let packets: Packets
-    let queue: SharedSendBuffer
-    let counters: SharedCounters
+    let hub: PacketHub
+    let queue: SinkBuffer
     let commands: Mailbox<ConnectionCommand>
     private let reports: Mailbox<ConnectionEvent>
     private(set) var names: [String] = []
@@ -284,17 +285,16 @@ private final class ThreadUnderTest {
 
     init() throws {
         packets = Packets(start: MonotonicClock.now())
-        queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
-        queue.mediaStarted(at: packets.start)
-        counters = SharedCounters()
+        let media = try HubWithTarget()
+        (hub, queue) = (media.hub, media.target)
+        hub.mediaStarted(at: packets.start)
         commands = try Mailbox()
         reports = try Mailbox()
     }
 
     init(sharing other: ThreadUnderTest) throws {
         packets = other.packets
-        queue = other.queue
-        counters = other.counters
+        (hub, queue) = (other.hub, other.queue)
         commands = try Mailbox()
         reports = try Mailbox()
     }
@@ -305,18 +305,18 @@ private final class ThreadUnderTest {
     }
 
     func start(on server: ScriptedServer) throws {
-        let (queue, counters, commands, reports) = (queue, counters, commands, reports)
+        let (queue, commands, reports) = (queue, commands, reports)
         let network = server.network()
         thread = JoinableThread(
             try NamedThread("network") {
                 ConnectionThread(
-                    id: ConnectionID(number: 1), plan: .ofTests, network: network, queue: queue, counters: counters,
-                    commands: commands, reports: reports
+                    id: ConnectionID(number: 1), plan: .ofTests, network: network, queue: queue,
+                    commands: commands, report: { reports.send($0) }
                 ).run()
             })
     }
 
-    func append(_ packets: [EncodedPacket]) { _ = queue.append(packets) }
+    func append(_ packets: [EncodedPacket]) { hub.append(packets) }
 
     /// Waits until it was reported.
     func expect(_ name: String) throws {
@@ -341,7 +341,6 @@ private final class ThreadUnderTest {
         case .keyframeReached: "keyframeReached"
         case .reconnectRequested(let url): "reconnectRequested \(url.host)"
         case .reconnectRefused: "reconnectRefused"
-        case .buffer: nil
         }
     }
 }

@@ -35,7 +35,7 @@ import WireSupport
     @Test func commandsAreAnsweredWhileTheCardIsWaitedFor() throws {
         try time.run {
             let (server, card) = (try ScriptedServer(), try ScriptedCard(isHanging: true))
-            let stream = try LiveStream(on: server, to: try destination(), card: card.calls, reconnects: .endless)
+            let stream = try StreamUnderTest(on: server, to: try destination(), card: card.calls, reconnects: .endless)
             #expect(becomesTrue { stream.recorder.states == ["connecting"] })
             let start = MonotonicClock.now()
             stream.commands.send(.reportStatus(CommandID(1)))
@@ -54,7 +54,7 @@ import WireSupport
     @Test func aStreamThatWaitsForTheCardIsStoppedAtOnce() throws {
         try time.run {
             let (server, card) = (try ScriptedServer(), try ScriptedCard(isHanging: true))
-            let stream = try LiveStream(on: server, to: try destination(), card: card.calls)
+            let stream = try StreamUnderTest(on: server, to: try destination(), card: card.calls)
             #expect(becomesTrue { stream.recorder.states == ["connecting"] })
             let start = MonotonicClock.now()
             stream.commands.send(.stop)
@@ -69,7 +69,7 @@ import WireSupport
         try time.run {
             let (server, card) = (try ScriptedServer(), try ScriptedCard())
             let destination = try destination()
-            let stream = try LiveStream(on: server, to: destination, card: card.calls)
+            let stream = try StreamUnderTest(on: server, to: destination, card: card.calls)
             #expect(becomesTrue { isLive(server, 1) })
             card.hang()
             for connection in 1...2 {

@@ -29,7 +29,7 @@ import WireSupport
     @Test func pauseIsAnsweredReportedAndEnded() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server, isWatched: true)
+            let stream = try StreamUnderTest(on: server, isWatched: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
             for (number, isPaused, text) in [
                 (1, true, "paused: a still frame and silence go out"), (2, true, "the stream is paused already"),
@@ -56,7 +56,7 @@ import WireSupport
             let directory = try TemporaryDirectory()
             let path = try directory.write(Self.red, to: "slate.png")
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, preview: preview, pauseImage: path)
+            let stream = try StreamUnderTest(on: server, preview: preview, pauseImage: path)
             #expect(becomesTrue { server[1].tags.count > 40 })
             #expect(preview.record.lumas.allSatisfy { $0 == 128 })
             stream.commands.send(.pause(true))
@@ -90,7 +90,7 @@ import WireSupport
                 kind == "missing"
                 ? directory.file("no.png") : try directory.write(Array(Self.red.dropLast(25)), to: "cut.png")
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, preview: preview, pauseImage: path)
+            let stream = try StreamUnderTest(on: server, preview: preview, pauseImage: path)
             #expect(becomesTrue { stream.recorder.count(.pauseImageUnusable) == 1 })
             #expect(stream.recorder.field("reason", of: "pauseImageUnusable")?.contains(path) == true)
             #expect(becomesTrue { server[1].tags.count > 40 })
@@ -107,7 +107,7 @@ import WireSupport
         try time.run {
             let directory = try TemporaryDirectory()
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, preview: preview, pauseImage: directory.file("slate.png"))
+            let stream = try StreamUnderTest(on: server, preview: preview, pauseImage: directory.file("slate.png"))
             #expect(becomesTrue { stream.recorder.count(.pauseImageUnusable) == 1 })
             _ = try directory.write(Self.red, to: "slate.png")
             stream.commands.send(.loadPauseImage)
@@ -135,7 +135,7 @@ import WireSupport
     @Test func pauseEndsWhileTheStreamReconnects() throws {
         try time.run {
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, preview: preview, isPaused: true)
+            let stream = try StreamUnderTest(on: server, preview: preview, isPaused: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
             server.perform(.reset, on: 1)
             #expect(becomesTrue { stream.recorder.count(.reconnecting) == 1 })
@@ -150,7 +150,7 @@ import WireSupport
     @Test func streamThatStartsPausedIsBlackUntilThePauseEnds() throws {
         try time.run {
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, preview: preview, isPaused: true)
+            let stream = try StreamUnderTest(on: server, preview: preview, isPaused: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
             #expect(stream.recorder.texts(of: "paused") == ["paused: a still frame and silence go out"])
             #expect(preview.record.lumas.allSatisfy { $0 == 16 })
@@ -165,7 +165,8 @@ import WireSupport
             let directory = try TemporaryDirectory()
             let path = try directory.write(Self.red, to: "slate.png")
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
-            let stream = try LiveStream(on: server, cameras: ["front", "back"], preview: preview, pauseImage: path)
+            let stream = try StreamUnderTest(
+                on: server, cameras: ["front", "back"], preview: preview, pauseImage: path)
             #expect(becomesTrue { server[1].tags.count > 40 })
             stream.commands.send(.pause(true))
             #expect(becomesTrue { preview.record.lumas.last == 81 })

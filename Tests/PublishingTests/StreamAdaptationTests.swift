@@ -1,6 +1,7 @@
 import LinuxIO
 import Media
 import MediaTestSupport
+import PipelineSupport
 import StreamQuality
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
         settings.frameSizes = FrameSizeLadder(full: full)
         settings.resize = .seamless
         let control = EncoderRequests()
-        let queue = try SharedSendBuffer(limits: .standard, tracks: 1, hasVideo: true)
+        let queue = try HubWithTarget().target
         let adaptation = StreamAdaptation(
             settings: settings, control: control, queue: queue, counters: SharedCounters())
         adaptation.resizedEncoder = { point in

@@ -18,6 +18,14 @@ import WireSupport
 let testURL = RTMPURL(scheme: .rtmp, host: "live.example", application: "live", streamName: "key")
 
 extension ScriptedServer {
+    /// The way to several servers, each with a host of its own.
+    static func network(_ servers: [String: ScriptedServer]) -> PublisherNetwork {
+        PublisherNetwork(connect: { (request) throws(TransportError) in
+            guard let server = servers[request.url.host] else { throw .timedOut(peer: request.url.host, .connect) }
+            return try server.connect(cancellation: request.cancellation)
+        })
+    }
+
     /// The way to this server, whatever the URL.
     func network(links: ScriptedLinks? = nil) -> PublisherNetwork {
         PublisherNetwork(

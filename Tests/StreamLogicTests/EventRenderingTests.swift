@@ -199,7 +199,7 @@ struct EventRenderingTests {
             (EventSamples.snapshot(in: nil), "snapshot of 640x480, 81000 bytes"),
             (EventSamples.noSnapshot, "no snapshot: the disk is full"),
             (
-                .ended(EventSamples.counters, audioSeconds: 61.25),
+                .ended(EventSamples.encoded, EventSamples.sent, audioSeconds: 61.25),
                 "ended: 90 frames and 61.3 s of audio sent, 3 frames skipped by the encoder, 2 dropped, 1 decimated"
             ),
             (.failed(.closedByPeer, message: "gone"), nil),
@@ -208,10 +208,10 @@ struct EventRenderingTests {
 
     /// A slow processor's frames, which never reached the encoder.
     @Test func missedFramesAreShownWhereThereAreAny() {
-        var counters = EventSamples.counters
+        var counters = EventSamples.encoded
         #expect(counters.missedText == "")
         counters.videoSource.droppedFrames = 7
-        let ended = StreamEvent.ended(counters, audioSeconds: 61.25)
+        let ended = StreamEvent.ended(counters, EventSamples.sent, audioSeconds: 61.25)
         #expect(ended.text?.hasSuffix("2 dropped, 1 decimated, 7 missed") == true)
         #expect(line(ended).contains(" sourceFrames=95 sourceDropped=7 sourceRepeated=1 "))
     }

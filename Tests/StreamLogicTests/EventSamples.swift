@@ -37,7 +37,7 @@ enum EventSamples {
         .pauseImageUnusable(reason: "slate.png is empty"), snapshot(in: "/tmp/a.jpg"), noSnapshot,
         .preview(.lit(display: "HDMI-A-1, 1920x1080 at 60 Hz", isConverted: true)),
         .preview(.dark(reason: "no display is connected (HDMI-A-1)")),
-        .ended(counters, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
+        .ended(encoded, sent, audioSeconds: 61.25), .failed(.closedByPeer, message: "gone"),
     ]
 
     static let sparse: [StreamEvent] = [
@@ -85,10 +85,16 @@ enum EventSamples {
     static let measurement = StreamMeasurement(
         now: .zero, buffer: SendBuffer(), encodedVideoBytes: 5, encodedFrames: 6, skippedFrames: 7)
 
-    static var counters: PublishCounters {
-        var counters = PublishCounters()
-        (counters.sentFrames, counters.skippedFrames, counters.droppedFrames, counters.decimatedFrames) = (90, 3, 2, 1)
-        (counters.sentVideoBytes, counters.sentAudioPackets, counters.sentAudioBytes) = (40_000, 129, 9_000)
+    static var sent: SentCounters {
+        var sent = SentCounters()
+        (sent.sentFrames, sent.droppedFrames) = (90, 2)
+        (sent.sentVideoBytes, sent.sentAudioPackets, sent.sentAudioBytes) = (40_000, 129, 9_000)
+        return sent
+    }
+
+    static var encoded: EncodedCounters {
+        var counters = EncodedCounters()
+        (counters.skippedFrames, counters.decimatedFrames) = (3, 1)
         counters.conversions = 11
         counters.videoSource.capturedFrames = 95
         counters.videoSource.repeatedFrames = 1
@@ -112,7 +118,7 @@ enum EventSamples {
     }
 
     static var status: StreamStatus {
-        var snapshot = snapshot(counters, point)
+        var snapshot = snapshot(encoded, sent, point)
         snapshot.camera = "front"
         (snapshot.start, snapshot.time) = (.zero, MediaTimestamp(milliseconds: 75_000))
         snapshot.encoder = EncoderIdentity(name: "v4l2:/dev/video11", isHardware: true)
@@ -121,14 +127,18 @@ enum EventSamples {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    private static var audioStatus: StreamStatus { StreamStatus(snapshot(PublishCounters(), audioPoint), rates: rates) }
+    private static var audioStatus: StreamStatus {
+        StreamStatus(snapshot(EncodedCounters(), SentCounters(), audioPoint), rates: rates)
+    }
 
     static let rates = StreamRates(
         videoFramesPerSecond: 29.5, audioPacketsPerSecond: 43, total: Bitrate(bitsPerSecond: 512_400))
 
-    private static func snapshot(_ counters: PublishCounters, _ point: OperatingPoint) -> StreamSnapshot {
+    private static func snapshot(
+        _ encoded: EncodedCounters, _ sent: SentCounters, _ point: OperatingPoint
+    ) -> StreamSnapshot {
         StreamSnapshot(
-            time: .zero, target: "server/live/***", state: .connected, counters: counters,
+            time: .zero, target: "server/live/***", state: .connected, encoded: encoded, sent: sent,
             buffered: .milliseconds(250), configuration: configuration, point: point)
     }
 }

@@ -12,14 +12,16 @@ import Testing
         at seconds: Double, _ state: StreamState = .connected, sentBytes: Int = 0, isStalled: Bool = false,
         peak: Double? = nil, samples: Int = 0
     ) -> StreamSnapshot {
-        var counters = PublishCounters()
-        counters.sentVideoBytes = sentBytes
-        counters.sentFrames = Int(seconds * 30)
+        var sent = SentCounters()
+        sent.sentVideoBytes = sentBytes
+        sent.sentFrames = Int(seconds * 30)
+        var counters = EncodedCounters()
         counters.audioSource.capturedSamples = samples
         counters.audioSource.peakDecibels = peak
         var snapshot = StreamSnapshot(
             time: Self.start + .milliseconds(Int64(seconds * 1000)), target: "server/live/***", state: state,
-            counters: counters, buffered: .zero, configuration: EventSamples.configuration, point: EventSamples.point)
+            encoded: counters, sent: sent, buffered: .zero, configuration: EventSamples.configuration,
+            point: EventSamples.point)
         snapshot.start = state == .connecting ? nil : Self.start
         snapshot.isStalled = isStalled
         return snapshot

@@ -61,7 +61,7 @@ import Testing
         let maxDuration = Duration.milliseconds(Int.random(in: 1_000...5_000, using: &random))
         let limits = try SendBufferLimits(maxDuration: maxDuration)
         let interval = Int.random(in: 5...120, using: &random)
-        var run = Run(buffer: SendBuffer(limits: limits), script: MediaScript(keyframeInterval: interval))
+        var run = Run(buffer: SendBuffer(.target(limits)), script: MediaScript(keyframeInterval: interval))
         let hasAudio = Bool.random(using: &random)
         var capacity = 0
         var longest = Duration.zero

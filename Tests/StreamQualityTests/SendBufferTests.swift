@@ -238,20 +238,6 @@ import Testing
         #expect(buffer.takeNext()?.number == 1)
     }
 
-    @Test func theHeaderOfAnEncoderThatIsReplacedDoesNotReachTheNextConnection() {
-        var buffer = SendBuffer()
-        _ = buffer.append(MediaScript.videoHeader, now: .zero)
-        _ = buffer.append(MediaScript.audioHeader, now: .zero)
-        _ = takeAll(&buffer)
-        buffer.videoHeaderExpired()
-        _ = buffer.connectionOpened(now: time(1))
-        #expect(takeAll(&buffer).map(\.kind) == [.audioHeader], "the new encoder is late")
-        let header = EncodedPacket(kind: .videoHeader, decodeTime: time(1), payload: [7])
-        buffer.headerReplaced(header)
-        _ = buffer.connectionOpened(now: time(2))
-        #expect(takeAll(&buffer).map(\.payload) == [[7], MediaScript.audioHeader.payload])
-    }
-
     @Test func aNewConnectionStartsWithHeadersAndAKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
@@ -261,7 +247,8 @@ import Testing
         for _ in 0..<10 { _ = buffer.takeNext() }
         _ = buffer.kernelQueueMeasured(unsentBytes: 3_000, now: time(1))
         let delivered = buffer.deliveredByteCount
-        let events = buffer.connectionOpened(now: time(1))
+        let headers = [MediaScript.videoHeader, MediaScript.audioHeader]
+        let events = buffer.connectionOpened(headers: headers, now: time(1))
         #expect(drops(events).allSatisfy { $0.reason == .newConnection })
         #expect(events.contains(.keyframeNeeded))
         #expect(buffer.duration == .zero)
@@ -270,28 +257,6 @@ import Testing
         _ = buffer.append(script.frame(key: true), now: time(1))
         #expect(takeAll(&buffer).map(\.kind) == [.videoHeader, .audioHeader, .audio, .video(isKeyframe: true)])
         #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
-    }
-
-    @Test func headersForANewConnectionHaveTheTimeThatTheStreamHasComeTo() {
-        var buffer = SendBuffer()
-        var script = MediaScript()
-        _ = buffer.append(MediaScript.videoHeader, now: .zero)
-        _ = buffer.append(MediaScript.audioHeader, now: .zero)
-        #expect(takeAll(&buffer).map(\.decodeTime) == [.zero, .zero])
-        _ = fill(&buffer, from: &script, until: 8)
-        while script.audioTime <= time(7.9) { _ = buffer.append(script.audio(), now: time(8)) }
-        _ = buffer.connectionOpened(now: time(9))
-        // Of the older of the newest packets: none that follows, of either track, lies before.
-        #expect(takeAll(&buffer).map(\.decodeTime) == [time(7.9), time(7.9)])
-        // A connection that got nothing but the headers changes nothing.
-        _ = buffer.connectionOpened(now: time(10))
-        #expect(takeAll(&buffer).map(\.decodeTime) == [time(7.9), time(7.9)])
-        // Another encoder's header comes with its first frame, and audio may be a little behind.
-        while script.audioTime <= time(10.9) { _ = buffer.append(script.audio(), now: time(11)) }
-        buffer.headerReplaced(EncodedPacket(kind: .videoHeader, decodeTime: time(11), payload: [7]))
-        _ = takeAll(&buffer)
-        _ = buffer.connectionOpened(now: time(12))
-        #expect(takeAll(&buffer).map(\.decodeTime) == [time(10.9), time(10.9)])
     }
 
     @Test func aStuckKernelQueueDoesNotAskForAKeyframeWithEachFrame() {

@@ -61,7 +61,7 @@ struct Simulation {
         init(_ setup: Simulation) {
             self.setup = setup
             link = setup.link
-            buffer = SendBuffer(limits: setup.settings.bufferLimits)
+            buffer = SendBuffer(.target(setup.settings.bufferLimits))
             controller = QualityController(settings: setup.settings, now: .zero)
             encoder = SimulatedEncoder(point: controller.operatingPoint, flaws: setup.flaws, seed: setup.seed)
             audio = setup.settings.audioQuality
@@ -76,7 +76,7 @@ struct Simulation {
             if let next = pendingReconnections.first, time >= next {
                 pendingReconnections.removeFirst()
                 link.reconnect()
-                heard(buffer.connectionOpened(now: now))
+                heard(buffer.connectionOpened(headers: [], now: now))
                 perform(controller.connectionOpened(now: now), at: time)
             }
             if let next = pendingSettings.first, time >= next.time {
@@ -166,7 +166,7 @@ struct Simulation {
                     encoder.set(bitrate: point.videoBitrate, frameRate: point.frameRate, at: time)
                     audio = point.audioQuality
                     link.reconnect()
-                    heard(buffer.connectionOpened(now: now))
+                    heard(buffer.connectionOpened(headers: [], now: now))
                     perform(controller.connectionOpened(isRestart: true, now: now), at: time)
                 case .reportChange(let change): result.changes.append((time, change))
                 }

@@ -13,8 +13,10 @@ struct LiveViewTests {
         videoFramesPerSecond: 29.5, audioPacketsPerSecond: 43, total: Bitrate(kilobitsPerSecond: 512))
 
     private var snapshot: StreamSnapshot {
-        var counters = PublishCounters()
-        (counters.sentFrames, counters.skippedFrames, counters.droppedFrames, counters.decimatedFrames) = (90, 3, 2, 1)
+        var sent = SentCounters()
+        (sent.sentFrames, sent.droppedFrames) = (90, 2)
+        var counters = EncodedCounters()
+        (counters.skippedFrames, counters.decimatedFrames) = (3, 1)
         counters.videoSource.capturedFrames = 95
         let point = OperatingPoint(
             videoQuality: .medium1, videoBitrate: Bitrate(kilobitsPerSecond: 400),
@@ -23,7 +25,7 @@ struct LiveViewTests {
             settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
         var snapshot = StreamSnapshot(
             time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .connected,
-            counters: counters,
+            encoded: counters, sent: sent,
             buffered: .milliseconds(500), configuration: configuration, point: point)
         snapshot.start = .zero
         return snapshot
@@ -69,8 +71,8 @@ struct LiveViewTests {
         var changed = snapshot
         changed.reason = .linkCarriesLess
         changed.linkEstimate = Bitrate(kilobitsPerSecond: 480)
-        changed.counters.audioSource.capturedSamples = 1
-        changed.counters.audioSource.peakDecibels = -6
+        changed.encoded.audioSource.capturedSamples = 1
+        changed.encoded.audioSource.peakDecibels = -6
         let lines = shown(changed)
         #expect(lines[1].hasSuffix("  (the link carries less than is sent)"))
         #expect(lines[5].hasPrefix("  link       480 kbit/s"))
@@ -79,15 +81,15 @@ struct LiveViewTests {
         #expect(lines[10] == "  level     -6.0 dBFS    \(bar)" && lines.count == 11)
         var quieter = AudioSourceStatistics()
         quieter.peakDecibels = -12.25
-        changed.counters.audioSource.sources = [quieter, AudioSourceStatistics()]
-        changed.counters.audioSource.driftPPM = 2.5
+        changed.encoded.audioSource.sources = [quieter, AudioSourceStatistics()]
+        changed.encoded.audioSource.driftPPM = 2.5
         #expect(shown(changed)[9] == "  audio    peak -6.0 dBFS of -12.3 and silent, 0 overruns, drift 2.5 ppm")
     }
 
     @Test func itSaysThatAudioIsMutedOrSilent() {
         var muted = snapshot
         muted.isMuted = true
-        muted.counters.audioSource.capturedSamples = 1
+        muted.encoded.audioSource.capturedSamples = 1
         let lines = shown(muted)
         #expect(lines[9] == "  audio    muted, silent, 0 overruns")
         #expect(lines[10] == "  level     none dBFS    \(String(repeating: "░", count: 30))  muted")
@@ -111,7 +113,7 @@ struct LiveViewTests {
         snapshot.target = "a-host-with-a-long-name.example.com/application/***"
         snapshot.reason = .linkCarriesLess
         snapshot.isMuted = true
-        snapshot.counters.audioSource.capturedSamples = 1
+        snapshot.encoded.audioSource.capturedSamples = 1
         for line in shown(snapshot, columns: columns) where !line.hasPrefix("  link") {
             #expect(line.count <= columns, "\(line)")
         }

@@ -194,6 +194,14 @@ class Appliance:
         # A computer that looks has the camera again.
         self.wait(lambda status: status["state"] in ("ready", "webcam"))
 
+    def wait_until_encoders_are_closed(self) -> None:
+        """A driver's call that hung returns some time after the fault is over; until then the device is in use."""
+
+        def threads() -> list[str]:
+            return self.board.run("cat /proc/$(pidof tallycam)/task/*/comm", check=False).text.split()
+
+        wait_until(lambda: "encoder" not in threads(), 20, lambda: f"threads: {threads()}")
+
 
 # What OpenH264 takes for 640x360, and some; and with the frames that are made for it, where the C library keeps all that was
 # freed; kB.

@@ -89,6 +89,7 @@ def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, ngi
         appliance.stop()
     finally:
         set_faults(encoder, hang_release=0)
+    appliance.wait_until_encoders_are_closed()
     assert appliance.live_with() == "v4l2:/dev/video11"
     appliance.stop()
 

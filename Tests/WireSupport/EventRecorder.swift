@@ -5,6 +5,8 @@ import Synchronization
 public final class EventRecorder: Sendable {
     private struct Content: Sendable {
         var events: [any Event] = []
+        /// What each of them concerns.
+        var targets: [TargetID?] = []
         var notes: [String] = []
         var snapshots: [StreamSnapshot] = []
         var answers: [CommandID: CommandOutcome] = [:]
@@ -18,7 +20,9 @@ public final class EventRecorder: Sendable {
         EventSink { [self] message in
             content.withLock { content in
                 switch message {
-                case .event(let event): content.events.append(event)
+                case .event(let event, of: let target):
+                    content.events.append(event)
+                    content.targets.append(target)
                 case .note(let text): content.notes.append(text)
                 case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
                 case .answer(let id, let outcome): content.answers[id] = outcome
@@ -28,10 +32,22 @@ public final class EventRecorder: Sendable {
         }
     }
 
-    public func record(_ event: any Event) { content.withLock { $0.events.append(event) } }
+    public func record(_ event: any Event) {
+        content.withLock { content in
+            content.events.append(event)
+            content.targets.append(nil)
+        }
+    }
 
     /// The events of this name.
     public func events(_ name: String) -> [any Event] { content.withLock { $0.events.filter { $0.name == name } } }
+
+    /// What the events of this name concern.
+    public func targets(of name: String) -> [TargetID?] {
+        content.withLock { content in
+            zip(content.events, content.targets).filter { $0.0.name == name }.map { $0.1 }
+        }
+    }
 
     public var codes: [Int] { content.withLock { $0.events.map { $0.code?.rawValue ?? 0 } } }
     public var names: [String] { content.withLock { $0.events.map { $0.name } } }

@@ -114,7 +114,7 @@ extension StreamEvent: Event {
         case .pauseImageUnusable(let reason): "\(code?.meaning ?? ""): \(reason)"
         case .snapshot(let answer): answer.text
         case .preview(let event): event.text
-        case .ended(let counters, let seconds): counters.totalsText(audioSeconds: seconds)
+        case .ended(let encoded, let sent, let seconds): sent.totalsText(encoded, audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
         // People read of it in the program's last line.
         case .failed: nil
@@ -157,7 +157,7 @@ extension StreamEvent: Event {
         case .paused(let isPaused): [("paused", .flag(isPaused))]
         case .snapshot(let answer): answer.fields
         case .preview(let event): event.fields
-        case .ended(let counters, let seconds): counters.totalsFields(audioSeconds: seconds)
+        case .ended(let encoded, let sent, let seconds): sent.totalsFields(encoded, audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsFields
         case .failed(_, let message): [("message", .text(message))]
         }

@@ -45,7 +45,7 @@ extension SourceEvent {
     }
 }
 
-extension PublishCounters {
+extension EncodedCounters {
     /// What the status says about the sources.
     public var sourceFields: [EventField] {
         let video = videoSource
@@ -79,7 +79,7 @@ extension PublishCounters {
     }
 }
 
-extension PublishCounters {
+extension EncodedCounters {
     /// Of each filter, in the chain's order; none where nothing is filtered.
     private var filterFields: [EventField] {
         guard !filters.isEmpty else { return [] }
@@ -123,7 +123,7 @@ public struct SourceSummary {
     public let microphone: String?
 
     /// - Parameter isMuted: what the microphone gives goes out as silence.
-    public init(_ counters: PublishCounters, isMuted: Bool) {
+    public init(_ counters: EncodedCounters, isMuted: Bool) {
         let (video, audio) = (counters.videoSource, counters.audioSource)
         camera =
             video.capturedFrames + video.repeatedFrames > 0

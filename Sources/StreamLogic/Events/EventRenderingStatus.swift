@@ -15,17 +15,16 @@ extension StreamStatus {
 
     /// What has become of the frames, for people.
     public var framesText: String {
-        "\(counters.sentFrames) sent, \(counters.skippedFrames) skipped by the encoder, "
-            + "\(counters.droppedFrames) dropped, \(counters.decimatedFrames) decimated\(counters.missedText)"
+        sent.framesText(encoded)
     }
 
     var text: String {
         (isPaused ? "paused, " : "") + "\(fixed(rates.videoFramesPerSecond, decimals: 1)) fps, "
             + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of "
             + "\(fixed(point.mediaBitrate.kilobitsPerSecond, decimals: 0)) kbit/s (\(point.qualityName)), "
-            + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(counters.sentFrames) frames sent, "
-            + "\(counters.skippedFrames) skipped, \(counters.droppedFrames) dropped, "
-            + "\(counters.decimatedFrames) decimated\(counters.missedText)"
+            + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, \(sent.sentFrames) frames sent, "
+            + "\(encoded.skippedFrames) skipped, \(sent.droppedFrames) dropped, "
+            + "\(encoded.decimatedFrames) decimated\(encoded.missedText)"
     }
 
     var fields: [EventField] {
@@ -41,12 +40,12 @@ extension StreamStatus {
             ("audioPacketsPerSecond", .number(rates.audioPacketsPerSecond)),
             ("bitsPerSecond", .integer(rates.total.bitsPerSecond)),
             ("bufferedSeconds", .number(buffered.inSeconds)),
-            ("videoFrames", .integer(counters.sentFrames)), ("videoSkipped", .integer(counters.skippedFrames)),
-            ("videoDropped", .integer(counters.droppedFrames)),
-            ("videoDecimated", .integer(counters.decimatedFrames)),
+            ("videoFrames", .integer(sent.sentFrames)), ("videoSkipped", .integer(encoded.skippedFrames)),
+            ("videoDropped", .integer(sent.droppedFrames)),
+            ("videoDecimated", .integer(encoded.decimatedFrames)),
         ]
         fields += point.fields
-        fields += counters.sourceFields
+        fields += encoded.sourceFields
         if let linkEstimate { fields.append(("linkBitsPerSecond", .integer(linkEstimate.bitsPerSecond))) }
         if let reason { fields.append(("reason", .text(reason.name))) }
         return fields
@@ -69,19 +68,26 @@ extension FileStreamStatus {
     }
 }
 
-extension PublishCounters {
-    func totalsText(audioSeconds: Double) -> String {
-        "ended: \(sentFrames) frames and \(fixed(audioSeconds, decimals: 1)) s of audio sent, "
-            + "\(skippedFrames) frames skipped by the encoder, \(droppedFrames) dropped, "
-            + "\(decimatedFrames) decimated\(missedText)"
+extension SentCounters {
+    /// What has become of the frames, for people.
+    public func framesText(_ encoded: EncodedCounters) -> String {
+        "\(sentFrames) sent, \(encoded.skippedFrames) skipped by the encoder, "
+            + "\(droppedFrames) dropped, \(encoded.decimatedFrames) decimated\(encoded.missedText)"
     }
 
-    func totalsFields(audioSeconds: Double) -> [EventField] {
-        [
-            ("videoFrames", .integer(sentFrames)), ("videoSkipped", .integer(skippedFrames)),
-            ("videoDropped", .integer(droppedFrames)), ("videoDecimated", .integer(decimatedFrames)),
-            ("sourceFrames", .integer(videoSource.capturedFrames)), ("sourceDropped", .integer(missedFrames)),
-            ("sourceRepeated", .integer(videoSource.repeatedFrames)),
+    func totalsText(_ encoded: EncodedCounters, audioSeconds: Double) -> String {
+        "ended: \(sentFrames) frames and \(fixed(audioSeconds, decimals: 1)) s of audio sent, "
+            + "\(encoded.skippedFrames) frames skipped by the encoder, \(droppedFrames) dropped, "
+            + "\(encoded.decimatedFrames) decimated\(encoded.missedText)"
+    }
+
+    func totalsFields(_ encoded: EncodedCounters, audioSeconds: Double) -> [EventField] {
+        let source = encoded.videoSource
+        return [
+            ("videoFrames", .integer(sentFrames)), ("videoSkipped", .integer(encoded.skippedFrames)),
+            ("videoDropped", .integer(droppedFrames)), ("videoDecimated", .integer(encoded.decimatedFrames)),
+            ("sourceFrames", .integer(source.capturedFrames)), ("sourceDropped", .integer(encoded.missedFrames)),
+            ("sourceRepeated", .integer(source.repeatedFrames)),
             ("videoBytes", .integer(sentVideoBytes)),
             ("audioPackets", .integer(sentAudioPackets)), ("audioBytes", .integer(sentAudioBytes)),
             ("audioSeconds", .number(audioSeconds)),

@@ -134,7 +134,7 @@ public enum StreamEvent: Hashable, Sendable {
 
     // The end.
     /// In order, with the totals.
-    indirect case ended(PublishCounters, audioSeconds: Double)
+    indirect case ended(EncodedCounters, SentCounters, audioSeconds: Double)
     indirect case fileEnded(MediaTally)
     /// By this.
     /// - Parameter code: `nil` for what the list of codes does not have.
@@ -166,7 +166,7 @@ extension StreamEvent {
         case .durationChanged(let duration): [.bufferDuration(duration)]
         case .droppedItems(let items):
             items.map { item in .dropped(item, time: start.map { item.decodeTime - $0 } ?? .zero) }
-        case .keyframeNeeded: []
+        case .keyframeNeeded, .overflowed: []
         }
     }
 }

@@ -19,14 +19,19 @@ public struct StreamFailure: Error, Hashable, Sendable {
     public let code: EventCode?
     /// For people, without secrets.
     public let text: String
+    /// The server that is at fault; `nil` when none is.
+    public let target: TargetID?
     /// Nothing that worked before works any more: only the machine's restart is left.
     public let needsMachineRestart: Bool
 
-    public init(_ kind: Kind, code: EventCode? = nil, needsMachineRestart: Bool = false, _ text: String) {
+    public init(
+        _ kind: Kind, code: EventCode? = nil, needsMachineRestart: Bool = false, target: TargetID? = nil, _ text: String
+    ) {
         self.kind = kind
         self.code = code
         self.text = text
         self.needsMachineRestart = needsMachineRestart
+        self.target = target
     }
 
     public init(_ code: EventCode, needsMachineRestart: Bool = false, _ text: String) {

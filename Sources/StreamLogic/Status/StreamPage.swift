@@ -25,7 +25,7 @@ public struct StreamPage: Sendable {
     /// `nil` without a stream.
     public var page: ScreenPage? {
         guard let first = recent.first, let last = recent.last else { return nil }
-        let rates = StreamRates(from: first.counters, to: last.counters, in: last.time - first.time)
+        let rates = StreamRates(from: first.sent, to: last.sent, in: last.time - first.time)
         return ScreenPage(Self.tone(last), Self.headline(last), Self.lines(last, rates))
     }
 
@@ -67,7 +67,7 @@ public struct StreamPage: Sendable {
                 + "\(fixed(rates.total.kilobitsPerSecond, decimals: 0)) of \(fixed(target, decimals: 0)) kbit/s  "
                 + "\(fixed(rates.videoFramesPerSecond, decimals: 0)) fps"
         ]
-        if let level = level(snapshot.counters.audioSource) {
+        if let level = level(snapshot.encoded.audioSource) {
             lines.append(snapshot.isMuted ? "audio  muted" : level)
         }
         return lines

@@ -15,7 +15,8 @@ public struct StreamSnapshot: Sendable {
     public var isPaused = false
     /// Audio goes out as silence.
     public var isMuted: Bool
-    public var counters: PublishCounters
+    public var encoded: EncodedCounters
+    public var sent: SentCounters
     /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
     public var size: FrameSize?
     public var encoder: EncoderIdentity?
@@ -35,13 +36,14 @@ public struct StreamSnapshot: Sendable {
     ///   - configuration: as the stream is now.
     ///   - point: what the encoders are meant to give now.
     public init(
-        time: MediaTimestamp, target: String, state: StreamState, counters: PublishCounters, buffered: Duration,
-        configuration: LiveConfiguration, point: OperatingPoint
+        time: MediaTimestamp, target: String, state: StreamState, encoded: EncodedCounters, sent: SentCounters,
+        buffered: Duration, configuration: LiveConfiguration, point: OperatingPoint
     ) {
         self.time = time
         self.target = target
         self.state = state
-        self.counters = counters
+        self.encoded = encoded
+        self.sent = sent
         self.buffered = buffered
         self.point = point
         isStalled = false
@@ -66,7 +68,7 @@ public struct StreamRates: Hashable, Sendable {
         self.total = total
     }
 
-    public init(from first: PublishCounters, to last: PublishCounters, in duration: Duration) {
+    public init(from first: SentCounters, to last: SentCounters, in duration: Duration) {
         let seconds = duration.inSeconds
         guard seconds > 0.05 else { return }
         videoFramesPerSecond = Double(last.sentFrames - first.sentFrames) / seconds

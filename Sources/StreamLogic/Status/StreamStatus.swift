@@ -29,7 +29,8 @@ public struct StreamStatus: Hashable, Sendable {
     public let camera: String?
     public let rates: StreamRates
     public let buffered: Duration
-    public let counters: PublishCounters
+    public let encoded: EncodedCounters
+    public let sent: SentCounters
     public var point: OperatingPoint
     /// What the link was last seen to carry; `nil` while it was never full.
     public let linkEstimate: Bitrate?
@@ -46,7 +47,8 @@ public struct StreamStatus: Hashable, Sendable {
         camera = snapshot.camera
         self.rates = rates
         buffered = snapshot.buffered
-        counters = snapshot.counters
+        encoded = snapshot.encoded
+        sent = snapshot.sent
         point = snapshot.point
         linkEstimate = snapshot.linkEstimate
         reason = snapshot.reason

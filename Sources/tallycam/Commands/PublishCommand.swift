@@ -116,9 +116,9 @@ private final class LiveCommand {
         JoinableThread(
             try NamedThread("stream") {
                 do {
-                    let publisher = try LivePublisher(
+                    let stream = try LiveStream(
                         settings: settings, commands: commands, isWatched: isWatched, reporter: reporter)
-                    try publisher.run()
+                    try stream.run()
                     ends.send(nil)
                 } catch {
                     ends.send(error)

@@ -22,7 +22,7 @@ struct MachineStreams: StreamEngine {
         let settings = try PublishSettings(request)
         for warning in settings.warnings { sink.log("warning: \(warning)") }
         // Whoever asks for the status gets what is sent now, and not in three seconds.
-        try LivePublisher(
+        try LiveStream(
             settings: settings, commands: commands, isWatched: true,
             snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: sink
         ).run()

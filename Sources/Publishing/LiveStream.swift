@@ -6,8 +6,12 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-/// Publishes live media. Runs `StreamSession` on a thread of its own: events in, its actions done.
-public final class LivePublisher {
+/// A live stream on a thread of its own, `stream`: what is sent (tracks, quality, cameras, filters, controls), and the targets
+/// that carry it to servers.
+///
+/// The quality follows one target, which leads: the first that is not over. The others get what it gets, and drop what their
+/// links do not carry.
+public final class LiveStream {
     let settings: PublishSettings
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
@@ -19,37 +23,23 @@ public final class LivePublisher {
     var filterChanges: FilterChanges
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
-    let reports: Mailbox<ConnectionEvent>
+    let reports: Mailbox<TargetReport>
     let trackReports: Mailbox<TrackEvent>
-    let network: PublisherNetwork
     let links: (any LinkWatch)?
     let stopTracks: EventFD
-    let queue: SharedSendBuffer
+    let hub: PacketHub
     let counters = SharedCounters()
     let control = EncoderRequests()
     let adaptation: StreamAdaptation
     let tracks: MediaTracks
-    var session: StreamSession
-    var connections: [ConnectionID: RunningConnection] = [:]
-    /// Through these nothing gets; the session says when they are aborted.
-    var parked: [ConnectionID: RunningConnection] = [:]
-    /// The one that media goes to.
-    var mediaConnection: ConnectionID?
-    /// Where the server asked the stream to move.
-    var requestedURL: RTMPURL?
-    var statusReporter: StatusReporter
+    let targets: [PublishTarget]
+    var leading: PublishTarget
+    /// The tracks were let go.
+    var hasStarted = false
     /// When those who watch get the next snapshot; `nil` when nobody does.
     var nextSnapshot: MediaTimestamp?
     let snapshotInterval: Duration
-    /// The one being done stays in front until it is.
-    var pendingActions: [StreamSession.Action] = []
-    var sessionTimer: MediaTimestamp?
-    /// RTMP's time zero: when the first server took the stream.
-    var timeZero: MediaTimestamp?
-    var deliveredAtLinkLoss = 0
-    var ownLink = OwnLink()
-    var drops = DropSummary()
-    var isOver = false
+    /// Of the tracks; each target has its own.
     var failure: StreamFailure?
 
     /// - Parameters:
@@ -61,7 +51,6 @@ public final class LivePublisher {
     ) throws {
         self.snapshotInterval = snapshotInterval
         var settings = settings
-        self.network = network
         self.reporter = reporter
         self.commands = commands
         filterChanges = FilterChanges(filters: settings.media.filters)
@@ -70,20 +59,30 @@ public final class LivePublisher {
         links = network.watchLinks()
         stopTracks = try EventFD()
         cameras = CameraSelection(settings.media.cameras.map(\.name))
-        queue = try SharedSendBuffer(
-            limits: settings.quality.bufferLimits, tracks: settings.media.trackCount,
-            hasVideo: !settings.media.video.isNone
-        ) { [control] in control.requestKeyframe() }
+        hub = PacketHub(tracks: settings.media.trackCount) { [control] in control.requestKeyframe() }
         settings.quality.frameSizes = settings.media.frameSizes
-        adaptation = StreamAdaptation(settings: settings.quality, control: control, queue: queue, counters: counters)
+        let surroundings = PublishTarget.Surroundings(
+            settings: settings, network: network, hub: hub, reports: reports, reporter: reporter)
+        leading = try PublishTarget(TargetID(0), to: settings.destination, isLeading: true, in: surroundings)
+        let others = try settings.otherDestinations.enumerated().map { index, destination in
+            try PublishTarget(TargetID(index + 1), to: destination, isLeading: false, in: surroundings)
+        }
+        targets = [leading] + others
+        adaptation = StreamAdaptation(
+            settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
         tracks = try MediaTracks(
             settings: &settings.media, point: adaptation.operatingPoint,
-            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, queue: queue,
+            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
             counters: counters, control: control, reports: trackReports, console: reporter)
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
+        nextSnapshot = isWatched ? MonotonicClock.now() : nil
+        configure()
+    }
+
+    private func configure() {
         configuration.isMuted = settings.isMuted
         control.setMuted(settings.isMuted)
         configuration.settings.sourceFrameRate = tracks.sourceFrameRate
@@ -91,38 +90,40 @@ public final class LivePublisher {
         if let size = tracks.videoConfiguration?.size {
             adaptation.opened(frameSizes: settings.media.frameSizes, size: size)
         }
-        var ofSession = StreamSessionSettings(destination: settings.destination.label)
-        ofSession.statusInterval = settings.statusInterval
-        ofSession.reconnect.limit = settings.reconnectLimit
-        ofSession.attemptTimeout = settings.timeouts.attempt
-        session = StreamSession(settings: ofSession, seed: UInt64(bitPattern: MonotonicClock.now().nanoseconds))
-        statusReporter = StatusReporter(now: MonotonicClock.now())
-        nextSnapshot = isWatched ? MonotonicClock.now() : nil
         adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
+        for target in targets { target.owner = self }
+        // Servers want headers before media.
+        if let header = tracks.audioHeader { hub.append([header]) }
         showStatusInFrame()
     }
 
+    /// RTMP's time zero: when the first server took the stream.
+    var timeZero: MediaTimestamp? { hub.start }
+
     /// Returns when the stream is over, and none of its threads runs any more.
     public func run() throws {
-        reporter.log("publishing to \(settings.destination.label)")
+        for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
         startPause()
-        perform(session.startRequested(now: MonotonicClock.now()))
-        let result = Result { while !isOver { try step() } }
+        for target in targets { target.start() }
+        let result = Result { while !targets.allSatisfy(\.isOver) { try step() } }
         endThreads()
-        tellDrops(now: nil)
+        for target in targets { target.reportDrops(now: nil) }
         try result.get()
-        if let failure { throw failure }
+        if let failure = failure ?? failureOfTargets { throw failure }
         emitEnd()
+    }
+
+    /// While one target gets the stream to its end, it has not failed.
+    private var failureOfTargets: StreamFailure? {
+        targets.contains { $0.failure == nil } ? nil : targets.first?.failure
     }
 
     private func endThreads() {
         // What follows takes a moment, and nothing is live any more.
         reporter.show(nil)
         stopTracks.signal()
-        let ending = [RunningConnection](connections.values) + [RunningConnection](parked.values)
-        for connection in ending { connection.commands.send(.abort) }
-        for connection in ending { connection.thread.join() }
+        for target in targets { target.end() }
         tracks.join()
         takeLastReports()
     }
@@ -137,22 +138,16 @@ public final class LivePublisher {
             PollEntry(links?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
             PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
         ]
-        let deadlines = [
-            sessionTimer, adaptation.nextMeasurement, drops.deadline, nextSnapshot, tracks.microphones.deadline,
-        ]
-        try poll(&entries, until: deadlines.compactMap { $0 }.min())
+        let deadlines = [adaptation.nextMeasurement, nextSnapshot, tracks.microphones.deadline]
+        try poll(&entries, until: (deadlines + targets.map(\.deadline)).compactMap { $0 }.min())
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
-        for report in reports.takeAll() { connectionReported(report) }
+        for report in reports.takeAll() { reported(report) }
         if entries[Waited.links].ready.contains(.readable) { linksChanged() }
-        if let time = sessionTimer, MonotonicClock.now() >= time {
-            sessionTimer = nil
-            perform(session.timerFired(now: MonotonicClock.now()))
-        }
+        for target in targets { target.timePassed(now: MonotonicClock.now()) }
         reportMicrophoneChanges()
         adapt()
         showStatusInFrame()
-        tellDrops(now: MonotonicClock.now())
         showSnapshot()
     }
 
@@ -161,7 +156,7 @@ public final class LivePublisher {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
         case .filter(let change, let id): filter(change, for: id)
-        case .reportStatus(let id): reporter.answer(id, .status(statusReporter.statusNow(snapshot)))
+        case .reportStatus(let id): reporter.answer(id, .status(leading.statusReporter.statusNow(snapshot)))
         case .listSettings(let id): listSettings(for: id)
         case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)
@@ -176,6 +171,6 @@ public final class LivePublisher {
 
     func stop() {
         stopTracks.signal()
-        perform(session.stopRequested(now: MonotonicClock.now()))
+        for target in targets where !target.isOver { target.stop() }
     }
 }

@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 
 // How it is changed while live.
-extension LivePublisher {
+extension LiveStream {
     func setMuted(_ isMuted: Bool) {
         configuration.isMuted = isMuted
         control.setMuted(isMuted)
@@ -135,13 +135,10 @@ extension LivePublisher {
         }
         control.replaceEncoders(
             video: video, dimension: configuration.dimension.size, audio: point.audioQuality,
-            replacesAudio: replacesAudio ?? false
-        ) {
-            queue.paused(replacesVideoEncoder: video != nil, replacesAudioEncoder: replacesAudio ?? false)
-        }
+            replacesAudio: replacesAudio ?? false,
+            epoch: hub.epochStarts(replacesVideo: video != nil, replacesAudio: replacesAudio ?? false))
         tracks.reconfigured(video: video, audio: point.audioQuality)
         adaptation.connectionLost()
-        mediaConnection = nil
-        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+        for target in targets where !target.isOver { target.restart() }
     }
 }

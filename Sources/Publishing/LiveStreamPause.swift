@@ -3,7 +3,7 @@ import LinuxIO
 import StreamLogic
 
 // Silence and a still in place of what camera and microphones give.
-extension LivePublisher {
+extension LiveStream {
     func startPause() {
         loadPauseImage()
         guard settings.isPaused else { return }
@@ -17,7 +17,7 @@ extension LivePublisher {
         }
         adaptation.paused(isPaused)
         let event = StreamEvent.paused(isPaused)
-        emit(event)
+        reporter.emit(event)
         showSnapshot(isDue: true)
         if let id { reporter.answer(id, .done([event.text ?? ""])) }
     }
@@ -35,7 +35,7 @@ extension LivePublisher {
                 }
             }
         } catch {
-            emit(.pauseImageUnusable(reason: "\(error)"))
+            reporter.emit(.pauseImageUnusable(reason: "\(error)"))
         }
     }
 }

@@ -2,7 +2,7 @@ import MediaPipeline
 import StreamLogic
 
 // Which of its cameras is on.
-extension LivePublisher {
+extension LiveStream {
     /// What becomes of it is reported by the video's thread.
     func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
         switch cameras.choose(choice) {
@@ -34,7 +34,7 @@ extension LivePublisher {
 
     func cameraSwitched(to name: String, after duration: Duration) {
         guard let before = cameras.switched(to: name) else { return }
-        emit(.cameraSwitched(from: before, to: name, after: duration))
+        reporter.emit(.cameraSwitched(from: before, to: name, after: duration))
         answerCameraAskers(.done(["the camera is \(name) now"]), of: name)
         showSnapshot(isDue: true)
     }
@@ -42,7 +42,7 @@ extension LivePublisher {
     func cameraSwitchFailed(_ name: String, _ reason: String) {
         cameras.failed(name)
         let event = StreamEvent.cameraSwitchFailed(name, reason: reason, keeping: cameras.current ?? "")
-        emit(event)
+        reporter.emit(event)
         answerCameraAskers(.refused(reason: event.text ?? reason), of: name)
     }
 }

@@ -3,7 +3,7 @@ import MediaPipeline
 import StreamLogic
 
 // The controls of camera and microphones, as those see them who change them.
-extension LivePublisher {
+extension LiveStream {
     var controlOffers: [ControlOffer] {
         tracks.controls.state.offers.map { offer in
             switch offer.name {

@@ -16,13 +16,13 @@ import WireSupport
 @testable import Publishing
 
 /// A whole live stream, from a fake camera to a scripted server.
-@Suite struct LivePublisherTests {
+@Suite struct LiveStreamTests {
     private let time = VirtualTime()
 
     @Test func aStreamIsChangedMutedAndStopped() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 40 })
             #expect(stream.recorder.states == ["connecting", "connected"])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
@@ -74,7 +74,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer()
             let preview = RecordedPreview()
-            let stream = try LiveStream(on: server, preview: preview)
+            let stream = try StreamUnderTest(on: server, preview: preview)
             #expect(becomesTrue { server[1].tags.count > 40 && preview.record.captureTimes.count > 20 })
             #expect(becomesTrue { stream.recorder.texts(of: "status").count > 1 })
             try stream.stop()
@@ -91,7 +91,7 @@ import WireSupport
             let isAnswering = Mutex(false)
             let server = try ScriptedServer { _ in isAnswering.withLock { $0 } ? .accept() : .unanswered }
             let (preview, listener) = (RecordedPreview(), Listener())
-            let stream = try LiveStream(on: server, preview: preview, listener: listener)
+            let stream = try StreamUnderTest(on: server, preview: preview, listener: listener)
             #expect(becomesTrue { preview.record.captureTimes.count > 60 && listener.blocks.withLock { $0 } > 60 })
             #expect(stream.recorder.states == ["connecting"])
             isAnswering.withLock { $0 = true }
@@ -113,7 +113,7 @@ import WireSupport
             let isAnswering = Mutex(false)
             let server = try ScriptedServer { _ in isAnswering.withLock { $0 } ? .accept() : .unanswered }
             let preview = RecordedPreview()
-            let stream = try LiveStream(on: server, video: .slow, preview: preview)
+            let stream = try StreamUnderTest(on: server, video: .slow, preview: preview)
             #expect(becomesTrue { preview.record.captureTimes.count > 60 })
             isAnswering.withLock { $0 = true }
             #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("connected") })
@@ -131,7 +131,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer { _ in .unanswered }
             let preview = RecordedPreview()
-            let stream = try LiveStream(
+            let stream = try StreamUnderTest(
                 on: server, video: .slow, preview: preview, controls: [ControlChange(.mirror, .flag(true))])
             // The processor turns them, and gives them in planes.
             #expect(
@@ -146,7 +146,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer { _ in .unanswered }
             let listener = Listener()
-            let stream = try LiveStream(on: server, reconnects: .endless, listener: listener)
+            let stream = try StreamUnderTest(on: server, reconnects: .endless, listener: listener)
             #expect(becomesTrue { listener.blocks.withLock { $0 } > 10 })
             listener.isListening.withLock { $0 = false }
             #expect(becomesTrue(within: .seconds(70)) { listener.blocks.withLock { $0 } > 60 * 43 })
@@ -165,7 +165,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer()
             let twitch = RTMPURL(scheme: .rtmp, host: "live.twitch.tv", application: "app", streamName: "key")
-            let stream = try LiveStream(on: server, to: PublishDestination(url: twitch))
+            let stream = try StreamUnderTest(on: server, to: PublishDestination(url: twitch))
             #expect(becomesTrue { server[1].tags.count > 10 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.resize(.seamless)])))
             #expect(becomesTrue { stream.recorder.notes.count { $0.hasPrefix("warning: Twitch may not follow") } == 1 })
@@ -177,7 +177,7 @@ import WireSupport
     @Test func theCameraIsSwitchedWithinTheStream() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server, cameras: ["front", "back", "side"])
+            let stream = try StreamUnderTest(on: server, cameras: ["front", "back", "side"])
             #expect(becomesTrue { server[1].tags.count > 40 })
             stream.commands.send(.switchCamera(.named("bakc"), CommandID(1)))
             stream.commands.send(.switchCamera(.named("front"), CommandID(2)))
@@ -207,7 +207,7 @@ import WireSupport
     @Test func aChangeThatPlayersCannotFollowEndsTheStreamAndStartsItAgain() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 10 })
             stream.commands.send(.apply(RequestedChanges(configuration: [.policy(.restart)])))
             stream.commands.send(
@@ -223,7 +223,7 @@ import WireSupport
     @Test func aLostConnectionIsFollowedByAnotherFromHeadersAndAKeyframe() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 10 })
             server.perform(.close, on: 1)
             #expect(becomesTrue { shortForm(server[2].tags).count > 5 })
@@ -241,7 +241,7 @@ import WireSupport
     @Test func aServerThatRefusesForGoodEndsTheStream() throws {
         try time.run {
             let server = try ScriptedServer { _ in .accept(.refusing(connect: "NetConnection.Connect.InvalidApp")) }
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(try stream.end()?.code == .invalidApplication)
             #expect(server.connectionCount == 1)
             #expect(stream.recorder.states == ["connecting", "error"])
@@ -252,7 +252,7 @@ import WireSupport
         try time.run {
             let refusal = TransportError.connectFailed(Endpoint(host: "live.example", port: 1935), attempts: [])
             let server = try ScriptedServer { $0 == 1 ? .accept() : .unreachable(refusal) }
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].isPublishing })
             let start = MonotonicClock.now()
             server.perform(.reset, on: 1)
@@ -268,7 +268,7 @@ import WireSupport
     @Test func attemptsThatNeverReachedTheServerEndWithTheirOwnCode() throws {
         try time.run {
             let server = try ScriptedServer { _ in .unreachable(.timedOut(peer: "live.example:1935", .connect)) }
-            let stream = try LiveStream(on: server, reconnects: .attempts(1))
+            let stream = try StreamUnderTest(on: server, reconnects: .attempts(1))
             #expect(try stream.end()?.code == .timedOut)
             #expect(server.connectionCount == 2)
         }
@@ -277,7 +277,7 @@ import WireSupport
     @Test func aServerThatDoesNotAnswerIsLeftForAnotherConnection() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server, reconnects: .endless)
+            let stream = try StreamUnderTest(on: server, reconnects: .endless)
             #expect(becomesTrue { server[1].tags.count > 10 })
             server[1].wire?.content.withLock { $0.isUnanswered = true }
             server.perform(.stopReading, on: 1)
@@ -292,7 +292,7 @@ import WireSupport
     @Test func aStreamMovesAtAKeyframeWhenItsServerAsks() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 10 })
             server.perform(.reconnectRequest(tcURL: "rtmp://other.example/app"), on: 1)
             #expect(becomesTrue { shortForm(server[2].tags).count > 5 })
@@ -311,7 +311,7 @@ import WireSupport
     @Test func aRequestToMoveNowhereChangesNothing() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].isPublishing })
             server.perform(.reconnectRequest(tcURL: "nonsense://"), on: 1)
             #expect(becomesTrue { stream.recorder.count(.serverChangeFailed) == 1 })
@@ -331,7 +331,7 @@ import WireSupport
                 number == 1 || isReachable.load(ordering: .relaxed) ? .accept() : .unreachable(refusal)
             }
             let links = try ScriptedLinks()
-            let stream = try LiveStream(on: server, reconnects: .endless, links: links)
+            let stream = try StreamUnderTest(on: server, reconnects: .endless, links: links)
             #expect(becomesTrue { server[1].tags.count > 10 })
             links.happens(.linkDown("eth0")) { content in
                 content.hasAddress = false
@@ -358,7 +358,7 @@ import WireSupport
             let server = try ScriptedServer { _ in
                 isReachable.load(ordering: .relaxed) ? .accept() : .unreachable(refusal)
             }
-            let stream = try LiveStream(on: server, reconnects: .endless)
+            let stream = try StreamUnderTest(on: server, reconnects: .endless)
             #expect(becomesTrue { server[1].tags.count > 10 })
             isReachable.store(false, ordering: .relaxed)
             server.perform(.close, on: 1)
@@ -377,7 +377,7 @@ import WireSupport
     @Test func aStopWhileItConnectsTakesNoTime() throws {
         try time.run {
             let server = try ScriptedServer { _ in .unanswered }
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server.connectionCount == 1 })
             let start = MonotonicClock.now()
             stream.commands.send(.stop)
@@ -390,7 +390,7 @@ import WireSupport
     @Test func aStopIsBoundedWhenTheServerTakesNothing() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server)
+            let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 10 })
             server.perform(.stopReading, on: 1)
             let start = MonotonicClock.now()
@@ -403,7 +403,7 @@ import WireSupport
     @Test func theStreamEndsWithItsTime() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server, duration: .seconds(1))
+            let stream = try StreamUnderTest(on: server, duration: .seconds(1))
             #expect(try stream.end() == nil)
             #expect(becomesTrue { server[1].isClosed })
             // The last frame is the one of that moment; an audio packet is 23 ms long.
@@ -416,7 +416,7 @@ import WireSupport
         try time.run {
             let server = try ScriptedServer()
             let camera = CameraInUse()
-            let stream = try LiveStream(on: server, video: camera.choice)
+            let stream = try StreamUnderTest(on: server, video: camera.choice)
             #expect(becomesTrue { server[1].tags.count > 10 })
             time.failWaits(for: stream.commands.wakeup.fileDescriptor)
             #expect(try stream.endError() is SystemCallError)
@@ -429,7 +429,7 @@ import WireSupport
         time.refuseThreads(named: "audio")
         try time.run {
             let camera = CameraInUse()
-            let stream = try LiveStream(on: ScriptedServer(), video: camera.choice)
+            let stream = try StreamUnderTest(on: ScriptedServer(), video: camera.choice)
             #expect("\(try #require(try stream.endError()))".contains("thread audio"))
             #expect(!camera.isOpen)
         }
@@ -454,20 +454,67 @@ import WireSupport
     @Test func thoseWhoWatchSeeIt() throws {
         try time.run {
             let server = try ScriptedServer()
-            let stream = try LiveStream(on: server, isWatched: true)
+            let stream = try StreamUnderTest(on: server, isWatched: true)
             #expect(
                 becomesTrue {
-                    stream.recorder.snapshots.contains { $0.state == .connected && $0.counters.sentFrames > 5 }
+                    stream.recorder.snapshots.contains { $0.state == .connected && $0.sent.sentFrames > 5 }
                 })
             let snapshot = try #require(stream.recorder.snapshots.last)
             #expect(snapshot.size == FrameSize(width: 64, height: 48) && snapshot.encoder?.name == "openh264")
             try stream.stop()
         }
     }
+
+    @Test func everyTargetGetsTheStreamAndItsEventsSayWhich() throws {
+        try time.run {
+            let (server, other) = (try ScriptedServer(), try ScriptedServer())
+            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
+            #expect(becomesTrue { server[1].tags.count > 40 && other[1].tags.count > 40 })
+            for server in [server, other] {
+                let video = server[1].tags.filter { $0.kind == .video }
+                #expect(video.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
+            }
+            stream.commands.send(.apply(RequestedChanges(configuration: [.quality(.high1)])))
+            #expect(becomesTrue { server[2].tags.count > 40 && other[2].tags.count > 40 }, "another profile")
+            try stream.stop()
+            #expect(server.connectionCount == 2 && other.connectionCount == 2)
+            #expect(Set(stream.recorder.targets(of: "connected")) == [TargetID(0), TargetID(1)])
+            #expect(stream.recorder.targets(of: "ended") == [TargetID(0), TargetID(1)])
+            #expect(stream.recorder.targets(of: "configured").allSatisfy { $0 == nil })
+        }
+    }
+
+    @Test func anotherTargetLeadsWhenTheFirstIsRefused() throws {
+        try time.run {
+            let server = try ScriptedServer { _ in .accept(.refusing(connect: "NetConnection.Connect.InvalidApp")) }
+            let other = try ScriptedServer()
+            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
+            #expect(becomesTrue { other[1].tags.count > 40 && stream.recorder.names.contains("failed") })
+            #expect(stream.recorder.targets(of: "failed") == [TargetID(0)])
+            stream.commands.send(.reportStatus(CommandID(1)))
+            #expect(becomesTrue { !stream.recorder.answers.isEmpty })
+            guard case .status(let status) = stream.recorder.answers[CommandID(1)] else {
+                Issue.record("\(stream.recorder.answers)")
+                return
+            }
+            #expect(status.state == .connected && status.sent.sentFrames > 10)
+            try stream.stop()
+            #expect(stream.recorder.targets(of: "ended") == [TargetID(1)])
+        }
+    }
+
+    @Test func streamFailsWhenEveryTargetHas() throws {
+        try time.run {
+            let refusal = ScriptedServer.Answer.accept(.refusing(connect: "NetConnection.Connect.InvalidApp"))
+            let (server, other) = (try ScriptedServer { _ in refusal }, try ScriptedServer { _ in refusal })
+            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
+            #expect(try stream.end()?.target == TargetID(0))
+        }
+    }
 }
 
 /// A live stream on its thread.
-final class LiveStream {
+final class StreamUnderTest {
     let recorder = EventRecorder()
     let commands: Mailbox<PublisherCommand>
     private let ends: Mailbox<(any Error)?>
@@ -479,25 +526,35 @@ final class LiveStream {
         card: CardCalls = .onCallingThread, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
-        controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false
+        controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false,
+        others: [String: ScriptedServer] = [:]
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
-        let (sink, network) = (recorder.sink, server.network(links: links))
+        let sink = recorder.sink
+        let network =
+            others.isEmpty
+            ? server.network(links: links)
+            : ScriptedServer.network(others.merging([testURL.host: server]) { _, first in first })
+        let hosts = others.keys.sorted()
         thread = JoinableThread(
             try NamedThread("stream") {
                 do {
-                    var settings = try LiveStream.settings(
+                    var settings = try StreamUnderTest.settings(
                         destination, reconnects, duration, cameras, preview, listener)
                     settings.card = card
+                    settings.otherDestinations = hosts.map { host in
+                        PublishDestination(
+                            url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"))
+                    }
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
-                    let publisher = try LivePublisher(
+                    let stream = try LiveStream(
                         settings: settings,
                         commands: commands, network: network,
                         isWatched: isWatched, reporter: sink)
-                    try publisher.run()
+                    try stream.run()
                     ends.send(nil)
                 } catch {
                     ends.send(error)

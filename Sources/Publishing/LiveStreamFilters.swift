@@ -19,7 +19,7 @@ struct FilterChanges {
 }
 
 // How filters are changed while live.
-extension LivePublisher {
+extension LiveStream {
     func filter(_ change: FilterChange, for id: CommandID?) {
         guard tracks.videoConfiguration != nil else { return refuse("the stream has no video", for: id) }
         filterChanges.waiting.append(.init(change: change, id: id))

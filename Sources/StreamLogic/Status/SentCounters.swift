@@ -1,25 +1,8 @@
-import Filters
 import Media
+import StreamQuality
 
-/// What has gone through a publisher so far. Every thread adds to it.
-public struct PublishCounters: Hashable, Sendable {
-    /// Frames that reached the encoder.
-    public var capturedFrames = 0
-    /// Frames that the source gave beyond the frame rate that is wanted: they reached no encoder.
-    public var decimatedFrames = 0
-    /// Frames that the encoder left out by its own decision.
-    public var skippedFrames = 0
-    /// How often whole frames were scaled, converted or copied on their way into the encoder.
-    public var conversions = 0
-    public var videoSource = VideoSourceStatistics()
-    /// In the chain's order.
-    public var filters: [FilterReading] = []
-    public var audioSource = AudioSourceStatistics()
-    /// `nil` without a preview.
-    public var preview: PreviewStatistics?
-    /// Frames that the encoder gave, and their bytes.
-    public var encodedFrames = 0
-    public var encodedVideoBytes = 0
+/// What one sink of a stream has taken and dropped so far.
+public struct SentCounters: Hashable, Sendable {
     public var sentFrames = 0
     public var sentVideoBytes = 0
     public var sentAudioPackets = 0
@@ -47,6 +30,12 @@ public struct PublishCounters: Hashable, Sendable {
         }
     }
 
+    public mutating func packetsDropped(_ items: [DroppedItem]) {
+        let frames = items.count { $0.kind.isVideo }
+        droppedFrames += frames
+        droppedAudioPackets += items.count - frames
+    }
+
     /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
     /// start. Whatever is still to be sent comes later than they.
     public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
@@ -57,13 +46,6 @@ public struct PublishCounters: Hashable, Sendable {
             return header
         }
     }
-
-    /// Frames that the source had and nobody took in time, mostly because the processor is too slow for them. A camera's
-    /// broken ones are among them.
-    public var missedFrames: Int { videoSource.droppedFrames }
-
-    /// For people, behind the other counts; empty where there are none.
-    public var missedText: String { missedFrames > 0 ? ", \(missedFrames) missed" : "" }
 
     public var sentBytes: Int { sentVideoBytes + sentAudioBytes }
 }

@@ -1,0 +1,246 @@
+import LinuxIO
+import Media
+import StreamQuality
+import Synchronization
+
+/// Between the encoders and everything that takes a stream's packets: each sink gets the same packets in the same order, and
+/// their payloads are shared.
+///
+/// An epoch is what one start of a stream on a server can carry: another profile, size or sample rate starts the next one.
+/// Encoders name the epoch that they were made for, and what an earlier one still gives reaches nobody. A new header within
+/// an epoch is for all sinks to follow.
+///
+/// Any thread. Sinks take packets under the hub's lock, so that they see the tracks in one order, and are woken without it.
+public final class PacketHub: Sendable {
+    /// An encoder that has gone through no `epochStarts` is of this epoch.
+    public static let firstEpoch = 0
+
+    private let requestKeyframe: @Sendable () -> Void
+    private let state: Mutex<State>
+
+    fileprivate struct Track {
+        /// What earlier encoders give is not for anybody.
+        var oldestEpoch = PacketHub.firstEpoch
+        var header: EncodedPacket?
+        var newestTime: MediaTimestamp?
+    }
+
+    fileprivate struct Seat {
+        let sink: any PacketSink
+        var isLeading: Bool
+    }
+
+    fileprivate struct State {
+        /// The stream's time zero; no media is taken in before it is set.
+        var start: MediaTimestamp?
+        var epoch = PacketHub.firstEpoch
+        var video = Track()
+        var audio = Track()
+        /// Tracks that still append.
+        var openTracks: Int
+        var seats: [Seat] = []
+        var keyframes = KeyframeRequests()
+        var refusedFrameCount = 0
+    }
+
+    /// What is left to do when the lock is free again.
+    fileprivate struct Wakeups {
+        var seats: [Seat] = []
+        /// By the seat's index. Most packets make none.
+        var events: [Int: [SendBufferEvent]] = [:]
+        var needsKeyframe = false
+    }
+
+    /// - Parameters:
+    ///   - tracks: that `trackEnded` is called for.
+    ///   - requestKeyframe: of the encoder. Called at once, on the thread that finds out that a sink needs one.
+    public init(tracks: Int, requestKeyframe: @escaping @Sendable () -> Void = {}) {
+        self.requestKeyframe = requestKeyframe
+        state = Mutex(State(openTracks: tracks))
+    }
+
+    /// From here on media is taken in; what was captured before that time is not part of the stream.
+    /// - Parameter time: of a sink that starts. The first one counts.
+    /// - Returns: the stream's time zero.
+    @discardableResult
+    public func mediaStarted(at time: MediaTimestamp) -> MediaTimestamp {
+        state.withLock { state in
+            let start = state.start ?? time
+            state.start = start
+            return start
+        }
+    }
+
+    /// The stream's time zero; `nil` before it.
+    public var start: MediaTimestamp? { state.withLock { $0.start } }
+
+    // MARK: Packets
+
+    /// - Parameters:
+    ///   - packets: of one track.
+    ///   - epoch: that their encoder was made for.
+    public func append(_ packets: [EncodedPacket], epoch: Int = firstEpoch) {
+        guard let first = packets.first else { return }
+        let isVideo = first.isVideo
+        let now = MonotonicClock.now()
+        let wakeups = state.withLock { state in
+            guard epoch >= state.oldestEpoch(isVideo: isVideo) else { return state.refuse(packets) }
+            state.keepHeaders(packets)
+            guard let start = state.start else { return state.refuse(packets) }
+            guard packets.allSatisfy({ $0.isHeader || $0.decodeTime >= start }) else {
+                let taken = packets.filter { $0.isHeader || $0.decodeTime >= start }
+                _ = state.refuse(packets.filter { !$0.isHeader && $0.decodeTime < start })
+                return state.pass(taken, isVideo: isVideo, now: now)
+            }
+            return state.pass(packets, isVideo: isVideo, now: now)
+        }
+        perform(wakeups)
+    }
+
+    /// One track's last packet was appended.
+    public func trackEnded() {
+        let seats = state.withLock { state in
+            state.openTracks -= 1
+            if state.openTracks <= 0 { for seat in state.seats { seat.sink.mediaEnded() } }
+            return state.seats
+        }
+        for seat in seats { seat.sink.wake([]) }
+    }
+
+    private func perform(_ wakeups: Wakeups) {
+        for (index, seat) in wakeups.seats.enumerated() { seat.sink.wake(wakeups.events[index] ?? []) }
+        if wakeups.needsKeyframe { requestKeyframe() }
+    }
+
+    // MARK: Epochs
+
+    /// The stream ends here, to start again with new headers.
+    /// - Parameters:
+    ///   - replacesVideo: frames count again when they come from an encoder of the new epoch.
+    ///   - replacesAudio: as `replacesVideo`, of audio packets.
+    /// - Returns: the new epoch's number.
+    public func epochStarts(replacesVideo: Bool, replacesAudio: Bool) -> Int {
+        state.withLock { state in
+            state.epoch += 1
+            if replacesVideo {
+                state.video.oldestEpoch = state.epoch
+                state.video.header = nil
+            }
+            if replacesAudio {
+                state.audio.oldestEpoch = state.epoch
+                state.audio.header = nil
+            }
+            for seat in state.seats { seat.sink.epochStarted() }
+            return state.epoch
+        }
+    }
+
+    /// The sequence headers that decode what comes next.
+    public var headers: [EncodedPacket] { state.withLock { $0.headers } }
+
+    /// Frames that came before the stream started, or from an encoder that was replaced: no sink has seen them.
+    public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
+
+    // MARK: Sinks
+
+    /// From here on the sink gets every packet, behind the headers that decode them.
+    /// - Parameter isLeading: the quality follows this sink, and its wishes for keyframes come first.
+    public func add(_ sink: any PacketSink, isLeading: Bool = false) {
+        let events = state.withLock { state in
+            state.seats.append(Seat(sink: sink, isLeading: isLeading))
+            if state.openTracks <= 0 { sink.mediaEnded() }
+            return sink.append(state.datedHeaders, now: MonotonicClock.now())
+        }
+        sink.wake(events)
+    }
+
+    public func remove(_ sink: any PacketSink) {
+        state.withLock { state in state.seats.removeAll { $0.sink === sink } }
+    }
+
+    /// Whether the quality follows this sink from now on.
+    public func setLeading(_ isLeading: Bool, _ sink: any PacketSink) {
+        state.withLock { state in
+            for index in state.seats.indices where state.seats[index].sink === sink {
+                state.seats[index].isLeading = isLeading
+            }
+        }
+    }
+
+    /// A sink asks for a keyframe outside `append`.
+    public func keyframeNeeded(by sink: any PacketSink) {
+        let now = MonotonicClock.now()
+        let isDue = state.withLock { state in
+            let isLeading = state.seats.contains { $0.isLeading && $0.sink === sink }
+            return state.keyframes.requested(isLeading: isLeading, now: now)
+        }
+        if isDue { requestKeyframe() }
+    }
+
+    /// A target's connection was opened, or a preview starts again: headers go first, then a keyframe.
+    public func restart(_ sink: any PacketSink) {
+        let now = MonotonicClock.now()
+        let wakeups = state.withLock { state in
+            var wakeups = Wakeups()
+            let events = sink.restart(headers: state.datedHeaders, now: now)
+            guard let seat = state.seats.first(where: { $0.sink === sink }) else { return wakeups }
+            wakeups.seats = [seat]
+            wakeups.events[0] = events
+            wakeups.needsKeyframe =
+                events.contains(.keyframeNeeded) && state.keyframes.requested(isLeading: seat.isLeading, now: now)
+            return wakeups
+        }
+        perform(wakeups)
+    }
+}
+
+extension PacketHub.State {
+    fileprivate func oldestEpoch(isVideo: Bool) -> Int { isVideo ? video.oldestEpoch : audio.oldestEpoch }
+
+    fileprivate var headers: [EncodedPacket] { [video.header, audio.header].compactMap { $0 } }
+
+    /// Headers are kept from when their encoders started, and the stream has gone on since. No packet that is still to come
+    /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
+    /// from the first header leaves nothing out. None is older than the stream.
+    fileprivate var datedHeaders: [EncodedPacket] {
+        let times = [video, audio].compactMap { track in track.header.map { track.newestTime ?? $0.decodeTime } }
+        guard let oldest = times.min() else { return [] }
+        return headers.map { header in
+            var header = header
+            header.decodeTime = max(oldest, start ?? oldest)
+            return header
+        }
+    }
+
+    fileprivate mutating func keepHeaders(_ packets: [EncodedPacket]) {
+        for packet in packets where packet.isHeader {
+            if packet.isVideo { video.header = packet } else { audio.header = packet }
+        }
+    }
+
+    /// - Returns: that nobody has to know.
+    fileprivate mutating func refuse(_ packets: [EncodedPacket]) -> PacketHub.Wakeups {
+        refusedFrameCount += packets.count { $0.isVideo && !$0.isHeader }
+        return PacketHub.Wakeups()
+    }
+
+    fileprivate mutating func pass(
+        _ packets: [EncodedPacket], isVideo: Bool, now: MediaTimestamp
+    ) -> PacketHub.Wakeups {
+        for packet in packets where !packet.isHeader {
+            if isVideo { video.newestTime = packet.decodeTime } else { audio.newestTime = packet.decodeTime }
+            if packet.kind == .video(isKeyframe: true) { keyframes.keyframeCame(now: now) }
+        }
+        var wakeups = PacketHub.Wakeups(seats: seats)
+        for (index, seat) in seats.enumerated() {
+            let events = seat.sink.append(packets, now: now)
+            guard !events.isEmpty else { continue }
+            wakeups.events[index] = events
+            if events.contains(.keyframeNeeded), keyframes.requested(isLeading: seat.isLeading, now: now) {
+                wakeups.needsKeyframe = true
+            }
+        }
+        if keyframes.isDue(now: now) { wakeups.needsKeyframe = true }
+        return wakeups
+    }
+}

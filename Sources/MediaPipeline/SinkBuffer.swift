@@ -1,0 +1,175 @@
+import LinuxIO
+import Media
+import StreamLogic
+import StreamQuality
+import Synchronization
+
+/// A send buffer between the hub, which appends on the threads `video`, `encoder` and `audio`, and one thread that takes: a
+/// target's `network`, or whatever shows a preview or writes a recording.
+public final class SinkBuffer: PacketSink {
+    /// Signalled when there is something to take, or when the last packet was appended.
+    public let wakeup: EventFD
+    private let hasVideo: Bool
+    /// A server takes one epoch on a connection; others go on with the new headers.
+    private let endsWithEpoch: Bool
+    private let report: @Sendable ([SendBufferEvent]) -> Void
+    private let requestKeyframe: @Sendable (SinkBuffer) -> Void
+    private let state: Mutex<State>
+
+    private struct State {
+        var buffer: SendBuffer
+        /// Packets are taken in: of a target, from a connection's start to the epoch's end.
+        var isOpen: Bool
+        var wasOpen = false
+        var hasEnded = false
+        /// Frames that came while none was taken in.
+        var refusedFrameCount = 0
+        var sent = SentCounters()
+
+        mutating func append(_ packets: [EncodedPacket], _ now: MediaTimestamp) -> [SendBufferEvent] {
+            guard isOpen, !buffer.hasOverflowed else {
+                refusedFrameCount += packets.count { $0.isVideo && !$0.isHeader }
+                return []
+            }
+            var events: [SendBufferEvent] = []
+            for packet in packets { events += buffer.append(packet, now: now) }
+            return counted(events)
+        }
+
+        mutating func counted(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
+            for case .droppedItems(let items) in events { sent.packetsDropped(items) }
+            return events
+        }
+    }
+
+    /// - Parameters:
+    ///   - hub: that it will be added to.
+    ///   - report: what happens in the buffer. Any thread.
+    public init(
+        of hub: PacketHub, _ policy: SendBufferPolicy, hasVideo: Bool,
+        report: @escaping @Sendable ([SendBufferEvent]) -> Void = { _ in }
+    ) throws(SystemCallError) {
+        self.hasVideo = hasVideo
+        if case .target = policy { endsWithEpoch = true } else { endsWithEpoch = false }
+        self.report = report
+        requestKeyframe = { [weak hub] in hub?.keyframeNeeded(by: $0) }
+        wakeup = try EventFD()
+        state = Mutex(State(buffer: SendBuffer(policy), isOpen: !endsWithEpoch))
+    }
+
+    // MARK: In
+
+    public func append(_ packets: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent] {
+        state.withLock { $0.append(packets, now) }
+    }
+
+    /// A target's stream ends here, to start again on the next connection.
+    public func epochStarted() { if endsWithEpoch { state.withLock { $0.isOpen = false } } }
+
+    /// A first start needs no keyframe to be asked for: an encoder gives one first.
+    public func restart(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent] {
+        state.withLock { state in
+            state.isOpen = true
+            guard state.wasOpen else {
+                state.wasOpen = true
+                return state.append(headers, now)
+            }
+            return state.counted(state.buffer.connectionOpened(headers: headers, now: now))
+        }
+    }
+
+    public func mediaEnded() { state.withLock { $0.hasEnded = true } }
+
+    public func wake(_ events: [SendBufferEvent]) {
+        wakeup.signal()
+        if !events.isEmpty { report(events) }
+    }
+
+    /// What happened outside the hub.
+    @discardableResult
+    private func reported(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
+        guard !events.isEmpty else { return events }
+        if events.contains(.keyframeNeeded) { requestKeyframe(self) }
+        report(events)
+        return events
+    }
+
+    // MARK: Out
+
+    /// The next packet, which counts as sent.
+    public func take() -> EncodedPacket? {
+        state.withLock { state in
+            guard let packet = state.buffer.takeNext() else { return nil }
+            state.sent.packetSent(packet)
+            return packet
+        }
+    }
+
+    /// Whether a player can start with the next packet: with a keyframe, or with any audio where there is no video.
+    public var isStartingNext: Bool {
+        state.withLock { hasVideo ? $0.buffer.isKeyframeNext : $0.buffer.waitingByteCount > 0 }
+    }
+
+    /// Whether everything was appended and taken.
+    public var isFinished: Bool { state.withLock { $0.hasEnded && $0.buffer.waitingByteCount == 0 } }
+
+    /// Whether everything of this epoch was taken.
+    public var isDrained: Bool {
+        state.withLock { ($0.hasEnded || !$0.isOpen) && $0.buffer.waitingByteCount == 0 }
+    }
+
+    @discardableResult
+    public func discardWaitingVideo() -> [SendBufferEvent] {
+        let now = MonotonicClock.now()
+        return reported(state.withLock { $0.counted($0.buffer.discardWaitingVideo(now: now)) })
+    }
+
+    // MARK: What it holds
+
+    /// More came than a recording may hold; it ends with what waits.
+    public var hasOverflowed: Bool { state.withLock { $0.buffer.hasOverflowed } }
+
+    /// What was taken and dropped.
+    public var sent: SentCounters { state.withLock { $0.sent } }
+
+    /// Frames that came before the sink's stream started, or between its end and its next start.
+    public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
+
+    /// Frames that nobody has taken yet.
+    public var waitingFrameCount: Int { state.withLock { $0.buffer.waitingFrameCount } }
+
+    /// Media waiting here and in the kernel's queue.
+    public var duration: Duration { state.withLock { $0.buffer.duration } }
+
+    /// Bytes waiting here and in the kernel's queue.
+    public var byteCount: Int { state.withLock { $0.buffer.byteCount } }
+
+    // MARK: The way to a server
+
+    /// What the quality controller learns.
+    public func measurement(_ encoded: EncodedCounters, now: MediaTimestamp) -> StreamMeasurement {
+        state.withLock {
+            StreamMeasurement(
+                now: now, buffer: $0.buffer, encodedVideoBytes: encoded.encodedVideoBytes,
+                encodedFrames: encoded.encodedFrames, skippedFrames: encoded.skippedFrames)
+        }
+    }
+
+    /// Bytes that may be under way; more waits here.
+    public func limitFlight(to byteCount: Int) { state.withLock { $0.buffer.flightLimit = byteCount } }
+
+    /// Bytes that reached the receiver, and whether there are more on their way or waiting.
+    public var delivery: (byteCount: Int, isComplete: Bool) {
+        state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
+    }
+
+    public func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) {
+        let now = MonotonicClock.now()
+        reported(
+            state.withLock {
+                $0.counted(
+                    $0.buffer.kernelQueueMeasured(
+                        unsentBytes: unsentBytes, unacknowledgedBytes: unacknowledgedBytes, now: now))
+            })
+    }
+}

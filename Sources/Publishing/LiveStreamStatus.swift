@@ -1,0 +1,57 @@
+import LinuxIO
+import Media
+import StreamLogic
+
+// What is reported.
+extension LiveStream {
+    /// As the leading target sees it.
+    var snapshot: StreamSnapshot { snapshot(of: leading) }
+
+    private func snapshot(of target: PublishTarget) -> StreamSnapshot {
+        let buffer = target.buffer
+        var sent = buffer.sent
+        sent.droppedFrames += hub.refusedFrameCount + buffer.refusedFrameCount
+        var snapshot = StreamSnapshot(
+            time: MonotonicClock.now(), target: target.destination.label, state: target.session.state,
+            encoded: counters.snapshot, sent: sent, buffered: buffer.duration, configuration: configuration,
+            point: adaptation.operatingPoint)
+        snapshot.start = timeZero
+        snapshot.isStalled = isStalled(target)
+        snapshot.isPaused = control.isPaused
+        snapshot.encoder = tracks.encoder
+        snapshot.camera = cameras.current
+        snapshot.linkEstimate = adaptation.linkEstimate
+        snapshot.reason = adaptation.lastReason
+        return snapshot
+    }
+
+    func reportStatus(of target: PublishTarget) {
+        target.reporter.emit(.status(target.statusReporter.status(snapshot(of: target))))
+    }
+
+    /// - Parameter isDue: what was shown last is no longer so.
+    func showSnapshot(isDue: Bool = false) {
+        guard let nextSnapshot, isDue || MonotonicClock.now() >= nextSnapshot else { return }
+        self.nextSnapshot = MonotonicClock.now() + snapshotInterval
+        reporter.show(snapshot)
+    }
+
+    /// What the threads have reported of drops since it was last taken.
+    func takeLastReports() {
+        for case .snapshot(let answer) in trackReports.takeAll() { reporter.emit(.snapshot(answer)) }
+        for report in reports.takeAll() {
+            if case .buffer = report.content { reported(report) }
+        }
+    }
+
+    /// Every thread has ended: each frame of the source is in one of these counts.
+    func emitEnd() {
+        for target in targets where target.failure == nil {
+            let buffer = target.buffer
+            var sent = buffer.sent
+            sent.droppedFrames += hub.refusedFrameCount + buffer.refusedFrameCount + buffer.waitingFrameCount
+            target.reporter.emit(
+                .ended(counters.snapshot, sent, audioSeconds: tracks.audioSeconds(packets: sent.sentAudioPackets)))
+        }
+    }
+}

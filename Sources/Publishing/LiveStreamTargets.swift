@@ -1,0 +1,74 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import RTMP
+import StreamLogic
+
+// What its targets report, and which of them leads.
+extension LiveStream: TargetOwner {
+    var metadata: StreamMetadata { StreamMetadata(tracks) }
+
+    func happened(_ news: PublishTarget.News, to target: PublishTarget) {
+        switch news {
+        case .mediaFlows: mediaFlows(to: target)
+        case .mediaStopped: if target === leading { adaptation.connectionLost() }
+        case .stateChanges:
+            // What is written next draws the view anew: it must not say "live" any more.
+            if target === leading { showSnapshot(isDue: true) }
+        case .statusIsDue: reportStatus(of: target)
+        case .over: targetEnded(target)
+        }
+    }
+
+    private func mediaFlows(to target: PublishTarget) {
+        let now = MonotonicClock.now()
+        if target === leading { adapted(adaptation.connectionOpened(now: now)) }
+        guard !hasStarted, let timeZero else { return }
+        hasStarted = true
+        tracks.start(from: timeZero, until: settings.media.duration.map { timeZero + $0 })
+    }
+
+    /// The others go on; the next of them leads.
+    private func targetEnded(_ target: PublishTarget) {
+        guard let next = targets.first(where: { !$0.isOver }) else { return }
+        if let failure = target.failure { target.reporter.emit(.failed(failure.code, message: failure.text)) }
+        hub.remove(target.buffer)
+        guard target === leading else { return }
+        leading = next
+        hub.setLeading(true, next.buffer)
+        adaptation.follow(next.buffer)
+        guard next.carriesMedia else { return adaptation.connectionLost() }
+        adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
+    }
+
+    func reported(_ report: TargetReport) {
+        guard let target = targets.first(where: { $0.id == report.target }) else { return }
+        switch report.content {
+        case .connection(let event): target.connectionReported(event, links: links)
+        case .buffer(let events): target.bufferReported(events, isStalled: isStalled(target))
+        }
+    }
+
+    func isStalled(_ target: PublishTarget) -> Bool { target === leading && adaptation.isLinkStalled }
+
+    func linksChanged() {
+        guard let links, let events = try? links.takeEvents() else { return }
+        if events.contains(where: { if case .linkUp = $0 { true } else { false } }) {
+            // Without the right to do so, only some time is lost.
+            try? links.forgetUnresolvedNeighbours()
+        }
+        for target in targets { target.linksChanged(events, links) }
+    }
+}
+
+extension StreamMetadata {
+    fileprivate init(_ tracks: MediaTracks) {
+        self.init(
+            video: tracks.videoConfiguration.map {
+                Video(size: $0.size, frameRate: $0.frameRate, bitrate: $0.bitrate)
+            },
+            audio: tracks.audio.map {
+                Audio(bitrate: $0.bitrate, sampleRate: $0.sampleRate, channelCount: $0.channelCount)
+            })
+    }
+}

@@ -1,0 +1,60 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import StreamLogic
+import StreamQuality
+
+// Reports of sources and encoders.
+extension LiveStream {
+    func trackReported(_ report: TrackEvent) {
+        switch report {
+        case .ended(let track, let note):
+            hub.trackEnded()
+            // Audio alone is no use when the video has ended.
+            if track == .video { stopTracks.signal() }
+            if let note { reporter.emit(.sourceEnded(track, note: note)) }
+        case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
+        case .source(let event): reporter.emit(.source(event))
+        case .snapshot(let answer): reporter.emit(.snapshot(answer))
+        case .brightness(let brightness): reporter.tell(brightness)
+        case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
+        case .cameraSwitchFailed(let name, let reason): cameraSwitchFailed(name, reason)
+        case .encoder(let event): reporter.emit(event)
+        case .encoderNote(let note): reporter.log("warning: \(note)")
+        case .sizeRefused(let reason, let size):
+            // A later change of settings is not to ask for it again.
+            configuration.settings.resize = .never
+            adaptation.sizeRefused(keeping: size)
+            refuse("frames stay at \(size): \(reason)")
+        case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
+        case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
+        case .controlled(let readings, let id): controlled(readings, id)
+        case .controlRefused(let error, let id): refusedByCamera(error, id)
+        case .filtersLoaded(let result, let id): filtersLoaded(result, id)
+        case .failed(let cause):
+            failure = failure ?? cause
+            stop()
+        }
+    }
+
+    func takeSnapshot(_ request: SnapshotRequest) {
+        guard let snapshots = tracks.snapshots else {
+            return reporter.emit(.snapshot(.failed(request, reason: "the stream has no video")))
+        }
+        // Frames come when the first server has taken the stream, which may never be.
+        guard timeZero != nil else {
+            return reporter.emit(.snapshot(.failed(request, reason: "the stream is still connecting")))
+        }
+        snapshots.take(request)
+    }
+
+    /// Only a restart for the size's sake opens the hardware anew in another size than the stream's own, which it encoded before.
+    private func sizeNotOpened(_ size: FrameSize, _ reason: String) {
+        let own = configuration.dimension.size
+        guard configuration.settings.resize == .restart, size != own else { return }
+        configuration.settings.resize = .never
+        let point = adaptation.sizeNotOpened(goingBackTo: own)
+        refuse("frames stay at \(own): \(reason)")
+        restart(at: point)
+    }
+}

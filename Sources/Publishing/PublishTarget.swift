@@ -1,0 +1,222 @@
+import LinuxIO
+import Media
+import MediaPipeline
+import RTMP
+import StreamLogic
+import StreamQuality
+import Transport
+
+/// One server that a stream goes to: performs what its `StreamSession` decides, with connections and a send buffer of its own.
+/// Used from the thread `stream`.
+final class PublishTarget {
+    /// What the targets of a stream have in common.
+    struct Surroundings {
+        let settings: PublishSettings
+        let network: PublisherNetwork
+        let hub: PacketHub
+        let reports: Mailbox<TargetReport>
+        let reporter: EventSink
+    }
+
+    /// What the stream does or knows about it.
+    enum News {
+        /// Media flows on another connection from now on.
+        case mediaFlows
+        case mediaStopped
+        /// It is reported next.
+        case stateChanges
+        case statusIsDue
+        /// Nothing is sent any more.
+        case over
+    }
+
+    let id: TargetID
+    let destination: PublishDestination
+    let buffer: SinkBuffer
+    /// Its events carry the target.
+    let reporter: EventSink
+    /// The stream that it carries.
+    weak var owner: (any TargetOwner)?
+    var session: StreamSession
+    private(set) var timer: MediaTimestamp?
+    var statusReporter: StatusReporter
+    private(set) var isOver = false
+    private(set) var failure: StreamFailure?
+
+    let surroundings: Surroundings
+    var connections: [ConnectionID: RunningConnection] = [:]
+    /// Through these nothing gets; the session says when they are aborted.
+    var parked: [ConnectionID: RunningConnection] = [:]
+    /// The one that media goes to.
+    var mediaConnection: ConnectionID?
+    /// Where the server asked the stream to move.
+    var requestedURL: RTMPURL?
+    /// The one being done stays in front until it is.
+    private var pendingActions: [StreamSession.Action] = []
+    var deliveredAtLinkLoss = 0
+    var ownLink = OwnLink()
+    var drops = DropSummary()
+
+    init(_ id: TargetID, to destination: PublishDestination, isLeading: Bool, in surroundings: Surroundings) throws {
+        self.id = id
+        self.destination = destination
+        self.surroundings = surroundings
+        let (settings, now) = (surroundings.settings, MonotonicClock.now())
+        reporter = surroundings.reporter.of(id)
+        statusReporter = StatusReporter(now: now)
+        buffer = try SinkBuffer(
+            of: surroundings.hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone
+        ) { [reports = surroundings.reports] in reports.send(TargetReport(target: id, content: .buffer($0))) }
+        var ofSession = StreamSessionSettings(destination: destination.label)
+        ofSession.statusInterval = settings.statusInterval
+        ofSession.reconnect.limit = settings.reconnectLimit
+        ofSession.attemptTimeout = settings.timeouts.attempt
+        // Targets of one stream do not come back in step.
+        session = StreamSession(
+            settings: ofSession, seed: UInt64(bitPattern: now.nanoseconds) &+ UInt64(truncatingIfNeeded: id.number))
+        surroundings.hub.add(buffer, isLeading: isLeading)
+    }
+
+    // MARK: What the stream wants
+
+    func start() { perform(session.startRequested(now: MonotonicClock.now())) }
+    func stop() { perform(session.stopRequested(now: MonotonicClock.now())) }
+
+    /// Ends the stream on this server in order and starts it again, in the hub's new epoch.
+    func restart() {
+        mediaConnection = nil
+        perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+    }
+
+    /// Aborts what is left, and waits for it.
+    func end() {
+        let ending = [RunningConnection](connections.values) + [RunningConnection](parked.values)
+        for connection in ending { connection.commands.send(.abort) }
+        for connection in ending { connection.thread.join() }
+    }
+
+    /// A server gets media now.
+    var carriesMedia: Bool { session.state == .connected && mediaConnection != nil }
+
+    var deadline: MediaTimestamp? { [timer, drops.deadline].compactMap { $0 }.min() }
+
+    func timePassed(now: MediaTimestamp) {
+        if let timer, now >= timer {
+            self.timer = nil
+            perform(session.timerFired(now: now))
+        }
+        reportDrops(now: now)
+    }
+
+    /// - Parameter now: `nil` at the end, when nothing more comes.
+    func reportDrops(now: MediaTimestamp?) {
+        for line in drops.takeLines(since: surroundings.hub.start, now: now) { reporter.note(line) }
+    }
+
+    // MARK: What the session wants
+
+    /// Does the actions in their order. What one of them makes the session want is done after the rest.
+    func perform(_ actions: [StreamSession.Action]) {
+        let isOutermost = pendingActions.isEmpty
+        pendingActions += actions
+        guard isOutermost else { return }
+        while let action = pendingActions.first {
+            switch action {
+            case .openConnection(let id, let target): open(id, target)
+            case .startMedia(let id): startMedia(on: id)
+            case .closeConnection(let id): connections[id]?.commands.send(.close)
+            case .abortConnection(let id): abort(id)
+            case .parkConnection(let id): park(id)
+            case .requestKeyframe: surroundings.hub.keyframeNeeded(by: buffer)
+            case .setTimer(let time): timer = time
+            case .reportStatus: owner?.happened(.statusIsDue, to: self)
+            case .emit(let event): emit(event)
+            case .completeStart(.failed(let cause)): fail(EventCode(rawValue: cause.code), cause.text)
+            case .completeStart: break
+            case .completeStop: finish()
+            }
+            pendingActions.removeFirst()
+        }
+    }
+
+    private func finish() {
+        guard !isOver else { return }
+        isOver = true
+        owner?.happened(.over, to: self)
+    }
+
+    private func fail(_ code: EventCode?, _ reason: String) {
+        failure = failure ?? StreamFailure(.connection, code: code, target: id, reason)
+    }
+
+    func emit(_ event: StreamEvent) {
+        if case .stateChanged = event { owner?.happened(.stateChanges, to: self) }
+        guard case .failed(let code, let reason) = event else { return reporter.emit(event) }
+        fail(code, reason)
+        finish()
+    }
+
+    private func open(_ id: ConnectionID, _ target: StreamSession.Target) {
+        do {
+            var requested: RTMPURL?
+            if case .requested = target { requested = requestedURL }
+            let plan = ConnectionPlan(
+                destination: destination, requestedURL: requested, metadata: owner?.metadata,
+                timeouts: surroundings.settings.timeouts, card: surroundings.settings.card)
+            connections[id] = try RunningConnection(
+                id: id, plan: plan, network: surroundings.network, queue: buffer
+            ) { [reports = surroundings.reports, target = self.id] in
+                reports.send(TargetReport(target: target, content: .connection($0)))
+            }
+        } catch {
+            // No thread: there may be room for one the next time.
+            let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")
+            perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
+        }
+    }
+
+    private func park(_ id: ConnectionID) {
+        mediaEnded(on: id)
+        connections[id]?.commands.send(.parkUntilAbort)
+        parked[id] = connections.removeValue(forKey: id)
+    }
+
+    private func abort(_ id: ConnectionID) {
+        mediaEnded(on: id)
+        guard let carrier = parked.removeValue(forKey: id) ?? takeCarrier(id) else {
+            connections[id]?.commands.send(.abort)
+            return
+        }
+        carrier.commands.send(.abort)
+        // A server that still believed in it would refuse the stream's name to the next one.
+        carrier.thread.join()
+    }
+
+    /// The connection, if it is the one that media goes to.
+    private func takeCarrier(_ id: ConnectionID) -> RunningConnection? {
+        id == mediaConnection ? connections.removeValue(forKey: id) : nil
+    }
+
+    func mediaEnded(on id: ConnectionID) {
+        if id == mediaConnection { owner?.happened(.mediaStopped, to: self) }
+    }
+
+    private func startMedia(on id: ConnectionID) {
+        let hub = surroundings.hub
+        let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
+        mediaConnection = id
+        let timeZero = hub.mediaStarted(at: MonotonicClock.now())
+        // After a loss the buffer starts again; a server that only wanted to move misses nothing.
+        if !isHandover { hub.restart(buffer) }
+        let headers = isHandover ? buffer.sent.brought(upToDate: hub.headers) : []
+        connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: headers))
+        owner?.happened(.mediaFlows, to: self)
+    }
+}
+
+/// The stream that a target carries.
+protocol TargetOwner: AnyObject {
+    /// For a connection that is opened now.
+    var metadata: StreamMetadata { get }
+    func happened(_ news: PublishTarget.News, to target: PublishTarget)
+}
