@@ -103,27 +103,33 @@ extension ApplianceStatus {
     }
 }
 
-extension ApplianceDevice {
-    func status(now: MediaTimestamp) -> ApplianceStatus {
-        ApplianceStatus(
-            state: appliance.state, isStreamWanted: appliance.wantsStream, isPaused: appliance.isPaused,
-            destination: files.stream?.destination,
-            stream: ApplianceStatus.StreamReading(
-                status: supervisor.summary.status, camera: supervisor.summary.camera,
-                point: supervisor.summary.point),
-            quality: quality, webcam: webcam.status,
-            network: network.reading,
-            board: files.board?.name, runningTime: now - start, faults: appliance.faults,
-            details: appliance.faultBook.lines)
+extension ApplianceStatus {
+    init(of device: ApplianceDevice, now: MediaTimestamp) {
+        let (appliance, files, summary) = (device.appliance, device.files, device.supervisor.summary)
+        state = appliance.state
+        isStreamWanted = appliance.wantsStream
+        isPaused = appliance.isPaused
+        destination = files.stream?.destination
+        stream = StreamReading(status: summary.status, camera: summary.camera, point: summary.point)
+        quality = QualityReading(of: device)
+        webcam = device.webcam.status
+        network = device.network.reading
+        board = files.board?.name
+        runningTime = now - device.start
+        faults = appliance.faults
+        details = appliance.faultBook.lines
     }
+}
 
-    var quality: ApplianceStatus.QualityReading {
-        guard stream.isRunning, let point = supervisor.summary.point else {
-            let device = files.device
-            return .next(
-                start: device.startQuality, lowest: device.lowestQuality, highest: device.highestQuality,
-                dimension: device.dimension)
+extension ApplianceStatus.QualityReading {
+    init(of device: ApplianceDevice) {
+        let (summary, file) = (device.supervisor.summary, device.files.device)
+        if device.stream.isRunning, let point = summary.point {
+            self = .sent(point, summary.status)
+        } else {
+            self = .next(
+                start: file.startQuality, lowest: file.lowestQuality, highest: file.highestQuality,
+                dimension: file.dimension)
         }
-        return .sent(point, supervisor.summary.status)
     }
 }

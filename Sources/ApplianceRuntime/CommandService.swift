@@ -34,12 +34,12 @@ final class CommandService {
         _ command: ApplianceCommand, for asker: CommandAsker, now: MediaTimestamp
     ) -> CommandAnswer? {
         switch command {
-        case .status: return .status(device.status(now: now))
+        case .status: return .status(ApplianceStatus(of: device, now: now))
         case .start: return start(now: now)
         case .stop: return stop(now: now)
         case .press: return press(now: now)
         case .settings: return listSettings(for: asker)
-        case .quality: return .quality(device.quality)
+        case .quality: return .quality(ApplianceStatus.QualityReading(of: device))
         case .change(let changes): return change(changes, for: asker)
         case .filter(let change): return filter(change, for: asker)
         case .controls: return listControls(for: asker)
