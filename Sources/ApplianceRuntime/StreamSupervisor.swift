@@ -135,7 +135,7 @@ final class StreamSupervisor {
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }
-        // The camera is open by then, and takes no controls yet.
+        // The stream reads this when the camera is open. It takes no controls yet.
         if state == .connecting { device.commands.lookAtControls() }
     }
 

@@ -42,7 +42,7 @@ public enum TrackEvent: Sendable {
     case failed(StreamFailure)
 }
 
-/// Sources and encoders of a stream, opened before the server is bothered, and the threads they run on.
+/// Sources and encoders of a stream, opened before it is published, and the threads they run on.
 public final class MediaTracks {
     /// `nil` without audio.
     public private(set) var audio: AudioContent?

@@ -7,7 +7,8 @@ import Transport
 /// What a connection's thread is asked to do.
 enum ConnectionCommand: Sendable {
     /// Do the handshakes and publish, after `connected` was reported.
-    case startHandshake
+    /// - Parameter 0: of the stream, which may have opened its sources meanwhile.
+    case startHandshake(StreamMetadata)
     /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
     case startMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next keyframe, and report when it is reached.

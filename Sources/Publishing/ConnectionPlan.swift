@@ -9,7 +9,6 @@ struct ConnectionPlan: Sendable {
     let destination: PublishDestination
     /// Where the server asked the stream to move; `nil` for where the settings say.
     var requestedURL: RTMPURL?
-    let metadata: StreamMetadata?
     var timeouts = StepTimeouts()
     var card = CardCalls.onCallingThread
 
@@ -22,7 +21,7 @@ struct ConnectionPlan: Sendable {
             url = requestedURL
         }
         return PublishConfiguration(
-            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528), metadata: metadata,
+            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528), metadata: nil,
             timeouts: timeouts.session, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
     }
 }

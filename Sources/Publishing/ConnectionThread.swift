@@ -77,10 +77,11 @@ final class ConnectionThread {
     }
 
     private func publish() throws {
-        let configuration = try plan.configuration(cancellation: commands.wakeup.fileDescriptor)
+        var configuration = try plan.configuration(cancellation: commands.wakeup.fileDescriptor)
         let stream = try connect(to: configuration.url)
         report(.connected(server: stream.peer, from: stream.localAddress))
-        guard try awaitHandshakeOrder() else { return stream.close() }
+        guard let metadata = try awaitHandshakeOrder() else { return stream.close() }
+        configuration.metadata = metadata
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }
@@ -103,21 +104,21 @@ final class ConnectionThread {
         return stream
     }
 
-    /// - Returns: false when the connection is to end instead.
-    private func awaitHandshakeOrder() throws -> Bool {
-        var mayGoOn = false
-        while !mayGoOn {
+    /// - Returns: `nil` when the connection is to end instead.
+    private func awaitHandshakeOrder() throws -> StreamMetadata? {
+        var ordered: StreamMetadata?
+        while ordered == nil {
             var entries = [PollEntry(commands.wakeup.fileDescriptor)]
             try poll(&entries, until: nil)
             for command in commands.takeAll() {
                 switch command {
-                case .startHandshake: mayGoOn = true
-                case .close, .parkUntilAbort, .abort: return false
+                case .startHandshake(let metadata): ordered = metadata
+                case .close, .parkUntilAbort, .abort: return nil
                 case .startMedia, .holdAtKeyframe: break
                 }
             }
         }
-        return true
+        return ordered
     }
 
     /// One turn of the loop.

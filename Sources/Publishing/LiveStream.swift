@@ -63,19 +63,22 @@ public final class LiveStream {
         settings.quality.frameSizes = settings.media.frameSizes
         let surroundings = PublishTarget.Surroundings(
             settings: settings, network: network, hub: hub, reports: reports, reporter: reporter)
-        leading = try PublishTarget(TargetID(0), to: settings.destination, isLeading: true, in: surroundings)
-        let others = try settings.otherDestinations.enumerated().map { index, destination in
-            try PublishTarget(TargetID(index + 1), to: destination, isLeading: false, in: surroundings)
-        }
-        targets = [leading] + others
+        (leading, targets) = try PublishTarget.all(in: surroundings)
         adaptation = StreamAdaptation(
             settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
-        tracks = try MediaTracks(
-            settings: &settings.media, point: adaptation.operatingPoint,
-            maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
-            counters: counters, control: control, reports: trackReports, console: reporter)
+        // Servers are connected to while sources and encoders open; the handshake waits for them.
+        for target in targets { target.start() }
+        do {
+            tracks = try MediaTracks(
+                settings: &settings.media, point: adaptation.operatingPoint,
+                maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
+                counters: counters, control: control, reports: trackReports, console: reporter)
+        } catch {
+            for target in targets { target.giveUp() }
+            throw error
+        }
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
@@ -91,7 +94,10 @@ public final class LiveStream {
             adaptation.opened(frameSizes: settings.media.frameSizes, size: size)
         }
         adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
-        for target in targets { target.owner = self }
+        for target in targets {
+            target.owner = self
+            if target.isOver { happened(.over, to: target) }
+        }
         // Servers want headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
         showStatusInFrame()
@@ -102,10 +108,8 @@ public final class LiveStream {
 
     /// Returns when the stream is over, and none of its threads runs any more.
     public func run() throws {
-        for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
         startPause()
-        for target in targets { target.start() }
         let result = Result { while !targets.allSatisfy(\.isOver) { try step() } }
         endThreads()
         for target in targets { target.reportDrops(now: nil) }

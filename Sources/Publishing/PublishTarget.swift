@@ -77,15 +77,35 @@ final class PublishTarget {
         surroundings.hub.add(buffer, isLeading: isLeading)
     }
 
+    /// Those that the settings name; the first leads.
+    static func all(in surroundings: Surroundings) throws -> (leading: PublishTarget, all: [PublishTarget]) {
+        let settings = surroundings.settings
+        let leading = try PublishTarget(TargetID(0), to: settings.destination, isLeading: true, in: surroundings)
+        let others = try settings.otherDestinations.enumerated().map { index, destination in
+            try PublishTarget(TargetID(index + 1), to: destination, isLeading: false, in: surroundings)
+        }
+        return (leading, [leading] + others)
+    }
+
     // MARK: What the stream wants
 
-    func start() { perform(session.startRequested(now: MonotonicClock.now())) }
+    func start() {
+        reporter.log("publishing to \(destination.label)")
+        perform(session.startRequested(now: MonotonicClock.now()))
+    }
+
     func stop() { perform(session.stopRequested(now: MonotonicClock.now())) }
 
     /// Ends the stream on this server in order and starts it again, in the hub's new epoch.
     func restart() {
         mediaConnection = nil
         perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
+    }
+
+    /// The stream does not start: the server hears nothing of it.
+    func giveUp() {
+        end()
+        reporter.emit(.stateChanged(.error))
     }
 
     /// Aborts what is left, and waits for it.
@@ -161,8 +181,8 @@ final class PublishTarget {
             var requested: RTMPURL?
             if case .requested = target { requested = requestedURL }
             let plan = ConnectionPlan(
-                destination: destination, requestedURL: requested, metadata: owner?.metadata,
-                timeouts: surroundings.settings.timeouts, card: surroundings.settings.card)
+                destination: destination, requestedURL: requested, timeouts: surroundings.settings.timeouts,
+                card: surroundings.settings.card)
             connections[id] = try RunningConnection(
                 id: id, plan: plan, network: surroundings.network, queue: buffer
             ) { [reports = surroundings.reports, target = self.id] in

@@ -15,7 +15,7 @@ extension PublishTarget {
         case .connected(let server, let address):
             if connections[id] != nil { ownLink.connected(from: address, links) }
             perform(session.serverConnected(id, server: server, now: now))
-            connections[id]?.commands.send(.startHandshake)
+            if let owner { connections[id]?.commands.send(.startHandshake(owner.metadata)) }
         case .tlsFallback(let reason): emit(.tlsFallback(reason: reason))
         case .peerUnresponsive: perform(session.peerBecameUnresponsive(id, now: now))
         case .resumed: perform(session.transferResumed(id, now: now))

@@ -27,7 +27,7 @@ import WireSupport
     private func publish(headers: [EncodedPacket] = []) throws {
         try publisher.start(on: server)
         try publisher.expect("connected")
-        publisher.commands.send(.startHandshake)
+        publisher.commands.send(.startHandshake(.ofTests))
         try publisher.expect("publishing")
         publisher.commands.send(.startMedia(timeZero: publisher.packets.start, headers: headers))
     }
@@ -38,7 +38,7 @@ import WireSupport
             try publisher.expect("connected")
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(200))
             #expect(server[1].receivedByteCount == 0)
-            publisher.commands.send(.startHandshake)
+            publisher.commands.send(.startHandshake(.ofTests))
             try publisher.expect("publishing")
             #expect(publisher.names == ["connected", "publishing"])
         }
@@ -81,7 +81,7 @@ import WireSupport
     ]) func aRefusalIsReported(answer: ScriptedServer.Answer, code: Int, isPermanent: Bool) throws {
         try time.run {
             let server = try ScriptedServer { _ in answer }
-            publisher.commands.send(.startHandshake)
+            publisher.commands.send(.startHandshake(.ofTests))
             try publisher.start(on: server)
             try publisher.expect("failed \(code)\(isPermanent ? " for good" : "")")
         }
@@ -167,7 +167,7 @@ import WireSupport
             try publisher.expect("keyframeReached")
             let next = try ThreadUnderTest(sharing: publisher)
             try next.start(on: server)
-            next.commands.send(.startHandshake)
+            next.commands.send(.startHandshake(.ofTests))
             try next.expect("publishing")
             let headers = publisher.queue.sent.brought(upToDate: publisher.hub.headers)
             next.commands.send(.startMedia(timeZero: publisher.packets.start, headers: headers))
@@ -190,7 +190,7 @@ import WireSupport
             publisher.hub.restart(publisher.queue)
             let next = try ThreadUnderTest(sharing: publisher)
             try next.start(on: server)
-            next.commands.send(.startHandshake)
+            next.commands.send(.startHandshake(.ofTests))
             try next.expect("publishing")
             next.commands.send(.startMedia(timeZero: publisher.packets.start, headers: []))
             publisher.append([

@@ -465,6 +465,27 @@ import WireSupport
         }
     }
 
+    @Test func cameraAndConnectionOpenAtTheSameTime() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let start = MonotonicClock.now()
+            let camera = FakeCameraChoice.changed { $0.openingTime = .seconds(1) }
+            let stream = try StreamUnderTest(on: server, video: camera, connecting: .seconds(1))
+            #expect(becomesTrue { server[1].tags.contains { $0.kind == .video && $0.body[1] == 1 } })
+            #expect(MonotonicClock.now() - start < .milliseconds(1_500))
+            try stream.stop()
+        }
+    }
+
+    @Test func serverHearsNothingOfAStreamWhoseCameraDoesNotOpen() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let stream = try StreamUnderTest(on: server, video: .changed { $0.isPluggedIn = false })
+            #expect(try stream.end()?.code == .cameraUnavailable)
+            #expect(server[1].receivedByteCount == 0 && stream.recorder.states == ["connecting", "error"])
+        }
+    }
+
     @Test func everyTargetGetsTheStreamAndItsEventsSayWhich() throws {
         try time.run {
             let (server, other) = (try ScriptedServer(), try ScriptedServer())
@@ -527,15 +548,20 @@ final class StreamUnderTest {
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
         controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false,
-        others: [String: ScriptedServer] = [:]
+        others: [String: ScriptedServer] = [:], connecting: Duration = .zero
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
         let sink = recorder.sink
-        let network =
+        let way =
             others.isEmpty
             ? server.network(links: links)
             : ScriptedServer.network(others.merging([testURL.host: server]) { _, first in first })
+        let network = PublisherNetwork(
+            connect: { (request) throws(TransportError) in
+                MonotonicClock.sleep(until: MonotonicClock.now() + connecting)
+                return try way.connect(request)
+            }, watchLinks: way.watchLinks)
         let hosts = others.keys.sorted()
         thread = JoinableThread(
             try NamedThread("stream") {

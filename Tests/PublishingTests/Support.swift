@@ -35,14 +35,14 @@ extension ScriptedServer {
 }
 
 extension StreamMetadata {
-    fileprivate static let ofTests = StreamMetadata(
+    static let ofTests = StreamMetadata(
         video: .init(
             size: FrameSize(width: 64, height: 48), frameRate: FrameRate(framesPerSecond: 30),
             bitrate: Bitrate(kilobitsPerSecond: 100)), audio: nil)
 }
 
 extension ConnectionPlan {
-    static let ofTests = ConnectionPlan(destination: PublishDestination(url: testURL), metadata: .ofTests)
+    static let ofTests = ConnectionPlan(destination: PublishDestination(url: testURL))
 }
 
 extension PublishConfiguration {
@@ -122,6 +122,16 @@ extension FakeCameraChoice {
     static let asAsked = FakeCameraChoice { wish in
         FakeCamera.Script(
             layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
+    }
+
+    /// As `asAsked`, with a change of its script.
+    static func changed(_ change: @escaping @Sendable (inout FakeCamera.Script.Content) -> Void) -> FakeCameraChoice {
+        FakeCameraChoice { wish in
+            let script = FakeCamera.Script(
+                layout: FrameLayout(packed: .i420, size: wish.size), frameRate: wish.frameRate, stop: wish.stop)
+            script.content.withLock { change(&$0) }
+            return script
+        }
     }
 
     /// As of a sensor that reads a frame for two frames' time; the processor makes others of them.
