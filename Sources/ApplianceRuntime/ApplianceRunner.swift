@@ -85,8 +85,9 @@ extension ApplianceDevice {
     func turnEnded(now: MediaTimestamp) {
         endMachineIfReady(now: now)
         webcam.timeReached(now: now)
-        supervisor.feedWhileIdle(now: now)
+        // The screen has its words before frames come.
         supervisor.showPage()
+        supervisor.feedWhileIdle(now: now)
     }
 }
 
