@@ -30,15 +30,19 @@ final class CameraPlace {
         PendingCamera(try open(patience: patience), stop: stop)
     }
 
+    private enum Waited {
+        case camera, stop
+    }
+
     /// Waits until the camera is open. It starts when its first frame is asked for.
     func openNow(patience: Duration, stop: EventFD) throws -> ThreadedCamera {
         let pending = try openBeside(patience: patience, stop: stop)
         while true {
             pending.thread.changed.drain()
             if let camera = try pending.take() { return camera }
-            var entries = [PollEntry(pending.thread.changed.fileDescriptor), PollEntry(stop.fileDescriptor)]
-            try poll(&entries, until: pending.deadline)
-            if !entries[1].ready.isEmpty { throw CameraThreadError.notOpened }
+            var waits: PollSet<Waited> = [.camera: pending.thread.changed.fileDescriptor, .stop: stop.fileDescriptor]
+            try waits.wait(until: pending.deadline)
+            if waits.isReady(.stop) { throw CameraThreadError.notOpened }
         }
     }
 

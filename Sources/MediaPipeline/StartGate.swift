@@ -24,18 +24,23 @@ final class StartGate: Sendable {
         isOpen.signal()
     }
 
-    /// - Parameter duration: that is waited at the most.
+    private enum Waited {
+        case opening, stop
+    }
+
+    private var waits: PollSet<Waited> { [.opening: isOpen.fileDescriptor, .stop: stop.fileDescriptor] }
+
+    /// - Parameter duration: that is waited at most.
     /// - Returns: whether nothing is waited for any more: the server has taken the stream, or it was stopped.
     func isPassed(within duration: Duration) -> Bool {
-        var entries = [PollEntry(isOpen.fileDescriptor), PollEntry(stop.fileDescriptor)]
-        guard let count = try? poll(&entries, until: MonotonicClock.now() + duration) else { return true }
-        return count > 0
+        var waits = waits
+        return (try? waits.wait(until: MonotonicClock.now() + duration)) ?? true
     }
 
     /// - Returns: false when the stream was stopped instead.
     func waitForStart() -> Bool {
-        var entries = [PollEntry(isOpen.fileDescriptor), PollEntry(stop.fileDescriptor)]
-        guard (try? poll(&entries, until: nil)) != nil else { return false }
-        return entries[1].ready.isEmpty
+        var waits = waits
+        guard (try? waits.wait()) != nil else { return false }
+        return !waits.isReady(.stop)
     }
 }

@@ -30,15 +30,19 @@ final class ThreadedCamera: Camera {
     var colors: VideoColors? { properties.colors }
     var statistics: VideoSourceStatistics { thread.statistics }
 
+    private enum Waited {
+        case stop, camera
+    }
+
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isOn { thread.turnOn() }
         isOn = true
         while true {
             thread.changed.drain()
             if let frame = try thread.takeFrame() { return .captured(frame) }
-            var entries = [PollEntry(stop.fileDescriptor), PollEntry(thread.changed.fileDescriptor)]
-            guard try poll(&entries, until: deadline) > 0 else { return .none }
-            if !entries[0].ready.isEmpty { return .stopped }
+            var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .camera: thread.changed.fileDescriptor]
+            guard try waits.wait(until: deadline) else { return .none }
+            if waits.isReady(.stop) { return .stopped }
         }
     }
 }

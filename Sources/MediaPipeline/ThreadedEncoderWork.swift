@@ -134,6 +134,10 @@ extension ThreadedEncoder {
         return nil
     }
 
+    private enum Waited {
+        case work, device
+    }
+
     /// For orders and frames, and for the device until it was drained: from then on it is always ready.
     private func wait(_ encoder: any PolledVideoEncoder, until end: MediaTimestamp?) throws {
         let isFinished = state.withLock { state in
@@ -141,10 +145,12 @@ extension ThreadedEncoder {
             return state.isFinished
         }
         let device = isFinished ? -1 : encoder.fileDescriptor ?? -1
-        var entries = [PollEntry(work.fileDescriptor), PollEntry(device, [.readable, .writable])]
-        try poll(&entries, until: end)
+        var waits: PollSet<Waited> = [.work: work.fileDescriptor]
+        waits.add(.device, device, for: [.readable, .writable])
+        try waits.wait(until: end)
+        let found = waits.ready(.device)
         // An error that no call reports would be reported for ever.
-        if entries[1].ready.contains(.error), entries[1].ready.isDisjoint(with: [.readable, .writable]) {
+        if found.contains(.error), found.isDisjoint(with: [.readable, .writable]) {
             throw NodeOccupancyError.failed(path: path, SystemCallError("poll", number: EIO))
         }
     }

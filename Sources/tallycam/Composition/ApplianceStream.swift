@@ -84,6 +84,31 @@ extension MediaSettings {
 
 extension MediaSettings {
     /// Audio as a stream would have it.
+    /// Without filters, whose files have to be read.
+    fileprivate init(_ request: StreamRequest) throws {
+        let (device, defaults) = (request.device, DeviceDescription())
+        let video = VideoInput(device.firstSource, device, country: request.country)
+        self.init(
+            video: video, audio: AudioInput(device, request.board, movie: device.cameras.isEmpty ? video.movie : nil),
+            quality: try VideoQuality(named: device.highestQuality),
+            audioQuality: try AudioQuality(named: device.audioQuality),
+            dimension: try VideoDimension(parsing: device.dimension), encoder: PublishSettings.encoder(request.board),
+            duration: nil)
+        rotation = FrameRotation(device)
+        cameras = device.cameras.map {
+            NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
+        }
+        preview = request.preview
+        frameSinks = request.frameSinks
+        audioSinks = request.audioSinks
+        isQualityChangeable = true
+        controls = device.controls
+        if device.smallestSize != defaults.smallestSize {
+            smallestSize = try VideoDimension(parsing: device.smallestSize).size
+        }
+        isVideoChosen = device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
+    }
+
     fileprivate init(_ request: IdleAudioRequest) throws {
         self.init(
             video: VideoInput.none, audio: AudioInput(request.device, request.board, movie: nil), quality: .standard,
@@ -108,36 +133,14 @@ extension PublishSettings {
     /// As the files on the boot partition say.
     init(_ request: StreamRequest) throws {
         let device = request.device
-        let highest = try VideoQuality(named: device.highestQuality)
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
         let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
-        let video = VideoInput(device.firstSource, device, country: request.country)
-        var media = MediaSettings(
-            video: video,
-            audio: AudioInput(device, request.board, movie: device.cameras.isEmpty ? video.movie : nil),
-            quality: highest,
-            audioQuality: try AudioQuality(named: device.audioQuality),
-            dimension: try VideoDimension(parsing: device.dimension), encoder: Self.encoder(request.board),
-            duration: nil)
-        media.rotation = FrameRotation(device)
-        media.cameras = device.cameras.map {
-            NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
-        }
-        media.preview = request.preview
-        media.frameSinks = request.frameSinks
-        media.audioSinks = request.audioSinks
-        media.isQualityChangeable = true
-        media.controls = device.controls
+        var media = try MediaSettings(request)
+        let highest = media.quality
         let filters = request.filters()
         media.filters = filters.filters
         var warnings = filters.unusable.map(\.problem)
-        if device.smallestSize != DeviceDescription().smallestSize {
-            media.smallestSize = try VideoDimension(parsing: device.smallestSize).size
-        }
-        let defaults = DeviceDescription()
-        media.isVideoChosen =
-            device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
         media = try destination.fitted(media, warnings: &warnings)
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
@@ -161,7 +164,7 @@ extension PublishSettings {
         timeouts.handshake = device.handshakeTimeout
     }
 
-    private static func encoder(_ board: BoardDescription?) -> EncoderChoice {
+    fileprivate static func encoder(_ board: BoardDescription?) -> EncoderChoice {
         switch board?.encoder {
         case .openh264: .openh264
         case .v4l2: .v4l2(path: nil)

@@ -1,0 +1,164 @@
+"""How large engines, files, functions and initializers may be, and what has a name instead of a number or a cast."""
+
+import re
+
+import pytest
+from floors import ENGINES
+from swift_source import SOURCES, SwiftFile, code_of, swift_files, targets
+
+ENGINE_LINES, EXECUTABLE_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 3000, 2300, 300, 40, 7
+
+# Larger than that today, with the limit that each of them has until it is split. An entry that is not needed fails, too.
+LARGE_TARGETS = {"MediaPipeline": 6550, "ApplianceRuntime": 5400, "tallycam": 3200}
+LARGE_FILES = {
+    "Sources/ApplianceLogic/Appliance.swift": 350,
+    "Sources/tallycam/Commands/PublishArguments.swift": 375,
+}
+LONG_FUNCTIONS: dict[str, int] = {}
+WIDE_INITIALIZERS: dict[str, int] = {}
+
+FUNCTION = re.compile(r"\b(func\s+[^\s(<]+|init[?!]?|deinit|subscript)\s*(?=[(<{])")
+INITIALIZER = re.compile(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\s*\(")
+# From the end of the parameters to the body; a declaration behind it begins another thing.
+BEFORE_BODY = re.compile(r"[^{}\n]*(?:\n(?!\s*(?:@|public|private|func|var|let|init|static|case|\}))[^{}\n]*)*\{")
+NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
+PORT_CAST = re.compile(r"\bas[?!] any (?!\w*(?:Error|Failure)\b)")
+READ_BY_NUMBER = re.compile(r"\b\w*[eE]ntries\[\d")
+# These define what others use.
+POLLING = {"Sources/LinuxIO/Poll.swift", "Sources/LinuxIO/PollSet.swift"}
+
+
+def closing(code: str, at: int) -> int:
+    """The place of the bracket that closes the one at `at`."""
+    opening, depth = code[at], 0
+    end = {"(": ")", "{": "}"}[opening]
+    for place in range(at, len(code)):
+        if code[place] == opening:
+            depth += 1
+        elif code[place] == end:
+            depth -= 1
+            if depth == 0:
+                return place
+    raise ValueError(f"nothing closes {code[at : at + 40]!r}")
+
+
+def functions(text: str) -> dict[str, int]:
+    """The lines within the braces of each function."""
+    code, found = code_of(text), {}
+    for match in FUNCTION.finditer(code):
+        end = match.end() if match[1] == "deinit" else closing(code, code.find("(", match.end())) + 1
+        # A requirement of a protocol, or a call, has no body.
+        if body := BEFORE_BODY.match(code, end):
+            start = body.end() - 1
+            lines = max(0, code.count("\n", start, closing(code, start)) - 1)
+            name = re.sub(r"\s+", " ", match[1])
+            found[name] = max(found.get(name, 0), lines)
+    return found
+
+
+def parameters(text: str) -> int:
+    """Of the initializer in the file that has the most."""
+    code, most = code_of(text), 0
+    for match in INITIALIZER.finditer(code):
+        inner = code[match.end() : closing(code, match.end() - 1)].replace("->", "")
+        while (flat := NESTED.sub("", inner)) != inner:
+            inner = flat
+        most = max(most, inner.count(":"))
+    return most
+
+
+def lines_with(pattern: re.Pattern, file: SwiftFile) -> list[str]:
+    return [f"{file.name}:{at + 1}" for at, line in enumerate(file.code_lines) if pattern.search(line)]
+
+
+def excess(found: dict[str, int], limit: int, exceptions: dict[str, int]) -> list[str]:
+    """What is larger than it may be, and exceptions that have become too generous."""
+    limits = {name: exceptions.get(name, limit) for name in found}
+    faults = [f"{name}: {size}, at most {limits[name]}" for name, size in found.items() if size > limits[name]]
+    return faults + [f"{name}: needs no exception" for name in exceptions if found.get(name, 0) <= limit]
+
+
+def assert_none(faults: list[str]) -> None:
+    assert not faults, "\n".join(faults)
+
+
+def test_engines_and_executable_are_not_too_large():
+    lines = {target: sum(file.text.count("\n") for file in swift_files(SOURCES / target)) for target in targets()}
+    engines = {target: count for target, count in lines.items() if target in ENGINES}
+    executable = {"tallycam": lines["tallycam"]}
+    exceptions = {name: size for name, size in LARGE_TARGETS.items() if name in engines}
+    assert_none(excess(engines, ENGINE_LINES, exceptions))
+    exceptions = {name: size for name, size in LARGE_TARGETS.items() if name in executable}
+    assert_none(excess(executable, EXECUTABLE_LINES, exceptions))
+
+
+def test_files_are_not_too_long():
+    lines = {file.name: file.text.count("\n") for file in swift_files()}
+    assert_none(excess(lines, FILE_LINES, LARGE_FILES))
+
+
+def test_functions_are_not_too_long():
+    lines = {f"{file.name} {name}": count for file in swift_files() for name, count in functions(file.text).items()}
+    assert len(lines) > 3000, "the functions were not found"
+    assert_none(excess(lines, FUNCTION_LINES, LONG_FUNCTIONS))
+
+
+def test_initializers_do_not_take_too_much():
+    counts = {file.name: parameters(file.text) for file in swift_files()}
+    assert sum(count > 0 for count in counts.values()) > 100, "the initializers were not found"
+    assert_none(excess(counts, PARAMETERS, WIDE_INITIALIZERS))
+
+
+def test_nobody_casts_to_find_out_what_a_port_can_do():
+    assert_none([place for file in swift_files() for place in lines_with(PORT_CAST, file)])
+
+
+def test_what_poll_returns_is_read_by_name():
+    files = [file for file in swift_files() if file.name not in POLLING]
+    assert_none([place for file in files for place in lines_with(READ_BY_NUMBER, file)])
+
+
+LONG = "    let a = 1\n"
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("func f() {\n" + LONG * 3 + "}\n", {"func f": 3}),
+        ("func f(a: Int = { 1 }(), b: (Int) -> Void)\n    throws -> Int {\n" + LONG * 2 + "}\n", {"func f": 2}),
+        ("init?<T>(a: T) where T: A {\n" + LONG + "}\n", {"init?": 1}),
+        ("deinit {\n" + LONG * 2 + "}\n", {"deinit": 2}),
+        ("protocol A {\n    func f() -> Int\n    var x: Int { get }\n}\n", {}),
+        ('func f() {\n    print("\\(x) {")\n}\nfunc g() { h() }\n', {"func f": 1, "func g": 0}),
+    ],
+)
+def test_the_lines_of_a_function_are_counted(text, expected):
+    assert functions(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("init(a: Int, _ b: [String: Int], c: (Int) -> Void = { _ in }) {}", 3),
+        ("init() {}\ninit(a: Result<Int, A>, b: Int) {}", 2),
+        ("let x = Y.init(a: 1, b: 2)", 0),
+    ],
+)
+def test_the_parameters_of_an_initializer_are_counted(text, expected):
+    assert parameters(text) == expected
+
+
+def test_what_is_larger_than_allowed_is_found():
+    assert excess({"a": 5, "b": 3}, 4, {}) == ["a: 5, at most 4"]
+    assert excess({"a": 5}, 4, {"a": 5}) == [] and excess({"a": 6}, 4, {"a": 5}) == ["a: 6, at most 5"]
+    assert excess({"a": 4}, 4, {"a": 5}) == ["a: needs no exception"]
+
+
+def test_casts_and_numbers_are_found():
+    def file(text: str) -> SwiftFile:
+        return SwiftFile(SOURCES / "RTMP/x.swift", text)
+
+    assert lines_with(PORT_CAST, file("let a = b as? any Camera")) == ["Sources/RTMP/x.swift:1"]
+    assert not lines_with(PORT_CAST, file("let a = b as? any CameraFailure"))
+    assert lines_with(READ_BY_NUMBER, file("let a = pollEntries[1].ready"))
+    assert not lines_with(READ_BY_NUMBER, file("let a = entries[Waited.stop.rawValue]"))
