@@ -108,6 +108,7 @@ public final class LiveStream {
 
     /// Returns when the stream is over, and none of its threads runs any more.
     public func run() throws {
+        for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
         startPause()
         let result = Result { while !targets.allSatisfy(\.isOver) { try step() } }
