@@ -14,12 +14,12 @@ extension Appliance {
         /// A stream that is live has to start anew to follow the change.
         public var needsRestart: Bool
         /// The stream is signed or secured, and both need the time of day.
-        public var needsClock: Bool
+        public var needsClock = false
 
         public init(
             faults: [FileFault] = [], hardwareFaults: [FileFault] = [], wirelessFaults: [FileFault] = [],
             isStreamFileTolerated: Bool = false, startsAtBoot: Bool = false, torch: Torch.Mode = .off,
-            needsRestart: Bool = false, needsClock: Bool = false
+            needsRestart: Bool = false
         ) {
             self.faults = faults
             self.hardwareFaults = hardwareFaults
@@ -28,7 +28,6 @@ extension Appliance {
             self.startsAtBoot = startsAtBoot
             self.torch = torch
             self.needsRestart = needsRestart
-            self.needsClock = needsClock
         }
     }
 }

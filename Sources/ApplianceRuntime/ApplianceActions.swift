@@ -90,15 +90,15 @@ extension ApplianceRunner {
         openWebcam(
             hasOtherCamera: previous.device.camera != files.device.camera
                 || previous.device.cameras != files.device.cameras)
-        let configuration = Appliance.Configuration(
+        var configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
             wirelessFaults: wirelessFaults,
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
             startsAtBoot: files.device.startAtBoot && isBoot, torch: files.device.torch.mode,
             needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText
-                || files.canUseMoreFilters(than: previous),
-            needsClock: files.stream?.needsClock ?? false)
+                || files.canUseMoreFilters(than: previous))
+        configuration.needsClock = files.stream?.needsClock ?? false
         perform(appliance.configurationLoaded(configuration, now: now))
         // The stream need not start again for it.
         if files.hasOtherPauseImage(than: previous) { stream.send(.loadPauseImage) }

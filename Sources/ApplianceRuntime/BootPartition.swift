@@ -4,7 +4,7 @@ import JSONText
 import LinuxIO
 
 /// What a description file was found to be, to tell whether that has changed.
-enum FileState: Hashable {
+enum FoundFile: Hashable {
     case contents([UInt8])
     /// By the error number: a file that was missing and is now a directory has another fault.
     case unreadable(Int32)
@@ -31,8 +31,8 @@ struct BootPartition: Sendable {
 
     /// The files as they are now. Times would not do: FAT counts in steps of two
     /// seconds, and a second change within them may leave the size as it was.
-    var fingerprint: [FileState] {
-        DescriptionFiles.names.map { FileState(reading: "\(directory)/\($0)") }
+    var fingerprint: [FoundFile] {
+        DescriptionFiles.names.map { FoundFile(reading: "\(directory)/\($0)") }
     }
 
     /// Writes or removes files, but for those that are so already, and what a power cut has left of an earlier write.

@@ -51,7 +51,7 @@ struct CardWork: Sendable {
     private let settings: ApplianceSettings
     private var boot: BootPartition
     private var hasLookedForLeftovers = false
-    private var fingerprint: [FileState]
+    private var fingerprint: [FoundFile]
     /// As they were read last.
     private(set) var files: ReadFiles
 

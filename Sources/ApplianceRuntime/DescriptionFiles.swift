@@ -27,10 +27,10 @@ struct DescriptionFiles {
     private var networkKeys = DescriptionKeys()
     private var streamKeys = DescriptionKeys()
     /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
-    private var certificates: (path: String, state: FileState)?
+    private var certificates: (path: String, state: FoundFile)?
     /// The files that the filters of device.json and a pause of stream.json need, as they were looked at; `nil` for one
     /// that was not there. They are too large to be compared by their contents every few seconds.
-    private var mediaFiles: [String: LinuxIO.FileState?] = [:]
+    private var mediaFiles: [String: FileState?] = [:]
     /// The filters of device.json, as their files were then.
     private(set) var filters = UsableFilters()
     /// As the image's maker has described it, where the card says nothing that can be used.
@@ -98,7 +98,7 @@ struct DescriptionFiles {
     private mutating func checkCAFile() {
         guard let path = stream?.neededCAFile else { return }
         // Before the check, so that no change goes between the two.
-        certificates = (path, FileState(reading: path))
+        certificates = (path, FoundFile(reading: path))
         guard let problem = TLSContext.problem(withAuthorityFile: path) else { return }
         onlyCertificatesAreWrong = true
         faults.append(
@@ -109,13 +109,13 @@ struct DescriptionFiles {
 
     /// Whether the certificates are others by now than they were, or have come or gone.
     var certificatesHaveChanged: Bool {
-        certificates.map { FileState(reading: $0.path) != $0.state } ?? false
+        certificates.map { FoundFile(reading: $0.path) != $0.state } ?? false
     }
 
     /// A filter whose file is missing or broken is left out of the stream, whose viewers do not see what they should.
     private mutating func checkFilterFiles() {
         // Before they are read, so that no change goes between the two.
-        for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(LinuxIO.FileState(path)) }
+        for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(FileState(path)) }
         filters = UsableFilters(device.filters)
         for filter in filters.unusable {
             faults.append(fault(.settings, "device.json", filter.keyPath, filter.problem))
@@ -125,7 +125,7 @@ struct DescriptionFiles {
     /// A stream goes on without it, but its viewers do not see what they should when it is paused.
     private mutating func checkPauseImage() {
         guard let path = stream?.pauseImage else { return }
-        mediaFiles[path] = .some(LinuxIO.FileState(path))
+        mediaFiles[path] = .some(FileState(path))
         do throws(StillImageError) {
             _ = try StillImage(reading: path)
         } catch {
@@ -135,7 +135,7 @@ struct DescriptionFiles {
     }
 
     /// Whether files that filters or a pause need are others by now than they were, or have come or gone.
-    var mediaFilesHaveChanged: Bool { mediaFiles.contains { LinuxIO.FileState($0.key) != $0.value } }
+    var mediaFilesHaveChanged: Bool { mediaFiles.contains { FileState($0.key) != $0.value } }
 
     /// Whether the file that stream.json names for a pause is another one than `previous` found there.
     func hasOtherPauseImage(than previous: DescriptionFiles) -> Bool {

@@ -1,34 +1,15 @@
 import Media
 
 /// A camera that is open. Used from one thread.
-public protocol Camera: AnyObject {
+public protocol Camera: FrameProvider {
     /// The device, as people know it.
     var name: String { get }
     /// As the driver names it: `name` without the place where it is.
     var model: String { get }
-    /// Of every frame that it gives, but for those of a size that `FrameSizeSelection` has chosen.
-    var layout: FrameLayout { get }
-    var memoryKind: FrameMemoryKind { get }
-    var frameRate: FrameRate { get }
-    /// What encoders get to see of its frames; `nil` when it does not say.
-    var colors: VideoColors? { get }
-    /// What of the wished flips it does itself: all of them, or nothing.
-    var flips: FrameFlips { get }
-    /// The rotation that shows its frames upright: a movie may have been recorded on its side. The code that opens the camera
-    /// applies it, before the rotation that a person asked for.
-    var ownRotation: FrameRotation { get }
 
     /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame
-
-    /// Counted since it was opened.
-    var statistics: VideoSourceStatistics { get }
-}
-
-extension Camera {
-    public var flips: FrameFlips { FrameFlips() }
-    public var ownRotation: FrameRotation { FrameRotation() }
 }
 
 /// Sides of a frame that are exchanged.

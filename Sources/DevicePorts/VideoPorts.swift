@@ -1,18 +1,7 @@
 import Media
 
 /// Gives raw frames, one at a time, on the thread that asks.
-public protocol VideoSource: AnyObject {
-    /// The layout of every frame that the source gives, but for those of a size that `FrameSizeSelection` has chosen.
-    var layout: FrameLayout { get }
-    /// Of every frame that the source gives, while it works.
-    var memoryKind: FrameMemoryKind { get }
-    var frameRate: FrameRate { get }
-    /// Of every frame that the source gives; `nil` when it does not know.
-    var colors: VideoColors? { get }
-    /// As `Camera.flips`.
-    var flips: FrameFlips { get }
-    /// As `Camera.ownRotation`.
-    var ownRotation: FrameRotation { get }
+public protocol VideoSource: FrameProvider {
     /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
     var cameraModel: String? { get }
 
@@ -26,9 +15,6 @@ public protocol VideoSource: AnyObject {
 
     /// How the source ended by itself, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
-
-    /// What has become of the frames so far.
-    var statistics: VideoSourceStatistics { get }
 }
 
 extension VideoSource {
@@ -36,8 +22,6 @@ extension VideoSource {
     public var colors: VideoColors? { nil }
     public var cameraModel: String? { nil }
     public var origin: String { "this source" }
-    public var flips: FrameFlips { FrameFlips() }
-    public var ownRotation: FrameRotation { FrameRotation() }
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 

@@ -44,7 +44,7 @@ public struct CameraControl: Hashable, Sendable {
         let bounds: Rectangle
     }
 
-    let id: UInt32
+    private(set) var id: UInt32 = 0
     public let name: String
     public let kind: Kind
     /// How many values it takes; `nil` for any number of them.
@@ -64,10 +64,9 @@ public struct CameraControl: Hashable, Sendable {
     }
 
     init(
-        id: UInt32 = 0, name: String, kind: Kind, count: Int? = 1, minimum: Double = 0, maximum: Double = 0,
+        name: String, kind: Kind, count: Int? = 1, minimum: Double = 0, maximum: Double = 0,
         choices: [Choice] = [], rectangles: RectangleRange? = nil
     ) {
-        self.id = id
         self.name = name
         self.kind = kind
         self.count = count
@@ -94,11 +93,12 @@ extension CameraControl {
             }
         let (least, most) = (control.minimum, control.maximum)
         self.init(
-            id: control.id, name: String(cString: control.name), kind: kind,
+            name: String(cString: control.name), kind: kind,
             count: control.count == 0 ? nil : control.count, minimum: least.0, maximum: most.0, choices: choices,
             rectangles: RectangleRange(
                 least: Rectangle(least.0, least.1, least.2, least.3),
                 bounds: Rectangle(most.0, most.1, most.2, most.3)))
+        id = control.id
     }
 
     /// The controls that a function of the bridge tells, with the context that it takes for them.

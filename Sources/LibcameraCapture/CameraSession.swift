@@ -40,17 +40,7 @@ final class CameraSession {
         }
         leased = LeasedBuffers(wakeup: queue.wakeup)
         var formats = streams.map { clibcamera_format($0, flips: flips, mode) }
-        let listener = clibcamera_listener(
-            context: Unmanaged.passUnretained(queue).toOpaque(),
-            completed: { context, completion in
-                guard let context, let completion else { return }
-                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().append(completion.pointee)
-            },
-            disconnected: { context in
-                guard let context else { return }
-                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().disconnected()
-            })
-        let (status, address) = system.open(index, &formats, listener)
+        let (status, address) = system.open(index, &formats, queue.listener)
         guard status >= 0, let session = OpaquePointer(bitPattern: address) else {
             throw CameraError(name, "Camera::configure", status)
         }

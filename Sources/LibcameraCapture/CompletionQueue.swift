@@ -24,6 +24,20 @@ final class CompletionQueue: Sendable {
         wakeup.signal()
     }
 
+    /// What libcamera calls. It does not retain the queue, which must outlive the session.
+    var listener: clibcamera_listener {
+        clibcamera_listener(
+            context: Unmanaged.passUnretained(self).toOpaque(),
+            completed: { context, completion in
+                guard let context, let completion else { return }
+                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().append(completion.pointee)
+            },
+            disconnected: { context in
+                guard let context else { return }
+                Unmanaged<CompletionQueue>.fromOpaque(context).takeUnretainedValue().disconnected()
+            })
+    }
+
     /// What has come since, and nothing of it again.
     func take() -> State {
         state.withLock { state in

@@ -66,13 +66,8 @@ public final class LibcameraCamera: Camera {
         let largest = settings.size ?? (settings.isForStills ? Self.atMost(size, format, of: camera) : size)
         let full = StreamWish(
             format: format, size: largest, bufferCount: settings.isForStills ? Self.stillBufferCount : Self.bufferCount)
-        var smaller: StreamWish?
         // Both show the same part of the scene: one of another shape would be distorted.
-        if let smallerSize, full.size.hasShape(of: size), smallerSize.width < full.size.width {
-            smaller = StreamWish(
-                format: Self.smallerFormat(beside: full.format, of: camera), size: smallerSize,
-                bufferCount: Self.smallerBufferCount)
-        }
+        let smaller = full.size.hasShape(of: size) ? Self.smaller(smallerSize, beside: full, of: camera) : nil
         let wantedRate = settings.frameRate ?? frameRate
         let mode = system.sensorMode(index, for: full, wantedRate)
         session = try Self.session(full, smaller) { streams throws(CameraError) in
@@ -94,6 +89,14 @@ public final class LibcameraCamera: Camera {
         }
         let status = session.set(first.filter { !$0.0.isFlip }.map { (control: $0.0, values: $0.1) })
         guard status >= 0 else { throw CameraError(name, "Request::controls", status) }
+    }
+
+    private static func smaller(
+        _ size: FrameSize?, beside full: StreamWish, of camera: CameraDescription
+    ) -> StreamWish? {
+        guard let size, size.width < full.size.width else { return nil }
+        return StreamWish(
+            format: smallerFormat(beside: full.format, of: camera), size: size, bufferCount: smallerBufferCount)
     }
 
     public var statistics: VideoSourceStatistics {

@@ -27,6 +27,13 @@ public final class EventFD: Sendable {
         var count: eventfd_t = 0
         return eventfd_read(descriptor.rawValue, &count) == 0
     }
+
+    /// Waits for a signal, which it does not drain.
+    public func isSignalled(until deadline: MediaTimestamp) -> Bool {
+        var entries = [PollEntry(fileDescriptor)]
+        guard let count = try? poll(&entries, until: deadline) else { return true }
+        return count > 0
+    }
 }
 
 /// Signals to the process as a descriptor (signalfd(2)).

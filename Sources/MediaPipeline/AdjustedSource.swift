@@ -33,13 +33,24 @@ public final class AdjustedSource: VideoSource {
     private var lostFrames = 0
 
     /// - Parameters:
+    ///   - switcher: what chooses among several cameras: the source itself.
     ///   - streamSize: the largest that is encoded.
-    public init(_ source: any VideoSource, streamSize: FrameSize) {
+    private init(_ source: any VideoSource, switcher: CameraSwitcher?, streamSize: FrameSize) {
         self.source = source
         self.streamSize = streamSize
-        camera = source as? any ControllableSource
-        switcher = source as? CameraSwitcher
+        camera = source.controls
+        self.switcher = switcher
         cameraName = switcher?.name
+    }
+
+    /// - Parameter streamSize: the largest that is encoded.
+    public convenience init(_ source: any VideoSource, streamSize: FrameSize) {
+        self.init(source, switcher: nil, streamSize: streamSize)
+    }
+
+    /// Of several cameras.
+    convenience init(_ switcher: CameraSwitcher, streamSize: FrameSize) {
+        self.init(switcher, switcher: switcher, streamSize: streamSize)
     }
 
     public var layout: FrameLayout { source.layout }
@@ -48,6 +59,8 @@ public final class AdjustedSource: VideoSource {
     public var colors: VideoColors? { source.colors }
     public var cameraModel: String? { source.cameraModel }
     public var origin: String { source.origin }
+    public var sizes: (any FrameSizeSelection)? { source.sizes }
+    public var rates: (any FrameRateSelection)? { source.rates }
     public var endingNote: String? { source.endingNote }
 
     public var statistics: VideoSourceStatistics {
@@ -185,13 +198,4 @@ public final class AdjustedSource: VideoSource {
 
     /// Whether the processor takes a part of each frame.
     var zoomsItself: Bool { !cameraOffers(.zoom) }
-}
-
-extension AdjustedSource: FrameSizeSelection {
-    public var layouts: SourceLayouts { SourceLayouts(of: source) }
-    public func selectSize(_ size: FrameSize) { (source as? any FrameSizeSelection)?.selectSize(size) }
-}
-
-extension AdjustedSource: FrameRateSelection {
-    public func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
 }

@@ -18,17 +18,12 @@ final class AudioPipeline {
     /// Of a source that counts nothing itself, as the test tone.
     private var counted = AudioSourceStatistics()
     private let sinks: [any AudioSink]
-    private let stop: EventFD
-    private let hub: PacketHub
+    private let context: StreamContext
     /// That the encoder was made for.
     private var epoch = PacketHub.firstEpoch
-    private let counters: SharedCounters
-    private let control: EncoderRequests
-    private let reports: Mailbox<TrackEvent>
 
     init(
-        track: AudioTrack, fillsWithSilence: Bool, sinks: [any AudioSink], stop: EventFD, hub: PacketHub,
-        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+        track: AudioTrack, fillsWithSilence: Bool, sinks: [any AudioSink], context: StreamContext
     ) {
         source = track.source
         encoder = track.encoder
@@ -36,11 +31,7 @@ final class AudioPipeline {
         hasStarted = !track.hasMicrophone
         self.fillsWithSilence = fillsWithSilence
         self.sinks = sinks
-        self.stop = stop
-        self.hub = hub
-        self.counters = counters
-        self.control = control
-        self.reports = reports
+        self.context = context
     }
 
     /// Encodes from the gate's opening on, until the source ends or a block is later than the gate's end, and reports how it
@@ -49,21 +40,21 @@ final class AudioPipeline {
     func run(behind gate: StartGate, isLive: Bool) {
         do {
             if isLive { try play(before: gate) }
-            guard gate.waitForStart() else { return reports.send(.ended(.audio, note: nil)) }
+            guard gate.waitForStart() else { return context.reports.send(.ended(.audio, note: nil)) }
             let end = gate.end
             try encodeAll(until: end)
             let note = source.endingNote
             if fillsWithSilence, let note {
-                reports.send(.note(.audio, "\(note); silence follows"))
-                source = SilenceSource(format: source.format, stop: stop)
+                context.reports.send(.note(.audio, "\(note); silence follows"))
+                source = SilenceSource(format: source.format, stop: context.stop)
                 try encodeAll(until: end)
             }
             append(try encoder.finish())
-            reports.send(.ended(.audio, note: fillsWithSilence ? nil : note))
+            context.reports.send(.ended(.audio, note: fillsWithSilence ? nil : note))
         } catch let error as AudioEncodingError {
-            reports.send(.failed(StreamFailure(.audioEncodingFailed, "\(error)")))
+            context.reports.send(.failed(StreamFailure(.audioEncodingFailed, "\(error)")))
         } catch {
-            reports.send(.failed(StreamFailure(.microphoneUnavailable, "\(error)")))
+            context.reports.send(.failed(StreamFailure(.microphoneUnavailable, "\(error)")))
         }
     }
 
@@ -90,9 +81,9 @@ final class AudioPipeline {
             hasStarted = true
             let format = source.format
             let start = SourceStart.microphone(sampleRate: format.sampleRate, channelCount: format.channelCount)
-            reports.send(.source(.started(start)))
+            context.reports.send(.source(.started(start)))
         }
-        let orders = control.takeAudioRequests(at: block.captureTime)
+        let orders = context.requests.takeAudioRequests(at: block.captureTime)
         if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }
         let heard = orders.isMuted ? block.silenced : block
         for sink in sinks { sink.offer(heard, format: source.format) }
@@ -102,13 +93,13 @@ final class AudioPipeline {
     private func encodeAll(until end: MediaTimestamp?) throws {
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
             if let end, block.captureTime >= end { return }
-            if let replacement = control.takeAudioReplacement() {
+            if let replacement = context.requests.takeAudioReplacement() {
                 try replace(replacement.quality, in: replacement.epoch)
                 continue
             }
             append(try encoder.encode(try takeOrders(with: block)))
             let statistics = statistics(with: block)
-            counters.update { $0.audioSource = statistics }
+            context.counters.update { $0.audioSource = statistics }
         }
     }
 
@@ -124,7 +115,7 @@ final class AudioPipeline {
     /// - Parameter epoch: that they are for.
     private func replace(_ quality: AudioQuality, in epoch: Int) throws {
         // The source before is closed first.
-        source = SilenceSource(format: source.format, stop: stop)
+        source = SilenceSource(format: source.format, stop: context.stop)
         guard let track = try reopen(quality) else { return }
         source = track.source
         encoder = track.encoder
@@ -133,5 +124,5 @@ final class AudioPipeline {
         append([encoder.takeHeader(at: MonotonicClock.now())])
     }
 
-    private func append(_ packets: [EncodedPacket]) { hub.append(packets, epoch: epoch) }
+    private func append(_ packets: [EncodedPacket]) { context.hub.append(packets, epoch: epoch) }
 }

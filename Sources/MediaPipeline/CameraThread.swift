@@ -33,13 +33,12 @@ final class CameraThread: Sendable {
         init(_ camera: any Camera) {
             name = camera.name
             model = camera.model
-            layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
+            layouts = camera.layouts
             memoryKind = camera.memoryKind
             frameRate = camera.frameRate
             colors = camera.colors
-            controlOffers =
-                (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
-            reportsLight = (camera as? any ControllableSource)?.reportsLight ?? false
+            controlOffers = camera.offeredControls
+            reportsLight = camera.controls?.reportsLight ?? false
         }
     }
 

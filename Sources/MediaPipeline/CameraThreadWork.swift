@@ -62,9 +62,9 @@ extension CameraThread {
 
     private func read(_ camera: any Camera) throws {
         while let orders = takeOrders() {
-            if let size = orders.size { (camera as? any FrameSizeSelection)?.selectSize(size) }
-            if let rate = orders.rate { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
-            if let camera = camera as? any ControllableSource { control(camera, orders) }
+            if let size = orders.size { camera.sizes?.selectSize(size) }
+            if let rate = orders.rate { camera.rates?.selectFrameRate(rate) }
+            if let controls = camera.controls { control(controls, orders) }
             // What is ordered while the camera gives nothing is not to wait for ever.
             switch try camera.nextFrame(until: MonotonicClock.now() + .milliseconds(200)) {
             case .captured(let frame): captured(frame, camera.statistics)

@@ -72,19 +72,18 @@ public final class FallbackEncoder: VideoEncoder {
     ///   - scalingDevice: scales them for the hardware where their size is another one.
     /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
     public init(
-        path: String, configuration: VideoEncoderConfiguration, frames: SourceFrames,
-        scalingDevice: ScalingDevice? = nil, inUse: EncoderInUse, output: VideoOutput,
-        reports: Mailbox<TrackEvent>, opening: Opening, openHardware: @escaping HardwareOpening
+        path: String, configuration: VideoEncoderConfiguration, needs: EncoderNeeds,
+        scalingDevice: ScalingDevice? = nil, opening: Opening, openHardware: @escaping HardwareOpening
     ) throws {
         self.path = path
         self.configuration = configuration
-        self.frames = frames
+        frames = needs.frames
         newestSize = frames.layouts.full.size
         sourceLayout = frames.layouts.nearest(to: configuration.size)
         self.openHardware = openHardware
-        self.inUse = inUse
-        self.output = output
-        self.reports = reports
+        inUse = needs.inUse
+        output = needs.output
+        reports = needs.reports
         self.scalingDevice = scalingDevice
         scaling = FrameScaling(to: configuration.size, by: scalingDevice)
         let now = MonotonicClock.now()

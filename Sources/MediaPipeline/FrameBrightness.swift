@@ -6,7 +6,7 @@ import StreamLogic
 extension Brightness {
     /// - Parameter source: a camera that measures the light itself is believed.
     init(of frame: CapturedFrame, from source: any VideoSource) {
-        self = (source as? any ControllableSource)?.lux.map { .lux($0) } ?? .luma(frame.meanLuma)
+        self = source.controls?.lux.map { .lux($0) } ?? .luma(frame.meanLuma)
     }
 }
 

@@ -6,7 +6,7 @@ import StreamLogic
 
 /// A camera that is open without a stream: its frames look as a stream's would.
 struct IdleCamera {
-    let source: any VideoSource
+    let source: AdjustedSource
     let filters: StreamFilters
     /// Of the source and the filters. Whoever reads frames for long empties it.
     let reports: Mailbox<TrackEvent>
@@ -20,21 +20,19 @@ struct IdleCamera {
         // What the camera lacks, each stream says.
         VideoTrack.setControls(of: source, settings.controls, EventSink { _ in })
         // There is no encoder to wait for.
-        (source as? AdjustedSource)?.showAtOnce()
+        source.showAtOnce()
         self.source = source
         filters = StreamFilters(settings.filters, reports: reports)
     }
 
-    /// What it has and is set to; empty for what is no camera.
+    /// What it has and is set to.
     var controlStatuses: [ControlStatus] {
-        guard let camera = source as? any ControllableSource else { return [] }
-        let (wished, report) = (camera.wishedControls, camera.cameraReport)
-        return camera.controlOffers.map { ControlStatus($0, wished: wished[$0.name], report: report) }
+        let (wished, report) = (source.wishedControls, source.cameraReport)
+        return source.controlOffers.map { ControlStatus($0, wished: wished[$0.name], report: report) }
     }
 
     /// What it does not take is left out: a slider that was moved fast asks for more than one thing at a time.
     func apply(_ changes: [ControlChange]) {
-        guard let camera = source as? any ControllableSource else { return }
-        for change in changes where (try? camera.controlOffers.check([change])) != nil { try? camera.apply([change]) }
+        for change in changes where (try? source.controlOffers.check([change])) != nil { try? source.apply([change]) }
     }
 }

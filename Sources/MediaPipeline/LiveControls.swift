@@ -17,9 +17,12 @@ final class LiveControls {
     /// In place of what a camera says that is not on any more.
     private static let answerAfterSwitch = "set before another camera came on; what it reports is not known"
 
-    init(_ source: any VideoSource, inUse: ControlsInUse, reports: Mailbox<TrackEvent>) {
-        camera = source as? any ControllableSource
-        switcher = (source as? AdjustedSource)?.switcher
+    /// - Parameter switcher: what chooses among several cameras in `source`.
+    init(
+        _ source: any VideoSource, switcher: CameraSwitcher?, inUse: ControlsInUse, reports: Mailbox<TrackEvent>
+    ) {
+        camera = source.controls
+        self.switcher = switcher
         cameraName = switcher?.name
         self.inUse = inUse
         self.reports = reports

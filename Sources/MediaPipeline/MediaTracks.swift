@@ -67,20 +67,16 @@ public final class MediaTracks {
 
     /// - Parameters:
     ///   - settings: get what had to be changed for the machine's sake.
-    ///   - stop: once signalled, every source ends at once. It is not drained.
-    /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `stop` may be signalled.
+    /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `context.stop` may be
+    ///   signalled.
     public init(
-        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, hub: PacketHub,
-        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
-        gate = try StartGate(stop: stop)
+        gate = try StartGate(stop: context.stop)
         // Both are opened before a thread is started: a failure here leaves nothing behind.
-        let video = try VideoTrack(
-            settings: &settings, point: point, maximum: maximum, stop: stop,
-            output: VideoOutput(hub: hub, counters: counters, reports: reports), requests: control,
-            reports: reports, console: console)
+        let video = try VideoTrack(settings: &settings, point: point, maximum: maximum, context: context)
         let audio = try AudioTrack(
-            settings: settings, bitrate: point.audioQuality?.bitrate, stop: stop, reports: reports)
+            settings: settings, bitrate: point.audioQuality?.bitrate, stop: context.stop, reports: context.reports)
         audioHeader = audio?.encoder.takeHeader(at: MonotonicClock.now())
         hasOwnSampleRate = settings.audio.takesSampleRate
         microphones = MicrophoneChanges(settings.audio.microphones, hasAudio: !settings.audio.isNone)
@@ -88,46 +84,37 @@ public final class MediaTracks {
         encoderInUse = video?.encoderInUse
         videoConfiguration = video?.configuration
         sourceFrameRate = video?.source.frameRate
-        let snapshots = try SnapshotTaker { reports.send(.snapshot($0)) }
+        let snapshots = try SnapshotTaker { [reports = context.reports] in reports.send(.snapshot($0)) }
         self.snapshots = video == nil ? nil : snapshots
         do {
-            if let video {
-                try startVideo(
-                    video, snapshots, settings, counters: counters, control: control, reports: reports)
-            }
-            if let audio {
-                try startAudio(
-                    audio, settings, stop: stop, hub: hub, counters: counters, control: control, reports: reports)
-            }
+            if let video { try startVideo(video, snapshots, settings, context) }
+            if let audio { try startAudio(audio, settings, context) }
         } catch {
             // The track that has its thread waits at the gate, with its device open.
-            stop.signal()
+            context.stop.signal()
             for thread in threads { thread.join() }
             throw error
         }
     }
 
     private func startVideo(
-        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings, counters: SharedCounters,
-        control: EncoderRequests, reports: Mailbox<TrackEvent>
+        _ track: sending VideoTrack, _ snapshots: SnapshotTaker, _ settings: MediaSettings,
+        _ context: StreamContext
     ) throws {
         let gate = gate
         let pipeline = VideoPipeline(
-            track: track, counters: counters, control: control, controls: controls,
-            snapshots: snapshots, brightness: brightness, preview: settings.preview,
-            sinks: settings.frameSinks, reports: reports)
+            track: track, controls: controls, snapshots: snapshots, brightness: brightness, preview: settings.preview,
+            sinks: settings.frameSinks, context: context)
         let isLive = settings.video.isLive || !settings.cameras.isEmpty
         threads.append(try Self.thread("video", pipeline) { $0.run(behind: gate, isLive: isLive) })
     }
 
     private func startAudio(
-        _ track: sending AudioTrack, _ settings: MediaSettings, stop: EventFD, hub: PacketHub,
-        counters: SharedCounters, control: EncoderRequests, reports: Mailbox<TrackEvent>
+        _ track: sending AudioTrack, _ settings: MediaSettings, _ context: StreamContext
     ) throws {
         let gate = gate
         let pipeline = AudioPipeline(
-            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, stop: stop, hub: hub,
-            counters: counters, control: control, reports: reports)
+            track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, context: context)
         // What files and pipes give is not to be lost.
         let isLive = settings.audio.takesSampleRate
         threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })

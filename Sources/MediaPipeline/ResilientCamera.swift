@@ -69,12 +69,12 @@ public final class ResilientCamera: VideoSource {
         self.notify = notify
         name = camera.name
         cameraModel = camera.model.isEmpty ? nil : camera.model
-        layouts = (camera as? any FrameSizeSelection)?.layouts ?? SourceLayouts(camera.layout)
+        layouts = camera.layouts
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         colors = camera.colors
         flips = camera.flips
-        controlOffers = (camera as? any ControllableSource)?.controlOffers ?? .allMissing("the camera has no controls")
+        controlOffers = camera.offeredControls
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
 
@@ -201,7 +201,7 @@ public final class ResilientCamera: VideoSource {
     /// Of the camera that is open, else of the one that was closed.
     var newestReport: CameraReport {
         // One that is gone, or has just come, says nothing.
-        if let report = (camera as? any ControllableSource)?.cameraReport, report != CameraReport() {
+        if let report = camera?.controls?.cameraReport, report != CameraReport() {
             lastReport = report
         }
         return lastReport
@@ -209,7 +209,7 @@ public final class ResilientCamera: VideoSource {
 
     /// Together; else those that it takes: it goes on in any case.
     private func restoreControls() {
-        guard let camera = camera as? any ControllableSource else { return }
+        guard let camera = camera?.controls else { return }
         let changes = wishedControls.changes(asFound: lastReport)
         guard (try? camera.apply(changes)) == nil else { return }
         for change in changes { try? camera.apply([change]) }
@@ -247,29 +247,29 @@ public final class ResilientCamera: VideoSource {
 extension ResilientCamera: FrameSizeSelection {
     public func selectSize(_ size: FrameSize) {
         selectedSize = size
-        (camera as? any FrameSizeSelection)?.selectSize(size)
+        camera?.sizes?.selectSize(size)
     }
 }
 
 extension ResilientCamera: FrameRateSelection {
     public func selectFrameRate(_ rate: FrameRate) {
         selectedRate = rate
-        (camera as? any FrameRateSelection)?.selectFrameRate(rate)
+        camera?.rates?.selectFrameRate(rate)
     }
 }
 
 extension ResilientCamera: ControllableSource {
     /// What a camera that is gone is asked for, it gets when it is back.
     public func apply(_ changes: [ControlChange]) throws(ControlError) {
-        try (camera as? any ControllableSource)?.apply(changes)
+        try camera?.controls?.apply(changes)
         wishedControls.take(changes)
     }
 
     /// The camera was asked for these before.
     func keep(_ changes: [ControlChange]) { wishedControls.take(changes) }
 
-    public var lux: Double? { (camera as? any ControllableSource)?.lux }
-    public func takeRefusal() -> ControlError? { (camera as? any ControllableSource)?.takeRefusal() }
+    public var lux: Double? { camera?.controls?.lux }
+    public func takeRefusal() -> ControlError? { camera?.controls?.takeRefusal() }
 
     public var cameraReport: CameraReport {
         guard camera == nil else { return newestReport }

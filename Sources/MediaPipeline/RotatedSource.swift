@@ -57,6 +57,7 @@ final class RotatedSource: VideoSource {
     var origin: String { source.origin }
     var endingNote: String? { source.endingNote }
 
+    var rates: (any FrameRateSelection)? { source.rates }
     var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }
 
     func nextFrame() throws -> CapturedFrame? {
@@ -65,13 +66,9 @@ final class RotatedSource: VideoSource {
     }
 }
 
-extension RotatedSource: FrameRateSelection {
-    func selectFrameRate(_ rate: FrameRate) { (source as? any FrameRateSelection)?.selectFrameRate(rate) }
-}
-
 extension RotatedSource: RotatedControls {
     var rotation: FrameRotation { rotator.rotation }
-    var upright: (any ControllableSource)? { source as? any ControllableSource }
+    var upright: (any ControllableSource)? { source.controls }
 }
 
 /// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
@@ -90,6 +87,7 @@ final class RotatedCamera: Camera {
     let memoryKind = FrameMemoryKind.pooled
     var frameRate: FrameRate { camera.frameRate }
     var colors: VideoColors? { camera.colors }
+    var rates: (any FrameRateSelection)? { camera.rates }
     var statistics: VideoSourceStatistics { rotator.completed(camera.statistics) }
 
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
@@ -101,13 +99,9 @@ final class RotatedCamera: Camera {
     }
 }
 
-extension RotatedCamera: FrameRateSelection {
-    func selectFrameRate(_ rate: FrameRate) { (camera as? any FrameRateSelection)?.selectFrameRate(rate) }
-}
-
 extension RotatedCamera: RotatedControls {
     var rotation: FrameRotation { rotator.rotation }
-    var upright: (any ControllableSource)? { camera as? any ControllableSource }
+    var upright: (any ControllableSource)? { camera.controls }
 }
 
 /// What a source of rotated frames makes of its camera's controls: places are those of the rotated frame.

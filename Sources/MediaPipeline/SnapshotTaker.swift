@@ -109,7 +109,7 @@ final class SnapshotFile: Sendable {
         layout = frame.layout
         colors = source.colors
         camera = source.cameraModel
-        report = (source as? any ControllableSource)?.cameraReport
+        report = source.controls?.cameraReport
     }
 
     func file(for request: SnapshotRequest) -> SnapshotAnswer {
@@ -156,7 +156,7 @@ final class SnapshotFile: Sendable {
 extension ExposureSettling {
     /// - Returns: whether this frame shows the light as it is to be seen.
     mutating func frameTaken(_ frame: CapturedFrame, by source: any VideoSource) -> Bool {
-        let report = (source as? any ControllableSource)?.cameraReport
+        let report = source.controls?.cameraReport
         return frameTaken(at: frame.captureTime, exposureTime: report?.exposureTime, gain: report?.gain)
     }
 }

@@ -126,9 +126,9 @@ public struct EncoderNeeds: Sendable {
     /// At the start.
     public var frames: SourceFrames
     /// Whether frames of another camera may follow.
-    public let maySwitchCameras: Bool
+    public var maySwitchCameras = false
     /// Whether somebody asked for the size or the quality of the video: software keeps to them.
-    public let isVideoChosen: Bool
+    public var isVideoChosen = false
     public let inUse: EncoderInUse
     public let output: VideoOutput
     public let reports: Mailbox<TrackEvent>

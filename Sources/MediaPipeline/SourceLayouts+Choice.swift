@@ -4,21 +4,13 @@ import SoftwareEncoding
 
 extension SourceFrames {
     init(of source: any VideoSource) {
-        if let cameras = source as? CameraSwitcher {
-            self = cameras.frames
-        } else {
-            self.init(
-                layouts: SourceLayouts(of: source), memoryKind: source.memoryKind,
-                colors: source.layout.colors(reported: source.colors))
-        }
+        self.init(
+            layouts: source.layouts, memoryKind: source.memoryKind,
+            colors: source.layout.colors(reported: source.colors))
     }
 }
 
 extension SourceLayouts {
-    init(of source: any VideoSource) {
-        self = (source as? any FrameSizeSelection)?.layouts ?? SourceLayouts(source.layout)
-    }
-
     /// The one with the fewest pixels that frames of this size can be made of: not smaller, and of the same shape.
     func nearest(to size: FrameSize) -> FrameLayout {
         let fitting = smaller.filter { layout in

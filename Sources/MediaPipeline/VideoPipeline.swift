@@ -7,14 +7,9 @@ import StreamQuality
 
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
-    private let source: any VideoSource
-    /// A camera that gives several sizes, and the one that it was asked for last.
-    let sizes: (any FrameSizeSelection)?
+    let source: AdjustedSource
+    /// What the source was asked for last.
     var sourceSize: FrameSize
-    private let rates: (any FrameRateSelection)?
-    /// `nil` for a source that stays what it is.
-    let cameras: CameraSwitcher?
-    let adjusted: AdjustedSource?
     /// Of the source as it is now.
     var frames: SourceFrames
     /// The encoder knows of a camera that is to be on next.
@@ -32,8 +27,7 @@ final class VideoPipeline {
     /// Passes over frames by encoders before this one.
     private var earlierConversions = 0
     let output: VideoOutput
-    private let counters: SharedCounters
-    private let control: EncoderRequests
+    private let context: StreamContext
     private let liveControls: LiveControls
     private let filters: StreamFilters
     private var paused = PausedVideo()
@@ -42,23 +36,17 @@ final class VideoPipeline {
     private let preview: (any PreviewSink)?
     /// Whoever looks beside the stream, the display among them.
     private let watchers: [any FrameSink]
-    private let reports: Mailbox<TrackEvent>
     private let keyframes: KeyframeSpacing
     /// In frames, as the encoder was set last.
     private var keyframeDistance: Int
 
     init(
-        track: VideoTrack, counters: SharedCounters, control: EncoderRequests,
-        controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch, preview: (any PreviewSink)?,
-        sinks: [any FrameSink], reports: Mailbox<TrackEvent>
+        track: VideoTrack, controls: ControlsInUse, snapshots: SnapshotTaker, brightness: BrightnessWatch,
+        preview: (any PreviewSink)?, sinks: [any FrameSink], context: StreamContext
     ) {
         source = track.source
-        sizes = track.source as? any FrameSizeSelection
         sourceSize = track.source.layout.size
-        rates = track.source as? any FrameRateSelection
-        adjusted = track.source as? AdjustedSource
-        cameras = adjusted?.switcher
-        frames = adjusted?.frames ?? SourceFrames(of: track.source)
+        frames = track.source.frames
         encoder = track.encoder
         makeEncoder = track.makeEncoder
         pacer = track.pacer
@@ -68,15 +56,13 @@ final class VideoPipeline {
         frameRate = track.configuration.frameRate
         level = track.configuration.level
         size = track.configuration.size
-        self.counters = counters
-        self.control = control
-        liveControls = LiveControls(track.source, inUse: controls, reports: reports)
-        filters = StreamFilters(track.filters, reports: reports)
+        liveControls = LiveControls(source, switcher: source.switcher, inUse: controls, reports: context.reports)
+        filters = StreamFilters(track.filters, reports: context.reports)
         self.snapshots = snapshots
         self.brightness = brightness
         self.preview = preview
+        self.context = context
         watchers = sinks + (preview.map { [$0] } ?? [])
-        self.reports = reports
     }
 
     /// Encodes from the gate's opening on, until the source ends or a frame is later than the gate's end, and reports how it
@@ -87,19 +73,19 @@ final class VideoPipeline {
         hasStarted = !isLive
         do {
             if isLive { try show(before: gate) }
-            guard gate.waitForStart() else { return reports.send(.ended(.video, note: nil)) }
+            guard gate.waitForStart() else { return context.reports.send(.ended(.video, note: nil)) }
             try encodeAll(from: gate.start, until: gate.end)
             try encoder.finish()
             count()
-            reports.send(.ended(.video, note: source.endingNote))
+            context.reports.send(.ended(.video, note: source.endingNote))
         } catch let error as VideoEncodingError {
-            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
+            context.reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
         } catch let failure as StreamFailure {
-            reports.send(.failed(failure))
+            context.reports.send(.failed(failure))
         } catch let error as any EncoderFailure {
-            reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
+            context.reports.send(.failed(StreamFailure(.videoEncodingFailed, "\(error)")))
         } catch {
-            reports.send(.failed(StreamFailure(.cameraUnavailable, "\(error)")))
+            context.reports.send(.failed(StreamFailure(.cameraUnavailable, "\(error)")))
         }
     }
 
@@ -117,11 +103,11 @@ final class VideoPipeline {
             guard isReading else { continue }
             guard let frame = try source.nextFrame() else { return }
             reportStart(with: frame)
-            let pause = control.pause
+            let pause = context.requests.pause
             _ = paused.frameCaptured(at: frame.captureTime, takenAt: frame.takenAt, pause, isSent: false)
             let shown = shown(frame, pause)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
-            counters.update { $0.decimatedFrames += 1 }
+            context.counters.update { $0.decimatedFrames += 1 }
             // They see what will be sent: zoomed, mirrored and flipped.
             try prepareForNextFrames()
         }
@@ -129,31 +115,31 @@ final class VideoPipeline {
 
     /// - Parameter timeZero: a frame from before is not part of the stream, and those behind it must not refer to it.
     private func encodeAll(from timeZero: MediaTimestamp?, until end: MediaTimestamp?) throws {
-        rates?.selectFrameRate(frameRate)
+        source.rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
             reportStart(with: frame)
             if let timeZero, frame.captureTime < timeZero {
-                counters.update { $0.decimatedFrames += 1 }
+                context.counters.update { $0.decimatedFrames += 1 }
                 continue
             }
-            if let seen = brightness.look(at: frame, from: source) { reports.send(.brightness(seen)) }
+            if let seen = brightness.look(at: frame, from: source) { context.reports.send(.brightness(seen)) }
             let start = MonotonicClock.now()
             let isLate = end.map { frame.captureTime >= $0 } ?? false
-            let pause = control.pause
+            let pause = context.requests.pause
             let isOther = try takeCameraChange(with: frame)
             let isFirst = takePauseChange(with: frame, pause) || isOther
             guard !isLate, isFirst || pacer.frameCaptured(at: frame.captureTime) else {
-                counters.update { $0.decimatedFrames += 1 }
+                context.counters.update { $0.decimatedFrames += 1 }
                 if isLate { return }
                 continue
             }
             // Before a frame that goes to the encoder, so that what belongs together starts with this one.
-            try apply(control.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
-            adjusted?.feedsFilters = !filters.isIdle
+            try apply(context.requests.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
+            source.feedsFilters = !filters.isIdle
             let shown = shown(frame, pause)
             snapshots.offer(shown, from: source)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
-            counters.update { $0.capturedFrames += 1 }
+            context.counters.update { $0.capturedFrames += 1 }
             try encoder.submit(shown)
             // Filters have no cost in a pause, which says nothing of what they take after it.
             if !paused.isPaused { filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime) }
@@ -167,8 +153,8 @@ final class VideoPipeline {
     private func reportStart(with frame: CapturedFrame) {
         guard !hasStarted else { return }
         hasStarted = true
-        let name = cameras?.name ?? source.cameraModel ?? source.origin
-        reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
+        let name = source.switcher?.name ?? source.cameraModel ?? source.origin
+        context.reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
     }
 
     /// - Returns: whether a pause starts or ends with this frame.
@@ -186,7 +172,7 @@ final class VideoPipeline {
             return paused.replacement(of: frame, streamSize: size, colors: source.colors)
         }
         paused.restore(frame)
-        filters.apply(to: frame, colors: source.colors, control.filterStatus)
+        filters.apply(to: frame, colors: source.colors, context.requests.filterStatus)
         if isLast { paused.keep(frame) }
         return frame
     }
@@ -200,7 +186,7 @@ final class VideoPipeline {
             earlierConversions += encoder.conversionCount
             encoder = try makeEncoder(configuration, frames)
             output.streamRestarts(epoch: orders.epoch)
-            if let dimension = orders.dimension { adjusted?.streamSize = dimension }
+            if let dimension = orders.dimension { source.streamSize = dimension }
             level = configuration.level
             size = configuration.size
             keyframeDistance = configuration.keyframeInterval
@@ -222,7 +208,7 @@ final class VideoPipeline {
         } catch {
             // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }
-            reports.send(.sizeRefused("\(error)", keeping: size))
+            context.reports.send(.sizeRefused("\(error)", keeping: size))
         }
     }
 
@@ -240,13 +226,13 @@ final class VideoPipeline {
         } catch {
             // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }
-            reports.send(.settingRefused("\(error)"))
+            context.reports.send(.settingRefused("\(error)"))
         }
     }
 
     func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
-        rates?.selectFrameRate(rate)
+        source.rates?.selectFrameRate(rate)
         // Frames that the camera was asked for before come at the rate before.
         pacer = FramePacer(source: source.frameRate, wanted: rate)
         _ = pacer.frameCaptured(at: time)
@@ -258,7 +244,7 @@ final class VideoPipeline {
         let pending = encoder.pendingFrameCount
         let converted = earlierConversions + encoder.conversionCount
         let (statistics, readings) = (source.statistics, filters.readings)
-        counters.update { counters in
+        context.counters.update { counters in
             counters.conversions = converted
             counters.videoSource = statistics
             counters.preview = preview?.statistics

@@ -7,13 +7,14 @@ import StreamLogic
 extension VideoPipeline {
     /// - Returns: whether it is the first frame of another camera.
     func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
-        guard let new = adjusted?.frames, new != frames else { return false }
+        let new = source.frames
+        guard new != frames else { return false }
         let isOther = new.camera != frames.camera
         frames = new
         isPreparing = false
         sourceSize = frame.layout.size
         try encoder.sourceChanges(to: frames)
-        guard isOther, let cameras else { return false }
+        guard isOther, let cameras = source.switcher else { return false }
         pace(at: frameRate, from: frame.captureTime)
         output.cameraChanged(
             to: cameras.name, at: frame.captureTime, wished: cameras.lastWish ?? frame.captureTime)
@@ -23,8 +24,8 @@ extension VideoPipeline {
     /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
     /// processor.
     func prepareForNextFrames() throws {
-        let nextCamera = adjusted?.nextCamera
-        guard let next = nextCamera ?? adjusted?.next else {
+        let nextCamera = source.nextCamera
+        guard let next = nextCamera ?? source.next else {
             if isPreparing { encoder.dropPreparation() }
             isPreparing = false
             return
@@ -32,15 +33,16 @@ extension VideoPipeline {
         isPreparing = true
         switch try encoder.prepare(for: next) {
         case .underWay: break
-        case .ready(let size): if nextCamera == nil { adjusted?.handOver() } else { cameras?.handOver(at: size) }
+        case .ready(let size): if nextCamera == nil { source.handOver() } else { source.switcher?.handOver(at: size) }
         // If the device has no room for a second encoder, the present one is closed and opened again.
-        case .failed(let reason): if nextCamera == nil { adjusted?.handOver() } else { cameras?.refuseNext(reason) }
+        case .failed(let reason):
+            if nextCamera == nil { source.handOver() } else { source.switcher?.refuseNext(reason) }
         }
     }
 
     func selectSize() {
         guard encoder.sourceSize != sourceSize else { return }
         sourceSize = encoder.sourceSize
-        sizes?.selectSize(sourceSize)
+        source.sizes?.selectSize(sourceSize)
     }
 }

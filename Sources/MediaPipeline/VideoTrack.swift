@@ -9,7 +9,7 @@ import StreamQuality
 
 /// The video's source and encoder, opened and fitted to each other.
 public struct VideoTrack {
-    let source: any VideoSource
+    let source: AdjustedSource
     let encoder: any VideoEncoder
     let output: VideoOutput
     /// Makes another one, for a stream that starts again. Used on the video thread.
@@ -25,17 +25,19 @@ public struct VideoTrack {
     ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
     ///   - point: what the stream starts with.
     ///   - maximum: the highest bit rate that it may have.
-    ///   - output: takes the encoders' packets.
-    ///   - requests: what the stream wants of source and encoder.
     init?(
-        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, stop: EventFD, output: VideoOutput,
-        requests: EncoderRequests, reports: Mailbox<TrackEvent>, console: EventSink
+        settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
+        let (console, reports) = (context.console, context.reports)
+        let output = VideoOutput(hub: context.hub, counters: context.counters, reports: reports)
         if settings.dimension.isRounded {
             console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
         let asked = settings.dimension
-        var opened = Opened(try Self.source(settings, stop: stop, requests: requests, reports: reports))
+        func source() throws -> AdjustedSource? {
+            try Self.source(settings, stop: context.stop, requests: context.requests, reports: reports)
+        }
+        var opened = Opened(try source())
         var mayShrink = true
         while opened.encoder == nil, opened.source != nil {
             do {
@@ -48,7 +50,7 @@ public struct VideoTrack {
                 if settings.video.isCamera {
                     // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
                     opened.source = nil
-                    opened.source = try Self.source(settings, stop: stop, requests: requests, reports: reports)
+                    opened.source = try source()
                 }
             }
         }
@@ -69,14 +71,13 @@ public struct VideoTrack {
     }
 
     /// What the camera lacks is no reason not to stream.
-    static func setControls(of source: any VideoSource, _ controls: [ControlChange], _ console: EventSink) {
-        guard let camera = source as? any ControllableSource else { return }
-        (source as? AdjustedSource)?.keepForOthers(controls)
+    static func setControls(of source: AdjustedSource, _ controls: [ControlChange], _ console: EventSink) {
+        source.keepForOthers(controls)
         func apply(_ changes: [ControlChange]) {
             for change in changes {
                 do throws(ControlError) {
-                    try camera.controlOffers.check([change])
-                    try camera.apply([change])
+                    try source.controlOffers.check([change])
+                    try source.apply([change])
                 } catch {
                     console.log("warning: \(error)")
                 }
@@ -84,19 +85,19 @@ public struct VideoTrack {
         }
         // Points and areas are parts of what is seen.
         apply(controls.filter(\.name.isOfView))
-        (source as? AdjustedSource)?.settleZoom()
+        source.settleZoom()
         apply(controls.filter { !$0.name.isOfView })
     }
 
     /// What has been opened so far.
     private struct Opened {
-        var source: (any VideoSource)?
+        var source: AdjustedSource?
         var encoder: (any VideoEncoder)?
         var factory: (any VideoEncoderFactory)?
         var configuration: VideoEncoderConfiguration?
         let inUse = EncoderInUse()
 
-        init(_ source: (any VideoSource)?) { self.source = source }
+        init(_ source: AdjustedSource?) { self.source = source }
 
         mutating func openEncoder(
             _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool, output: VideoOutput,
@@ -107,7 +108,7 @@ public struct VideoTrack {
                 settings, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    frames: (source as? AdjustedSource)?.frames ?? SourceFrames(of: source),
+                    frames: source.frames,
                     maySwitchCameras: settings.cameras.count > 1,
                     isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output, reports: reports))
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
@@ -148,7 +149,7 @@ public struct VideoTrack {
 
     static func source(
         _ settings: MediaSettings, stop: EventFD, requests: EncoderRequests, reports: Mailbox<TrackEvent>
-    ) throws -> (any VideoSource)? {
+    ) throws -> AdjustedSource? {
         do {
             guard settings.cameras.isEmpty else {
                 let switcher = try CameraSwitcher(settings.switchableCameras, requests: requests, stop: stop) {
@@ -156,12 +157,12 @@ public struct VideoTrack {
                 } failed: {
                     reports.send(.cameraSwitchFailed($0, reason: $1))
                 }
-                return switcher.map { adjusted($0, settings) }
+                return switcher.map { prepared(AdjustedSource($0, streamSize: settings.dimension.size), settings) }
             }
             guard let source = try opened(settings, stop: stop, reports) else { return nil }
             let rest = source.ownRotation.followed(by: settings.rotation.rest(after: source.flips))
             let rotated = rest.isIdentity ? source : try RotatedSource(source, rest)
-            return adjusted(rotated, settings)
+            return prepared(AdjustedSource(rotated, streamSize: settings.dimension.size), settings)
         } catch {
             throw StreamFailure(.cameraUnavailable, "\(error)")
         }
@@ -184,12 +185,11 @@ public struct VideoTrack {
         }
     }
 
-    private static func adjusted(_ source: any VideoSource, _ settings: MediaSettings) -> AdjustedSource {
-        let adjusted = AdjustedSource(source, streamSize: settings.dimension.size)
-        adjusted.feedsFilters = !FilterPass(settings.filters).isIdle
+    private static func prepared(_ source: AdjustedSource, _ settings: MediaSettings) -> AdjustedSource {
+        source.feedsFilters = !FilterPass(settings.filters).isIdle
         // No encoder knows other frames yet.
-        adjusted.showAtOnce()
-        return adjusted
+        source.showAtOnce()
+        return source
     }
 
     private static func level(

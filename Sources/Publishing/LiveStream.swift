@@ -71,10 +71,12 @@ public final class LiveStream {
         // Servers are connected to while sources and encoders open; the handshake waits for them.
         for target in targets { target.start() }
         do {
+            let context = StreamContext(
+                hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks,
+                console: reporter)
             tracks = try MediaTracks(
                 settings: &settings.media, point: adaptation.operatingPoint,
-                maximum: settings.quality.bitrateRange.maximum, stop: stopTracks, hub: hub,
-                counters: counters, control: control, reports: trackReports, console: reporter)
+                maximum: settings.quality.bitrateRange.maximum, context: context)
         } catch {
             for target in targets { target.giveUp() }
             throw error

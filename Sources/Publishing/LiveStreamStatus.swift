@@ -13,8 +13,8 @@ extension LiveStream {
         sent.droppedFrames += hub.refusedFrameCount + buffer.refusedFrameCount
         var snapshot = StreamSnapshot(
             time: MonotonicClock.now(), target: target.destination.label, state: target.session.state,
-            encoded: counters.snapshot, sent: sent, buffered: buffer.duration, configuration: configuration,
-            point: adaptation.operatingPoint)
+            encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
+        snapshot.buffered = buffer.duration
         snapshot.start = timeZero
         snapshot.isStalled = isStalled(target)
         snapshot.isPaused = control.isPaused

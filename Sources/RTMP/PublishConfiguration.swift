@@ -24,14 +24,14 @@ public struct PublishConfiguration: Sendable {
     public var metadata: StreamMetadata?
     /// The most payload bytes of an outgoing chunk, 4096...65536: in one chunk nearly every message
     /// goes out with a single header, and no known server takes more.
-    public var chunkSize: Int {
+    public var chunkSize = 65_536 {
         didSet { chunkSize = Self.clamped(chunkSize) }
     }
     /// How often the server shall acknowledge, in bytes. Acknowledgements show how much really arrives.
-    public var acknowledgementWindow: UInt32
+    public var acknowledgementWindow: UInt32 = 100_000
     public var timeouts: Timeouts
     /// The RTMP timestamp of the first frame or audio packet, in milliseconds.
-    public var firstTimestamp: UInt32
+    public var firstTimestamp: UInt32 = 0
     /// Whether the server may ask for another connection: it learns so (`capsEx`), and
     /// `.reconnectRequested` is acted upon.
     public var acceptsReconnectRequest: Bool
@@ -41,18 +41,14 @@ public struct PublishConfiguration: Sendable {
 
     public init(
         url: RTMPURL, encoderName: String, randomBytes: [UInt8], metadata: StreamMetadata?,
-        chunkSize: Int = 65_536, acknowledgementWindow: UInt32 = 100_000, timeouts: Timeouts = Timeouts(),
-        firstTimestamp: UInt32 = 0, acceptsReconnectRequest: Bool = false,
+        timeouts: Timeouts = Timeouts(), acceptsReconnectRequest: Bool = false,
         md5: (@Sendable ([UInt8]) -> [UInt8])? = nil
     ) {
         self.url = url
         self.encoderName = encoderName
         self.randomBytes = randomBytes
         self.metadata = metadata
-        self.chunkSize = Self.clamped(chunkSize)
-        self.acknowledgementWindow = acknowledgementWindow
         self.timeouts = timeouts
-        self.firstTimestamp = firstTimestamp
         self.acceptsReconnectRequest = acceptsReconnectRequest
         self.md5 = md5
     }

@@ -25,7 +25,7 @@ final class NameLookup {
     private static let roundDelay = Duration.milliseconds(333)
 
     private let endpoint: Endpoint
-    private let mailbox: Mailbox
+    private let mailbox: Mailbox<Answer>
     /// How many questions are under way for each family that has no answer.
     private var questions: [SocketAddress.Family: Int] = [.ipv6: 0, .ipv4: 0]
     private var round = 0
@@ -43,7 +43,7 @@ final class NameLookup {
     }
 
     /// Readable when `takeAnswers` has something.
-    var fileDescriptor: Int32 { mailbox.event.fileDescriptor }
+    var fileDescriptor: Int32 { mailbox.wakeup.fileDescriptor }
 
     /// When `timePassed` is to be called; `nil` when nothing more will be asked.
     var nextTime: MediaTimestamp? { round < Self.rounds && !questions.isEmpty ? nextRound : nil }
@@ -63,12 +63,7 @@ final class NameLookup {
     /// One for each family: what the first name server says that has something to say, or, when none of those asked so
     /// far has, why not.
     func takeAnswers() -> [Answer] {
-        mailbox.event.drain()
-        let answers = mailbox.answers.withLock { answers in
-            defer { answers = [] }
-            return answers
-        }
-        return answers.filter { answer in
+        mailbox.takeAll().filter { answer in
             guard let count = questions[answer.family] else { return false }
             if case .failure(let failure) = answer.result, !failure.isAnswer, count > 1 {
                 questions[answer.family] = count - 1
@@ -79,36 +74,24 @@ final class NameLookup {
         }
     }
 
-    /// What the threads share with their owner, and keep when they are abandoned.
-    private final class Mailbox: Sendable {
-        let event: EventFD
-        let answers = Mutex<[Answer]>([])
-
-        init() throws(SystemCallError) { event = try EventFD() }
-
-        func post(_ answer: Answer) {
-            answers.withLock { $0.append(answer) }
-            event.signal()
-        }
-    }
-
+    /// The threads keep the mailbox when they are abandoned.
     private func ask(_ family: SocketAddress.Family) {
         let (mailbox, endpoint, isRepeated) = (mailbox, endpoint, round > 0)
         guard runningLookups.add(1, ordering: .relaxed).newValue <= maximumLookups else {
             runningLookups.subtract(1, ordering: .relaxed)
             let reason = "\(maximumLookups) lookups before it still wait for the name server"
-            return mailbox.post(Answer(family: family, result: .failure(NameLookupFailure(reason: reason))))
+            return mailbox.send(Answer(family: family, result: .failure(NameLookupFailure(reason: reason))))
         }
         do {
             _ = try NamedThread("lookup-\(family)", mayBlock: true) {
                 clinux_hurry_lookups(isRepeated ? 1 : 0)
                 let result = SocketAddress.lookUp(endpoint.host, port: endpoint.port, family: family)
                 runningLookups.subtract(1, ordering: .relaxed)
-                mailbox.post(Answer(family: family, result: result))
+                mailbox.send(Answer(family: family, result: result))
             }
         } catch {
             runningLookups.subtract(1, ordering: .relaxed)
-            mailbox.post(Answer(family: family, result: .failure(NameLookupFailure(reason: error.description))))
+            mailbox.send(Answer(family: family, result: .failure(NameLookupFailure(reason: error.description))))
         }
     }
 }

@@ -33,9 +33,9 @@ extension V4L2Node {
 
     /// Sets one control; the driver may change the value that it was given.
     func setControl(_ entry: inout v4l2_ext_control) throws(V4L2Error) {
-        var entries = [entry]
-        defer { entry = entries[0] }
-        try setControls(&entries)
+        var controls = [entry]
+        defer { entry = controls[0] }
+        try setControls(&controls)
     }
 
     /// Sets all of these, or none where the driver can tell before.
@@ -47,11 +47,11 @@ extension V4L2Node {
     func control(_ id: UInt32) -> Int64? {
         var entry = v4l2_ext_control()
         entry.id = id
-        var entries = [entry]
-        guard (try? requestControls("VIDIOC_G_EXT_CTRLS", clinux_vidioc_g_ext_ctrls, &entries)) != nil else {
+        var controls = [entry]
+        guard (try? requestControls("VIDIOC_G_EXT_CTRLS", clinux_vidioc_g_ext_ctrls, &controls)) != nil else {
             return nil
         }
-        return Int64(entries[0].value)
+        return Int64(controls[0].value)
     }
 
     private func requestControls(

@@ -11,7 +11,9 @@ struct ClockWaitTests {
     private func ready(needsClock: Bool = true, networkIsUp: Bool = true) -> Appliance {
         var appliance = Appliance(awaitsClock: true)
         _ = appliance.networkChanged(isUp: networkIsUp, now: now)
-        _ = appliance.configurationLoaded(Appliance.Configuration(needsClock: needsClock), now: now)
+        var configuration = Appliance.Configuration()
+        configuration.needsClock = needsClock
+        _ = appliance.configurationLoaded(configuration, now: now)
         return appliance
     }
 

@@ -123,7 +123,6 @@ final class Camera {
         counters.videoSource.capturedFrames = 77
         var snapshot = StreamSnapshot(
             time: .zero + duration, target: "the server", state: .connected, encoded: counters, sent: SentCounters(),
-            buffered: .zero,
             configuration: configuration, point: point)
         snapshot.start = .zero
         return snapshot

@@ -1,5 +1,6 @@
 """Swift source as the rules see it: code without comments and string contents, and imports."""
 
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,7 @@ def targets() -> list[str]:
     return sorted(path.name for path in SOURCES.iterdir() if any(path.rglob("*.swift")))
 
 
+@functools.cache
 def code_of(text: str) -> str:
     """The text with comments and the contents of strings blanked, line breaks kept.
 
@@ -110,6 +112,9 @@ def _string(text: str, opening: re.Match, out: list[str]) -> int:
         if text.startswith(escape + "(", at):
             out.append(" " * len(escape) + "(")
             at = _code(text, at + len(escape) + 1, out, closing=")")
+            if text.startswith(")", at):
+                out.append(")")
+                at += 1
         elif text.startswith(escape, at):
             out.append(" " * (len(escape) + 1))
             at += len(escape) + 1

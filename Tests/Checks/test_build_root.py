@@ -56,6 +56,8 @@ class Recipe:
             ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", mounted, here, CHECKOUT / "scripts/build-root", *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, env=os.environ | {"TALLYCAM_RECIPE": str(self.folder), "TALLYCAM_CACHE": str(self.cache)},
+            # A shell that has started the tests in the background ignores it for all of them.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
     def run(self, *words: str, status: int = 0) -> str:

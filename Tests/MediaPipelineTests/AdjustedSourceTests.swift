@@ -14,6 +14,7 @@ import Testing
 private let quarters: [UInt8] = [40, 90, 140, 190]
 
 private class QuarteredSource: VideoSource {
+    var controls: (any ControllableSource)? { nil }
     let layout: FrameLayout
     let frameRate = FrameRate(framesPerSecond: 30)
     let endingNote: String? = nil
@@ -35,6 +36,7 @@ private class QuarteredSource: VideoSource {
 
 /// Has a lens, zooms itself, and keeps what it was asked for.
 private final class ZoomingSource: QuarteredSource, ControllableSource {
+    override var controls: (any ControllableSource)? { self }
     private(set) var asked: [[ControlChange]] = []
     var refuses = false
     let controlOffers = [
@@ -191,6 +193,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
 
     /// A camera that exchanges left and right itself.
     private final class FlippingSource: QuarteredSource, ControllableSource {
+        override var controls: (any ControllableSource)? { self }
         private(set) var asked: [ControlChange] = []
         let controlOffers = [ControlOffer(.mirror)].completed { _ in "it lacks it" }
         let wishedControls = WishedControls()

@@ -65,8 +65,10 @@ import Testing
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
-            counters: counters, control: control, reports: reports, console: EventSink { _ in })
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512),
+            context: StreamContext(
+                hub: hub, counters: counters, requests: control, reports: reports, stop: stop,
+                console: EventSink { _ in }))
     }
 
     /// While the sender takes what there is.
@@ -375,10 +377,9 @@ private final class CameraHardware: Sendable {
 
     var choice: FakeEncoderChoice {
         FakeEncoderChoice(mayUseSoftware: false) { [self] configuration, needs in
-            try FallbackEncoder(
-                path: node, configuration: configuration, frames: needs.frames, inUse: needs.inUse,
-                output: needs.output, reports: needs.reports, opening: .now
-            ) { [self] configuration, layout, memory, _ in try open(configuration, layout, memory) }
+            try FallbackEncoder(path: node, configuration: configuration, needs: needs, opening: .now) {
+                [self] configuration, layout, memory, _ in try open(configuration, layout, memory)
+            }
         }
     }
 }

@@ -40,9 +40,10 @@ private let configuration = VideoEncoderConfiguration(
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
         try FallbackEncoder(
             path: unusedNode(), configuration: configuration,
-            frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind),
-            inUse: EncoderInUse(), output: VideoOutput(hub: hub, counters: counters, reports: reports),
-            reports: reports, opening: .now, openHardware: try openings.opening())
+            needs: EncoderNeeds(
+                frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind), inUse: EncoderInUse(),
+                output: VideoOutput(hub: hub, counters: counters, reports: reports), reports: reports),
+            opening: .now, openHardware: try openings.opening())
     }
 
     private func camera(_ memory: FakeCamera.Memory, size: FrameSize = size) -> FakeCamera.Script {
@@ -126,8 +127,7 @@ private let configuration = VideoEncoderConfiguration(
     private var hardwareChoice: FakeEncoderChoice {
         FakeEncoderChoice(mayUseSoftware: false) { [openings] configuration, needs in
             try FallbackEncoder(
-                path: unusedNode(), configuration: configuration, frames: needs.frames,
-                inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now,
+                path: unusedNode(), configuration: configuration, needs: needs, opening: .now,
                 openHardware: try openings.opening())
         }
     }
@@ -141,8 +141,10 @@ private let configuration = VideoEncoderConfiguration(
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
-            counters: counters, control: control, reports: reports, console: EventSink { _ in })
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512),
+            context: StreamContext(
+                hub: hub, counters: counters, requests: control, reports: reports, stop: stop,
+                console: EventSink { _ in }))
     }
 
     private func run(_ tracks: MediaTracks, until condition: () -> Bool) throws {

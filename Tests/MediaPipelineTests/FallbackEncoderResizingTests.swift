@@ -79,10 +79,12 @@ import Testing
         let hardware = hardware
         return try FallbackEncoder(
             path: node, configuration: configuration(Self.large),
-            frames: SourceFrames(
-                layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled),
-            inUse: EncoderInUse(),
-            output: VideoOutput(hub: hub, counters: counters, reports: reports), reports: reports, opening: .now
+            needs: EncoderNeeds(
+                frames: SourceFrames(
+                    layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled),
+                inUse: EncoderInUse(), output: VideoOutput(hub: hub, counters: counters, reports: reports),
+                reports: reports),
+            opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }
 

@@ -51,8 +51,10 @@ private struct Refusal: EncoderFailure {
         let refused = Mutex(0)
         return try FallbackEncoder(
             path: node, configuration: configuration,
-            frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf),
-            inUse: inUse, output: output, reports: reports, opening: opening
+            needs: EncoderNeeds(
+                frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf), inUse: inUse,
+                output: output, reports: reports),
+            opening: opening
         ) { _, _, _, _ in
             let count = refused.withLock { count in
                 count += 1

@@ -223,9 +223,10 @@ private final class LeasedArray: FrameMemory {
             let opened = try Mailbox<String>()
             let encoder = try FallbackEncoder(
                 path: unusedNode(), configuration: configuration,
-                frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf),
-                scalingDevice: device(), inUse: EncoderInUse(), output: output, reports: reports,
-                opening: .now
+                needs: EncoderNeeds(
+                    frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf), inUse: EncoderInUse(),
+                    output: output, reports: reports),
+                scalingDevice: device(), opening: .now
             ) { _, layout, kind, _ in
                 opened.send("\(layout.format) \(layout.size) \(kind)")
                 return ScriptedEncoder(encoders)

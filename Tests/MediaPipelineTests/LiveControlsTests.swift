@@ -63,7 +63,7 @@ import Testing
     @Test func whatWasSetBeforeASwitchIsDoneAndWhatComesWithItIsForTheNextCamera() throws {
         try time.run {
             let source = try cameras()
-            let controls = LiveControls(source, inUse: ControlsInUse(), reports: reports)
+            let controls = LiveControls(source, switcher: source.switcher, inUse: ControlsInUse(), reports: reports)
             for _ in 0..<5 { _ = try source.nextFrame() }
             requests.selectCamera("back")
             try frames(of: source) { source.nextCamera != nil }
@@ -112,7 +112,7 @@ import Testing
     @Test func aRefusalThatNobodyWaitedForIsNotChargedToALaterRequest() {
         time.run {
             let camera = RefusingCamera()
-            let controls = LiveControls(camera, inUse: ControlsInUse(), reports: reports)
+            let controls = LiveControls(camera, switcher: nil, inUse: ControlsInUse(), reports: reports)
             camera.refusal = .refused(.lens, reason: "S_CTRL: EIO")
             controls.apply(request(1, ControlChange(.lens, .number(2))))
             controls.watch()
@@ -126,7 +126,7 @@ import Testing
     @Test func aRefusalIsOfTheRequestThatWaits() {
         time.run {
             let camera = RefusingCamera()
-            let controls = LiveControls(camera, inUse: ControlsInUse(), reports: reports)
+            let controls = LiveControls(camera, switcher: nil, inUse: ControlsInUse(), reports: reports)
             controls.apply(request(1, ControlChange(.lens, .number(2))))
             camera.refusal = .refused(.lens, reason: "S_CTRL: EIO")
             // Another request comes before anybody has looked.

@@ -59,8 +59,10 @@ import Testing
         let quality = QualitySettings(videoQuality: .medium1, audioQuality: nil)
         let point = QualityController(settings: quality, now: .zero).operatingPoint
         return try MediaTracks(
-            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512), stop: stop, hub: hub,
-            counters: counters, control: control, reports: reports, console: EventSink { _ in })
+            settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512),
+            context: StreamContext(
+                hub: hub, counters: counters, requests: control, reports: reports, stop: stop,
+                console: EventSink { _ in }))
     }
 
     /// While the sender takes what there is.
@@ -405,8 +407,7 @@ private final class AskedSizes: Sendable {
 private func scriptedChoice(_ hardware: Hardware, _ device: ScalingDevice? = nil) -> FakeEncoderChoice {
     FakeEncoderChoice(mayUseSoftware: false) { configuration, needs in
         try FallbackEncoder(
-            path: hardware.node, configuration: configuration, frames: needs.frames,
-            scalingDevice: device, inUse: needs.inUse, output: needs.output, reports: needs.reports, opening: .now
+            path: hardware.node, configuration: configuration, needs: needs, scalingDevice: device, opening: .now
         ) { configuration, layout, _, _ in try hardware.open(configuration, layout) }
     }
 }

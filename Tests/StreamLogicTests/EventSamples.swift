@@ -137,8 +137,10 @@ enum EventSamples {
     private static func snapshot(
         _ encoded: EncodedCounters, _ sent: SentCounters, _ point: OperatingPoint
     ) -> StreamSnapshot {
-        StreamSnapshot(
+        var snapshot = StreamSnapshot(
             time: .zero, target: "server/live/***", state: .connected, encoded: encoded, sent: sent,
-            buffered: .milliseconds(250), configuration: configuration, point: point)
+            configuration: configuration, point: point)
+        snapshot.buffered = .milliseconds(250)
+        return snapshot
     }
 }

@@ -20,7 +20,7 @@ import Testing
         counters.audioSource.peakDecibels = peak
         var snapshot = StreamSnapshot(
             time: Self.start + .milliseconds(Int64(seconds * 1000)), target: "server/live/***", state: state,
-            encoded: counters, sent: sent, buffered: .zero, configuration: EventSamples.configuration,
+            encoded: counters, sent: sent, configuration: EventSamples.configuration,
             point: EventSamples.point)
         snapshot.start = state == .connecting ? nil : Self.start
         snapshot.isStalled = isStalled

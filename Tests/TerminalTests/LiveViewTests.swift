@@ -25,8 +25,8 @@ struct LiveViewTests {
             settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
         var snapshot = StreamSnapshot(
             time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .connected,
-            encoded: counters, sent: sent,
-            buffered: .milliseconds(500), configuration: configuration, point: point)
+            encoded: counters, sent: sent, configuration: configuration, point: point)
+        snapshot.buffered = .milliseconds(500)
         snapshot.start = .zero
         return snapshot
     }

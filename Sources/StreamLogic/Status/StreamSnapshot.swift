@@ -27,7 +27,7 @@ public struct StreamSnapshot: Sendable {
     public var linkEstimate: Bitrate?
     /// Of the last change.
     public var reason: QualityChangeReason?
-    public var buffered: Duration
+    public var buffered = Duration.zero
     public var bufferLimits: SendBufferLimits
     /// What the encoders may give at most.
     public var largestBitrate: Bitrate
@@ -37,14 +37,13 @@ public struct StreamSnapshot: Sendable {
     ///   - point: what the encoders are meant to give now.
     public init(
         time: MediaTimestamp, target: String, state: StreamState, encoded: EncodedCounters, sent: SentCounters,
-        buffered: Duration, configuration: LiveConfiguration, point: OperatingPoint
+        configuration: LiveConfiguration, point: OperatingPoint
     ) {
         self.time = time
         self.target = target
         self.state = state
         self.encoded = encoded
         self.sent = sent
-        self.buffered = buffered
         self.point = point
         isStalled = false
         isMuted = configuration.isMuted

@@ -47,12 +47,15 @@ struct V4L2ControlMapping {
         }
     }
 
+    private var focus: ControlOffer? {
+        let words = control(clinux_v4l2_cid_focus_auto) == nil ? [] : ["continuous", "manual"]
+        let once = control(clinux_v4l2_cid_auto_focus_start) == nil ? [] : ["auto"]
+        return words.isEmpty && once.isEmpty ? nil : ControlOffer(.focus, words: once + words)
+    }
+
     private func offer(_ name: ControlName) -> ControlOffer? {
         switch name {
-        case .focus:
-            let words = control(clinux_v4l2_cid_focus_auto) == nil ? [] : ["continuous", "manual"]
-            let once = control(clinux_v4l2_cid_auto_focus_start) == nil ? [] : ["auto"]
-            return words.isEmpty && once.isEmpty ? nil : ControlOffer(.focus, words: once + words)
+        case .focus: return focus
         case .lens:
             return control(clinux_v4l2_cid_focus_absolute).map { _ in
                 ControlOffer(.lens, range: 0...Self.nearestFocus)

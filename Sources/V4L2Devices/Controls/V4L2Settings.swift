@@ -92,11 +92,10 @@ public struct V4L2Control: Hashable, Sendable {
     public let step: Int64
     public let defaultValue: Int64
     /// Whether the numbers of the menu stand for others.
-    let isIntegerMenu: Bool
+    private(set) var isIntegerMenu = false
 
     public init(
-        id: UInt32, name: String, kind: Kind, minimum: Int64, maximum: Int64, step: Int64, defaultValue: Int64,
-        isIntegerMenu: Bool = false
+        id: UInt32, name: String, kind: Kind, minimum: Int64, maximum: Int64, step: Int64, defaultValue: Int64
     ) {
         self.id = id
         self.name = Self.normalized(name)
@@ -105,7 +104,6 @@ public struct V4L2Control: Hashable, Sendable {
         self.maximum = maximum
         self.step = max(1, step)
         self.defaultValue = defaultValue
-        self.isIntegerMenu = isIntegerMenu
     }
 
     init?(_ query: v4l2_query_ext_ctrl) {
@@ -122,8 +120,8 @@ public struct V4L2Control: Hashable, Sendable {
         }
         self.init(
             id: query.id, name: withUnsafeBytes(of: query.name) { text($0) }, kind: kind, minimum: query.minimum,
-            maximum: query.maximum, step: Int64(clamping: query.step), defaultValue: query.default_value,
-            isIntegerMenu: query.type == clinux_v4l2_ctrl_integer_menu)
+            maximum: query.maximum, step: Int64(clamping: query.step), defaultValue: query.default_value)
+        isIntegerMenu = query.type == clinux_v4l2_ctrl_integer_menu
     }
 
     /// Every run of characters that are no letters or digits becomes one underscore.

@@ -4,22 +4,21 @@ import StreamLogic
 import Terminal
 import Transport
 
+private let receiveOptions = [
+    CommandLineOption("listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
+    CommandLineOption(
+        "record", takes: "FILE.flv", isSingle: true,
+        help: "write what is published; a second stream goes to FILE-2.flv"),
+    CommandLineOption("overwrite", help: "let --record replace a file that holds something; refused without it"),
+    CommandLineOption("events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+    CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
+    CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as described below"),
+]
+
 /// `tallycam receive`.
 func runReceive(_ arguments: [String]) throws -> ExitStatus {
-    let options = [
-        CommandLineOption(
-            "listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
-        CommandLineOption(
-            "record", takes: "FILE.flv", isSingle: true,
-            help: "write what is published; a second stream goes to FILE-2.flv"),
-        CommandLineOption("overwrite", help: "let --record replace a file that holds something; refused without it"),
-        CommandLineOption(
-            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-        CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
-        CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as described below"),
-    ]
     let usage = "tallycam receive --listen HOST:PORT [OPTION...]"
-    guard let parsed = try parseOptions(arguments, options, usage: usage, notes: ReceiverFault.helpText) else {
+    guard let parsed = try parseOptions(arguments, receiveOptions, usage: usage, notes: ReceiverFault.helpText) else {
         return .success
     }
     guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }

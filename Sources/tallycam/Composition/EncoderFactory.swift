@@ -192,9 +192,8 @@ struct EncoderFactory: VideoEncoderFactory {
     ) throws -> FallbackEncoder {
         found.encoder.withLock { $0 = encoder }
         return try FallbackEncoder(
-            path: encoder.path, configuration: configuration, frames: needs.frames,
-            scalingDevice: scaler.device.withLock { $0 }, inUse: needs.inUse, output: needs.output,
-            reports: needs.reports, opening: opening
+            path: encoder.path, configuration: configuration, needs: needs,
+            scalingDevice: scaler.device.withLock { $0 }, opening: opening
         ) { [refusals] configuration, layout, memoryKind, isProven in
             try V4L2H264Encoder(
                 encoder, configuration: configuration, layout: layout, memoryKind: memoryKind,

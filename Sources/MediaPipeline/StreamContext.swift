@@ -1,0 +1,38 @@
+import LinuxIO
+import StreamLogic
+import Synchronization
+
+/// The parts of a stream that its sources, encoders and their threads share.
+public struct StreamContext: Sendable {
+    public let hub: PacketHub
+    public let counters: SharedCounters
+    /// What the stream asks of sources and encoders.
+    public let requests: EncoderRequests
+    /// To the thread `stream`.
+    public let reports: Mailbox<TrackEvent>
+    /// Once signalled, every source ends at once. It is not drained.
+    public let stop: EventFD
+    public let console: EventSink
+
+    public init(
+        hub: PacketHub, counters: SharedCounters, requests: EncoderRequests, reports: Mailbox<TrackEvent>,
+        stop: EventFD, console: EventSink
+    ) {
+        self.hub = hub
+        self.counters = counters
+        self.requests = requests
+        self.reports = reports
+        self.stop = stop
+        self.console = console
+    }
+}
+
+/// Every thread of a stream's sources and encoders adds to them.
+public final class SharedCounters: Sendable {
+    private let counters = Mutex(EncodedCounters())
+
+    public init() {}
+
+    public var snapshot: EncodedCounters { counters.withLock { $0 } }
+    public func update(_ body: (inout EncodedCounters) -> Void) { counters.withLock { body(&$0) } }
+}
