@@ -5,7 +5,7 @@ import Settings
 import StreamLogic
 
 // What the appliance wants done.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// A power-off waits no longer than this for the card.
     private static let powerOffTimeout = Duration.seconds(10)
 
@@ -17,14 +17,14 @@ extension ApplianceRunner {
             perform(action)
             pendingActions.removeFirst()
         }
-        resumed.wishChanged(to: appliance.wantsStream, isPaused: appliance.isPaused)
+        supervisor.wishChanged()
     }
 
     private func perform(_ action: Appliance.Action) {
         let now = MonotonicClock.now()
         switch action {
-        case .startStream: startStream(now: now)
-        case .stopStream: if stream.stop() { perform(appliance.streamEnded(nil, now: now)) }
+        case .startStream: supervisor.start(now: now)
+        case .stopStream: supervisor.stop(now: now)
         case .restartStream: stream.restart()
         case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
@@ -36,23 +36,6 @@ extension ApplianceRunner {
         case .setTimer(let time): applianceTimer = time
         }
     }
-
-    func startStream(now: MediaTimestamp) {
-        let isQueued = stream.isRunning
-        let isMuted = webcam.isWanted && webcam.relay.isMuted
-        do {
-            try stream.start(
-                files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted, isPaused: appliance.isPaused)
-            webcam.streamStarted(files.device, isMuted: isMuted)
-            watchBrightness()
-            perform(appliance.streamStarted(isQueued: isQueued, now: now))
-        } catch {
-            streamEnded(StreamFailure(.system, "\(error)"), choices: [])
-        }
-    }
-
-    /// The camera is free for it.
-    func startWaitingStream(now: MediaTimestamp) { if appliance.wantsStream { startStream(now: now) } }
 
     private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower
@@ -86,16 +69,16 @@ extension ApplianceRunner {
         if previous.networkText != files.networkText { takeUpNetworkSettings() }
         hasLoaded = true
         openConsole()
-        openPreview()
-        openWebcam(
+        supervisor.openPreview()
+        webcam.filesChanged(
             hasOtherCamera: previous.device.camera != files.device.camera
                 || previous.device.cameras != files.device.cameras)
         var configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
-            wirelessFaults: wirelessFaults,
+            wirelessFaults: network.wirelessFaults,
             // They are for the next connection; this one is not disturbed.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
-            startsAtBoot: files.device.startAtBoot && isBoot, torch: files.device.torch.mode,
+            startsAtBoot: files.device.startAtBoot && supervisor.isBoot, torch: files.device.torch.mode,
             needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText
                 || files.canUseMoreFilters(than: previous))
         configuration.needsClock = files.stream?.needsClock ?? false
@@ -113,19 +96,10 @@ extension ApplianceRunner {
     }
 
     func openConsole() {
-        let wanted = files.device.console ? files.board?.console : nil
-        if wanted == nil { consoleFailure = nil }
-        guard wanted != console?.path else { return }
-        do {
-            console = try wanted.map { path throws(SystemCallError) in try SerialConsole(path: path) }
-            consoleFailure = nil
-        } catch {
-            console = nil
-            consoleFailure = "must be a terminal: \(error)"
-        }
+        consolePort.open(files.device.console ? files.board?.console : nil)
     }
 
     func serveConsole() {
-        do { try console?.serve { execute($0, of: .console) } } catch { console = nil }
+        do { try consolePort.console?.serve { commands.take($0, from: $1) } } catch { consolePort.close() }
     }
 }

@@ -7,7 +7,7 @@ import Terminal
 import Transport
 
 // Reports from threads, and what they mean for the appliance.
-extension ApplianceRunner {
+extension ApplianceDevice {
     func buttonMeant(_ actions: [ButtonGestures.Action]) {
         let now = MonotonicClock.now()
         for action in actions {
@@ -17,7 +17,7 @@ extension ApplianceRunner {
             case .shortPress:
                 personActed()
                 tell("button pressed")
-                if !allowWebcam() { perform(appliance.shortPressed(now: now)) }
+                commands.take(.press, from: button())
             case .doublePress:
                 personActed()
                 tell("button pressed twice")
@@ -26,7 +26,7 @@ extension ApplianceRunner {
             case .longPress:
                 personActed()
                 tell("button held: power-off")
-                perform(appliance.longPressed(now: now))
+                commands.take(.powerOff(.halt), from: button())
             case .forgetPress, .setTimer: break
             }
         }
@@ -37,29 +37,18 @@ extension ApplianceRunner {
         switch files.device.doublePress {
         // The file has just changed.
         case .none: break
-        case .snapshot:
-            let answer = takeSnapshot(.keep, quality: nil, for: .console)
-            if !answer.isGood { tell("no snapshot: \(answer.text.dropLast())") }
-        case .camera:
-            let answer = switchCamera("next", for: .console)
-            if !answer.isGood { tell("no other camera: \(answer.text.dropLast())") }
-        case .mute: muteToggled()
-        case .pause: togglePause()
-        case .torch:
-            if let torchAbsence { return tell("no torch: \(torchAbsence)") }
-            perform(appliance.torchToggled())
-            watchBrightness()
-            tell("torch \(appliance.isTorchLit ? "on" : "off")")
+        case .snapshot: commands.take(.snapshot(.keep, quality: nil), from: button(onFailure: "no snapshot: "))
+        case .camera: commands.take(.camera(.next), from: button(onFailure: "no other camera: "))
+        case .mute: commands.take(.toggleMute, from: button())
+        case .pause: commands.take(.togglePause, from: button())
+        case .torch: commands.take(.toggleTorch, from: button(onFailure: "no torch: "))
         }
     }
 
-    private func muteToggled() {
-        if stream.isRunning {
-            stream.send(.toggleMute)
-        } else if webcam.isWanted {
-            _ = muteWebcam(!webcam.relay.isMuted)
-        } else {
-            tell("not live: there is no audio to mute")
+    /// The button as an asker: the light shows what comes of a press, and the events say why nothing does.
+    private func button(onFailure words: String = "") -> CommandAsker {
+        CommandAsker(on: .console, seesEvents: true) { [unowned self] answer, _ in
+            if case .failed(let reason) = answer { tell(words + reason) }
         }
     }
 
@@ -78,102 +67,10 @@ extension ApplianceRunner {
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
-        case .snapshotSaved(let id, let result): snapshotSaved(id, result)
+        case .snapshotSaved(let id, let result): commands.snapshotSaved(id, result)
         case .networkTakenUp(let failure):
             if let failure { tell("the network's settings cannot be taken up: \(failure)") }
         }
-    }
-
-    func streamReported(_ report: EngineEvent) {
-        switch report {
-        case .said(.note(let text)), .said(.log(let text)): tell(text)
-        // The device shows how the stream's first target is.
-        case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: streamReported(event)
-        case .said(.event(let event, of: _)): self.report(event, line: event.text)
-        case .said(.answer(let id, let outcome)): answered(id, outcome)
-        case .said(.brightness(let brightness)):
-            perform(appliance.brightnessMeasured(brightness, now: MonotonicClock.now()))
-        case .said(.snapshot(let snapshot)):
-            preview.streamChanged(snapshot)
-            summary.streamChanged(snapshot)
-        case .still(let answer, let brightness): snapshotAnswered(answer, brightness: brightness)
-        case .stillEnded(let number):
-            let now = MonotonicClock.now()
-            if stream.stillEnded(number, now: now) { startWaitingStream(now: now) }
-        case .idleFrames(let event): idleFramesChanged(event)
-        case .webcam(let number, let report): webcamReported(report, of: number)
-        case .idleFramesEnded(let number): idleFramesEnded(number)
-        case .idleAudio(let event): idleAudioChanged(event)
-        case .idleAudioEnded(let number): idleAudioEnded(number)
-        case .ended(let failure, let devices): streamEnded(failure, choices: devices)
-        }
-    }
-
-    private func streamReported(_ event: StreamEvent) {
-        let now = MonotonicClock.now()
-        summary.eventHappened(event, start: files.device.startQuality)
-        report(event, line: event.isWorthKeeping ? event.text : nil)
-        encoderReported(event, now: now)
-        switch event {
-        case .snapshot(let answer): snapshotAnswered(answer, brightness: nil)
-        case .source(let event):
-            faultsChanged(now: now) { $0.sourceChanged(event) }
-            webcam.problems.sourceChanged(event)
-            showWebcam()
-        case .retry(let failure, let stage): faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
-        // The thread's end says why.
-        case .stateChanged(.error): break
-        case .stateChanged(let state):
-            perform(appliance.streamStateChanged(to: state, now: now))
-            if state == .connected {
-                reportFaults(now: now)
-                settleStream()
-            }
-            // The stream reads this when the camera is open. It takes no controls yet.
-            if state == .connecting { lookAtControls() }
-        case .cameraSwitched:
-            webcam.problems.cameraSwitched()
-            showWebcam()
-            lookAtControls()
-        // What was refused is not as the computer's dialogue has it.
-        case .controlled, .refused: lookAtControls()
-        // It holds for the computer when the stream has ended, too.
-        case .muted(let isMuted): webcam.streamMuted(isMuted)
-        case .paused(let isPaused): perform(appliance.streamPaused(isPaused, now: now))
-        case .qualityChanged: perform(appliance.qualityChanged(isLowered: summary.isLowered, now: now))
-        default: break
-        }
-    }
-
-    /// - Parameter choices: where a device was missing, those that there are, as the files name them.
-    func streamEnded(_ failure: StreamFailure?, choices: [String]) {
-        let now = MonotonicClock.now()
-        let startsAgain = stream.ended()
-        snapshotsLost()
-        streamLeftPauses(isFollowed: failure.map { ApplianceFault($0) } != .server)
-        answerStopAskers()
-        control.answerAll(.failed("the stream has ended"))
-        jsonCommands = []
-        consoleCommands = []
-        awaitedDeviceChanges = [:]
-        awaitedSettings = [:]
-        summary = StreamSummary()
-        webcam.streamEnded()
-        encoderHealth.encoderChanged()
-        if let failure {
-            let code = failure.code.map { " (\($0.rawValue))" } ?? ""
-            report(
-                StreamEvent.failed(failure.code, message: failure.text),
-                line: "the stream has failed\(code): \(failure.text)")
-            if failure.needsMachineRestart {
-                askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
-            }
-        }
-        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0.text, code: $0.code, choices: choices) }
-        perform(appliance.streamEnded(reason, now: now))
-        if startsAgain, !stream.isRunning, appliance.wantsStream { startStream(now: now) }
-        reportFaults(now: now)
-        saveEvents(isUrgent: true, now: now)
     }
 
     /// Hardware that has gone or come back since the files were read.
@@ -217,10 +114,12 @@ extension ApplianceRunner {
     /// - Parameter line: for people, without secrets; `nil` for what only programs read.
     func report(_ event: some Event, line: String?) {
         let kept = line.map { events.append($0) }
-        if let line { console?.print(line) }
+        if let line { consolePort.console?.print(line) }
         let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
-        let json = isJSONWanted ? jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) : []
+        let json = isJSONWanted ? self.json(of: event) : []
         log?.write(json: json, line: kept)
         control.tellFollowers(json: json, line: kept)
     }
+
+    func json(of event: some Event) -> [UInt8] { jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) }
 }

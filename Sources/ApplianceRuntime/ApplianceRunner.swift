@@ -1,221 +1,129 @@
-import ApplianceLogic
-import Controls
 import Glibc
 import LinuxIO
 import Media
-import Settings
 import StreamLogic
-import Transport
 
-/// Runs `Appliance` on the main thread: button, files, network, stream and commands in, its actions done.
+/// What the main thread of the appliance waits for.
+enum ApplianceWait {
+    case signals, board, stream, links, console, supplicant, card, control
+}
+
+/// Polls for the device on the main thread: button, files, network, stream and commands in, and what follows from them done.
 public final class ApplianceRunner {
     /// How often files, hardware that is missing and the other threads are looked at.
     private static let tickInterval = Duration.seconds(2)
 
-    let settings: ApplianceSettings
-    let start: MediaTimestamp
-    /// `nil` when nobody reads standard output.
-    let log: ApplianceLog?
-    let card: Card
-    let board: BoardDevices
-    var events: EventRing
-    let stream: StreamRunner
-    let links: LinkMonitor?
-    var appliance: Appliance
-    var files = DescriptionFiles()
-    var hasLoaded = false
-    var summary = StreamSummary()
-    var lastCommand: UInt64 = 0
-    /// Those whose answer is for a program.
-    var jsonCommands: Set<CommandID> = []
-    /// Those that the console waits for.
-    var consoleCommands: Set<CommandID> = []
-    /// What a line asks of the device, until the stream has answered what the line asks of it.
-    var awaitedDeviceChanges: [CommandID: DeviceChanges] = [:]
-    /// What the computer had set before somebody asked for other values, until the stream has answered that.
-    var awaitedSettings: [CommandID: [ControlChange]] = [:]
-    /// What the stream was asked for and has not answered: it may end before it does.
-    var awaitedPauses: [CommandID: Bool] = [:]
-    var snapshots = SnapshotDuty()
-    var preview = PreviewDuty()
-    var webcam = WebcamDuty()
-    var wireless = WirelessLink()
-    var supplicant: SupplicantMonitor
-    var restarts: MachineRestarts
-    var encoderHealth = HardwareEncoderHealth()
-    var resumed: ResumedStream
-    /// The first start since the machine's.
-    var isBoot = true
-
+    let device: ApplianceDevice
     private let signals: SignalFD
-    let control: ControlSocket
-    var console: SerialConsole?
-    var consoleFailure: String?
-    var watchdog: WatchdogFeeder
-    var applianceTimer: MediaTimestamp?
     private var nextTick = MediaTimestamp.zero
-    var pendingActions: [Appliance.Action] = []
-    var isClockWaitReported = false
-    /// The machine ends when the card has been written, or then at the latest.
-    var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
-    var isOver = false
-    var isEndingMachine = false
 
     /// - Parameters:
     ///   - streams: starts them.
     ///   - log: gets the events, too.
     /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs. Unless
     ///   the settings say that it is unattended, also when there is no boot folder or no socket can be made.
-    public convenience init(settings: ApplianceSettings, streams: StreamEngine, log: ApplianceLog?) throws {
+    public convenience init(settings: ApplianceSettings, streams: any StreamEngine, log: ApplianceLog?) throws {
         try self.init(settings: settings, streams: streams, board: BoardDevices(), log: log)
     }
 
-    init(settings: ApplianceSettings, streams: StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
-        let start = MonotonicClock.now()
-        self.start = start
-        self.log = log
-        self.settings = settings
-        self.board = board
-        // Before anything is touched that another one may have in hand.
-        control = try ControlSocket(path: settings.socketPath, start: start)
-        if !settings.isUnattended { try Self.check(settings, control) }
-        watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
+    init(settings: ApplianceSettings, streams: any StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
+        // Threads inherit the blocked signals, so this comes before all of them.
         signals = try SignalFD([SIGINT, SIGTERM])
-        card = try Card(settings: settings)
-        events = EventRing(
-            path: "\(settings.stateDirectory)/events", clockMark: Self.awaitedClock(settings))
-        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
-        restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
-        resumed = ResumedStream(path: "\(settings.socketPath).wanted")
-        links = try? LinkMonitor()
-        supplicant = SupplicantMonitor(
-            directory: settings.supplicantDirectory, path: "\(settings.networkDirectory)/wifi-messages")
-        appliance = Appliance(awaitsClock: Self.isClockAwaited(settings))
-    }
-
-    /// - Throws: what somebody who is there can put right at once.
-    private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
-        guard DescriptionFiles.isFolder(settings.bootDirectory) else {
-            let fault = isRegularFile(settings.bootDirectory) == nil ? "does not exist" : "is not a folder"
-            throw StreamFailure(
-                .settings,
-                "the boot folder \(settings.bootDirectory) \(fault); name the folder with the JSON files with --boot")
-        }
-        guard let failure = control.failure else { return }
-        throw StreamFailure(.system, "\(failure); name another socket, in a folder that can be written, with --socket")
+        device = try ApplianceDevice(settings: settings, streams: streams, board: board, log: log)
     }
 
     public func run() throws {
-        tell("Tallycam \(version) starts")
-        takeUpStream()
-        perform(appliance.networkChanged(isUp: links?.hasDefaultRoute ?? true, now: MonotonicClock.now()))
-        load(card.firstFiles.value)
-        if !webcam.isWanted { stream.engine.removeFormerWebcam() }
-        while !isOver { try step() }
-        end()
-    }
-
-    /// What `step` waits for, and behind it what the control socket does.
-    private enum Waited: Int {
-        case signals, board, stream, links, console, supplicant, card
+        device.begin()
+        while !device.isOver { try step() }
+        device.end()
     }
 
     private func step() throws {
-        var entries =
-            [
-                PollEntry(signals.fileDescriptor), PollEntry(board.fileDescriptor),
-                PollEntry(stream.reports.wakeup.fileDescriptor), PollEntry(links?.fileDescriptor ?? -1),
-                console?.pollEntry ?? PollEntry(-1), PollEntry(supplicant.fileDescriptor),
-                PollEntry(card.reports.wakeup.fileDescriptor),
-            ] + control.pollEntries
-        let deadlines = [
-            applianceTimer, board.nextDeadline, appliance.faultBook.retryTime, nextTick, nextLookAtClock,
-            control.nextDeadline, stream.nextDeadline, nextWebcamDeadline, powerOff?.deadline,
-        ]
-        try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        while signals.next() != nil { isOver = true }
-        buttonMeant(board.buttonMoved())
-        buttonMeant(board.timersFired(now: MonotonicClock.now()))
-        for report in stream.reports.takeAll() { streamReported(report) }
-        if !entries[Waited.links].ready.isEmpty { linksChanged() }
-        if !entries[Waited.console].ready.isEmpty { serveConsole() }
-        if !entries[Waited.supplicant].ready.isEmpty { supplicantSaid() }
-        for report in card.reports.takeAll() { cardReported(report) }
-        control.serve(now: MonotonicClock.now()) { execute($0, of: .socket) }
-        timersFired(now: MonotonicClock.now())
-    }
-
-    private func timersFired(now: MediaTimestamp) {
-        if let time = applianceTimer, time <= now {
-            applianceTimer = nil
-            perform(appliance.timerFired(now: now))
-        }
-        if stream.timeReached(now: now) { startWaitingStream(now: now) }
-        lookAtClock(now: now)
-        perform(appliance.retryDue(now: now))
+        var waits = PollSet<ApplianceWait>()
+        waits.add(.signals, signals.fileDescriptor)
+        waits.wake(at: nextTick)
+        device.join(&waits)
+        try waits.wait()
+        while signals.next() != nil { device.isOver = true }
+        device.serve(waits)
+        let now = MonotonicClock.now()
+        device.timersFired(now: now)
         if nextTick <= now {
             nextTick = now + Self.tickInterval
-            tick(now: now)
+            device.tick(now: now)
         }
+        device.turnEnded(now: now)
+    }
+}
+
+// Each part names what it waits for.
+extension ApplianceDevice {
+    func join(_ waits: inout PollSet<ApplianceWait>) {
+        board.join(&waits)
+        supervisor.join(&waits)
+        webcam.join(&waits)
+        commands.join(&waits)
+        card.join(&waits)
+        control.join(&waits)
+        consolePort.console?.join(&waits)
+        network.join(&waits)
+        for deadline in [applianceTimer, appliance.faultBook.retryTime, powerOff?.deadline] { waits.wake(at: deadline) }
+    }
+
+    /// Takes what has come.
+    func serve(_ waits: PollSet<ApplianceWait>) {
+        buttonMeant(board.buttonMoved())
+        buttonMeant(board.timersFired(now: MonotonicClock.now()))
+        for report in stream.reports.takeAll() { supervisor.reported(report) }
+        network.serve(waits)
+        if waits.isReady(.console) { serveConsole() }
+        for report in card.reports.takeAll() { cardReported(report) }
+        control.serve(now: MonotonicClock.now()) { commands.take($0, from: $1) }
+    }
+
+    /// What follows from all that has happened.
+    func turnEnded(now: MediaTimestamp) {
         endMachineIfReady(now: now)
-        webcamTimeReached(now: now)
-        feedWhileIdle(now: now)
-        showPage()
+        webcam.timeReached(now: now)
+        // The screen has its words before frames come.
+        supervisor.showPage()
+        supervisor.feedWhileIdle(now: now)
     }
+}
 
-    private func tick(now: MediaTimestamp) {
-        for text in watchdog.tick(path: files.board?.watchdog, now: now) {
-            tell(text)
-            // What the watchdog ends is not asked to save anything.
-            saveEvents(isUrgent: true, now: now)
-        }
-        lookForSupplicant(now: now)
-        board.checkLines(now: now)
-        control.openIfMissing()
-        openConsole()
-        boardChecked(now: now)
-        hardwareEncoderChecked(now: now)
-        saveEvents(isUrgent: false, now: now)
-        card.tick(now: now)
+extension BoardDevices {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.board, fileDescriptor)
+        waits.wake(at: nextDeadline)
     }
+}
 
-    private func end() {
-        _ = stream.stop()
-        webcam.end(now: MonotonicClock.now())
-        _ = stream.feedIdle([], of: IdleCameraDescription(files), now: MonotonicClock.now())
-        stream.feedIdleAudio(nil, of: files, now: MonotonicClock.now())
-        let limit = MonotonicClock.now() + .seconds(2)
-        while stream.isRunning || stream.isFeedingIdle || webcam.ending != nil, MonotonicClock.now() < limit {
-            var entries = [PollEntry(stream.reports.wakeup.fileDescriptor)]
-            guard (try? poll(&entries, until: limit)) != nil else { break }
-            for report in stream.reports.takeAll() {
-                switch report {
-                case .ended: _ = stream.ended()
-                case .idleFramesEnded(let number): _ = stream.idleFramesEnded(number, now: MonotonicClock.now())
-                case .idleAudioEnded(let number): _ = stream.idleAudioEnded(number, now: MonotonicClock.now())
-                case .webcam(let number, .ended): webcam.ended(number)
-                default: break
-                }
-            }
-        }
-        tell("Tallycam ends")
-        board.end()
-        resumed.programEnded()
-        writeLast(until: MonotonicClock.now() + .seconds(2))
-        // On the way to power-off it stays armed, in case something on that way hangs.
-        if !isEndingMachine { watchdog.disarm() }
+extension StreamSupervisor {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.stream, streams.reports.wakeup.fileDescriptor)
+        waits.wake(at: streams.nextDeadline)
     }
+}
 
-    /// Lets the card take what is to be kept, for a moment.
-    private func writeLast(until limit: MediaTimestamp) {
-        if let text = events.takeLast(now: MonotonicClock.now()) {
-            card.write("events", text, to: .state, now: MonotonicClock.now())
-        }
-        card.endNeared(now: MonotonicClock.now())
-        while card.isBusy(now: MonotonicClock.now()), MonotonicClock.now() < limit {
-            var entries = [PollEntry(card.reports.wakeup.fileDescriptor)]
-            guard (try? poll(&entries, until: limit)) != nil else { break }
-            for report in card.reports.takeAll() { card.answered(report, now: MonotonicClock.now()) }
-        }
+extension WebcamRuntime {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) { waits.wake(at: nextDeadline) }
+}
+
+extension CommandService {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) { waits.wake(at: nextDeadline) }
+}
+
+extension Card {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) { waits.add(.card, reports.wakeup.fileDescriptor) }
+}
+
+extension ControlSocket {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.control, pollEntries)
+        waits.wake(at: nextDeadline)
     }
+}
+
+extension SerialConsole {
+    fileprivate func join(_ waits: inout PollSet<ApplianceWait>) { waits.add(.console, [pollEntry]) }
 }

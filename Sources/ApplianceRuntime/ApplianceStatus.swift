@@ -1,62 +1,135 @@
 import ApplianceLogic
 import JSONText
-import LinuxIO
 import Media
-import Settings
 import StreamLogic
+import StreamQuality
 import Terminal
 
-// What the device is doing, as text for people and as JSON for programs.
-extension ApplianceRunner {
-    private var networkText: String {
-        guard let links else { return "not known" }
-        return Self.networkText(hasDefaultRoute: links.hasDefaultRoute, linksUp: links.linksUp)
+/// What the device is doing right now. Text for people and JSON for programs are two renderings of this value.
+struct ApplianceStatus {
+    let state: ApplianceState
+    let isStreamWanted: Bool
+    let isPaused: Bool
+    /// Where stream.json sends the stream; `nil` while the file cannot be used.
+    let destination: String?
+    let stream: StreamReading
+    let quality: QualityReading
+    let webcam: WebcamStatus
+    /// `nil` when the kernel does not tell.
+    let network: NetworkReading?
+    /// `nil` while board.json cannot be used.
+    let board: String?
+    /// Since the program's start.
+    let runningTime: Duration
+    let faults: [ApplianceFault]
+    /// What is wrong and how to repair it.
+    let details: [String]
+
+    /// What the stream has reported last; empty while there is none.
+    struct StreamReading {
+        let status: StreamStatus?
+        /// The camera that is on; `nil` where it has no name.
+        let camera: String?
+        let point: OperatingPoint?
     }
 
-    static func networkText(hasDefaultRoute: Bool, linksUp: Set<String>) -> String {
-        let names = linksUp.isEmpty ? "" : " (\(linksUp.sorted().joined(separator: ", ")))"
-        return (hasDefaultRoute ? "up" : linksUp.isEmpty ? "down" : "no default route") + names
+    /// The qualities of the present stream or of the next one.
+    enum QualityReading {
+        case sent(OperatingPoint, StreamStatus?)
+        case next(start: String, lowest: String, highest: String, dimension: String)
+
+        var text: String {
+            switch self {
+            case .sent(let point, let status): status?.qualityText ?? point.qualityName
+            case .next(let start, let lowest, let highest, let dimension):
+                "not live; starts at \(start), within \(lowest) to \(highest), \(dimension)"
+            }
+        }
     }
 
-    func statusText(now: MediaTimestamp) -> String {
-        var lines = ["state:    \(appliance.state.name)"]
-        lines.append("stream:   \(files.stream?.destination ?? "none")")
-        lines += summary.status?.lengthLines ?? []
-        lines.append("quality:  \(qualityText.dropLast())")
-        lines += summary.status?.sourceLines(camera: summary.camera) ?? []
+    struct NetworkReading {
+        let hasDefaultRoute: Bool
+        let linksUp: Set<String>
+
+        var text: String {
+            let names = linksUp.isEmpty ? "" : " (\(linksUp.sorted().joined(separator: ", ")))"
+            return (hasDefaultRoute ? "up" : linksUp.isEmpty ? "down" : "no default route") + names
+        }
+    }
+}
+
+extension ApplianceStatus {
+    /// For people.
+    var lines: [String] {
+        var lines = ["state:    \(state.name)"]
+        lines.append("stream:   \(destination ?? "none")")
+        lines += stream.status?.lengthLines ?? []
+        lines.append("quality:  \(quality.text)")
+        lines += stream.status?.sourceLines(camera: stream.camera) ?? []
         if let text = webcam.text { lines.append("webcam:   \(text)") }
-        lines.append("network:  \(networkText)")
-        lines.append("board:    \(files.board?.name ?? "not known")")
-        lines.append("running:  \(Int((now - start).inSeconds)) s, version \(version)")
-        for fault in appliance.faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
-        lines += appliance.faultBook.lines.map { "detail:   \($0)" }
-        return lines.map { "\($0)\n" }.joined()
+        lines.append("network:  \(network?.text ?? "not known")")
+        lines.append("board:    \(board ?? "not known")")
+        lines.append("running:  \(Int(runningTime.inSeconds)) s, version \(version)")
+        for fault in faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
+        lines += details.map { "detail:   \($0)" }
+        return lines
     }
 
-    func statusJSON(now: MediaTimestamp) -> String {
+    /// For programs: one object, and its LF.
+    var jsonLine: [UInt8] {
         var writer = JSONLineWriter()
-        let line = writer.line { object in
-            object.write("state", appliance.state.name)
+        return writer.line { object in
+            object.write("state", state.name)
             object.write("version", version)
-            object.write("runningSeconds", Int((now - start).inSeconds))
-            object.write("isStreamWanted", appliance.wantsStream)
-            object.write("paused", appliance.isPaused)
-            if let stream = files.stream { object.write("destination", stream.destination) }
-            object.write("isNetworkUp", links?.hasDefaultRoute ?? false)
-            object.write("linksUp", links?.linksUp.sorted() ?? [])
-            if let point = summary.point { object.write("quality", point.qualityName) }
-            summary.status?.write(to: object, camera: summary.camera)
+            object.write("runningSeconds", Int(runningTime.inSeconds))
+            object.write("isStreamWanted", isStreamWanted)
+            object.write("paused", isPaused)
+            if let destination { object.write("destination", destination) }
+            object.write("isNetworkUp", network?.hasDefaultRoute ?? false)
+            object.write("linksUp", network?.linksUp.sorted() ?? [])
+            if let point = stream.point { object.write("quality", point.qualityName) }
+            stream.status?.write(to: object, camera: stream.camera)
             if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }
             object.writeArray("faults") { array in
-                for fault in appliance.faults {
+                for fault in faults {
                     array.writeObject { entry in
                         entry.write("blinks", fault.blinkCount)
                         entry.write("meaning", fault.meaning)
                     }
                 }
             }
-            object.write("details", appliance.faultBook.lines)
+            object.write("details", details)
         }
-        return String(decoding: line, as: UTF8.self)
+    }
+}
+
+extension ApplianceStatus {
+    init(of device: ApplianceDevice, now: MediaTimestamp) {
+        let (appliance, files, summary) = (device.appliance, device.files, device.supervisor.summary)
+        state = appliance.state
+        isStreamWanted = appliance.wantsStream
+        isPaused = appliance.isPaused
+        destination = files.stream?.destination
+        stream = StreamReading(status: summary.status, camera: summary.camera, point: summary.point)
+        quality = QualityReading(of: device)
+        webcam = device.webcam.status
+        network = device.network.reading
+        board = files.board?.name
+        runningTime = now - device.start
+        faults = appliance.faults
+        details = appliance.faultBook.lines
+    }
+}
+
+extension ApplianceStatus.QualityReading {
+    init(of device: ApplianceDevice) {
+        let (summary, file) = (device.supervisor.summary, device.files.device)
+        if device.stream.isRunning, let point = summary.point {
+            self = .sent(point, summary.status)
+        } else {
+            self = .next(
+                start: file.startQuality, lowest: file.lowestQuality, highest: file.highestQuality,
+                dimension: file.dimension)
+        }
     }
 }

@@ -1,135 +1,129 @@
 import ApplianceLogic
 import Controls
 import Filters
+import LinuxIO
 import Settings
 import StreamLogic
 
 // Commands that change what is captured and sent.
-extension ApplianceRunner {
-    /// Passes changes on to the live stream; what came of them is among the events, too.
-    func change(_ words: some Sequence<String>, for asker: CommandAsker) -> CommandAnswer {
-        // Whether the stream can do it, it says itself; a wrong name is reported at once.
-        do {
-            var changes = try RequestedChanges(parsing: words)
-            let ofDevice = DeviceChanges(takenFrom: &changes, hasMute: !stream.isRunning && webcam.isWanted)
-            guard stream.isRunning || changes.count == 0 || mayChangeIdle(changes) else {
-                return .failed("not live; device.json says what a stream starts with")
-            }
-            if let light = ofDevice.light, let problem = torchProblem("\(light)") { return .failed(problem) }
-            guard changes.count > 0 else { return perform(ofDevice) }
-            guard stream.isRunning else { return try changeIdle(changes.controls, with: ofDevice) }
-            return send(changes, with: ofDevice, for: asker)
-        } catch {
-            return .failed("\(error)")
-        }
+extension CommandService {
+    /// Passes changes on to the live stream. The stream itself says whether it can make them.
+    func change(_ requested: RequestedChanges, for asker: CommandAsker) -> CommandAnswer? {
+        var changes = requested
+        let ofDevice = DeviceChanges(
+            takenFrom: &changes, hasMute: !device.stream.isRunning && device.webcam.isWanted)
+        guard device.stream.isRunning || changes.count == 0 || mayChangeIdle(changes) else { return Self.notLive }
+        if let light = ofDevice.light, let problem = torchProblem("\(light)") { return .failed(problem) }
+        guard changes.count > 0 else { return perform(ofDevice) }
+        guard device.stream.isRunning else { return changeIdle(changes.controls, with: ofDevice) }
+        return send(changes, with: ofDevice, for: asker)
     }
 
     /// A computer looks through the camera, and no stream does.
     private func mayChangeIdle(_ changes: RequestedChanges) -> Bool {
-        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera) && idleControls != nil
+        changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera)
+            && device.webcam.idleControls != nil
     }
 
     /// The camera has it with one of its next frames.
-    private func changeIdle(
-        _ changes: [ControlChange], with ofDevice: DeviceChanges
-    ) throws(ControlError) -> CommandAnswer {
-        try (idleControls ?? []).map(\.offer).check(changes)
-        personActed()
-        changeForPerson(changes)
-        var answer = perform(ofDevice)
-        answer.text = changes.map { "\($0)\n" }.joined() + answer.text
-        return answer
+    private func changeIdle(_ changes: [ControlChange], with ofDevice: DeviceChanges) -> CommandAnswer {
+        do throws(ControlError) {
+            try (device.webcam.idleControls ?? []).map(\.offer).check(changes)
+        } catch {
+            return .failed("\(error)")
+        }
+        device.personActed()
+        device.webcam.changeForPerson(changes)
+        let answer = perform(ofDevice)
+        let lines = changes.map(\.description) + answer.lines
+        return answer.isGood ? .done(lines) : .failed(lines.joined(separator: "\n"))
     }
 
     /// The device's changes wait for the stream's answer: a line takes effect as a whole, or not at all.
     private func send(
         _ changes: RequestedChanges, with ofDevice: DeviceChanges, for asker: CommandAsker
-    ) -> CommandAnswer {
-        // What it has moved before is not to take effect after this.
-        applyAllComputersChanges()
-        let former = webcam.settings.held(of: changes.controls.map(\.name))
-        // The console shows the events.
-        let id = asker == .socket || !ofDevice.isEmpty || !former.isEmpty ? nextCommand() : nil
-        if let id, !former.isEmpty { awaitedSettings[id] = former }
-        if let id, !ofDevice.isEmpty {
-            awaitedDeviceChanges[id] = ofDevice
-            if asker == .console { consoleCommands.insert(id) }
+    ) -> CommandAnswer? {
+        // What the computer has moved before is not to take effect after this.
+        device.webcam.applyAllComputersChanges()
+        let former = device.webcam.settings(of: changes.controls.map(\.name))
+        guard !ofDevice.isEmpty || !former.isEmpty else {
+            return askStream(for: asker, isEvent: true) { .apply(changes, $0) }
         }
-        stream.send(.apply(changes, id))
-        guard asker == .socket, let id else {
-            return CommandAnswer(text: "asked for; see events for the result\n")
-        }
-        return .later(id)
+        let id = pending.add(
+            .changes(device: ofDevice, former: former), for: asker, watchesEvents: asker.seesEvents,
+            now: MonotonicClock.now())
+        guard let id else { return Self.tooMany }
+        device.stream.send(.apply(changes, id))
+        return asker.seesEvents ? Self.seeEvents : nil
     }
 
     func perform(_ changes: DeviceChanges) -> CommandAnswer {
         let answers = [
-            changes.light.map { torch("\($0)") },
-            changes.isWebcam.map { setWebcam($0 ? "start" : "stop") },
-            changes.isMuted.map { muteWebcam($0) },
+            changes.light.map { torch(DeviceDescription.Torch(rawValue: "\($0)")) },
+            changes.isWebcam.map { device.webcam.set($0) },
+            changes.isMuted.map { device.webcam.mute($0) },
         ].compactMap { $0 }
-        return CommandAnswer(isGood: answers.allSatisfy(\.isGood), text: answers.map(\.text).joined())
+        let lines = answers.flatMap(\.lines)
+        return answers.allSatisfy(\.isGood) ? .done(lines) : .failed(lines.joined(separator: "\n"))
     }
 
     /// As `change`.
-    func switchCamera(_ name: String, for asker: CommandAsker) -> CommandAnswer {
-        let names = files.device.cameras.map(\.name)
+    func switchCamera(_ choice: CameraChoice, for asker: CommandAsker) -> CommandAnswer? {
+        let names = device.files.device.cameras.map(\.name)
         guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
-        if name != "next", let problem = CameraSelection.problem(with: name, among: names) { return .failed(problem) }
-        guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
-        let id = asker == .socket ? nextCommand() : nil
-        stream.send(.switchCamera(CameraChoice(name), id))
-        return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
+        if case .named(let name) = choice, let problem = CameraSelection.problem(with: name, among: names) {
+            return .failed(problem)
+        }
+        guard device.stream.isRunning else { return Self.notLive }
+        return askStream(for: asker, isEvent: true) { .switchCamera(choice, $0) }
     }
+
+    /// As `change`.
+    func filter(_ change: FilterChange, for asker: CommandAsker) -> CommandAnswer? {
+        guard device.stream.isRunning else { return Self.notLive }
+        return askStream(for: asker, isEvent: true) { .filter(change, $0) }
+    }
+
+    func toggleMute() -> CommandAnswer {
+        if device.stream.isRunning {
+            device.stream.send(.toggleMute)
+            return Self.seeEvents
+        }
+        guard device.webcam.isWanted else { return .failed("not live: there is no audio to mute") }
+        return device.webcam.mute(!device.webcam.relay.isMuted)
+    }
+
+    // MARK: Pause
 
     /// As `change`. A stream that is away just now, and comes back by itself, comes back so.
-    func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer {
-        guard stream.isRunning else { return pauseNextStream(isPaused) }
-        let id = nextCommand()
-        awaitedPauses[id] = isPaused
-        stream.send(.pause(isPaused, id))
-        guard asker == .socket else { return CommandAnswer(text: "asked for; see events for the result\n") }
-        return .later(id)
+    func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer? {
+        guard device.stream.isRunning else { return pauseNextStream(isPaused) }
+        // It may end before it answers, so a number is needed even where nobody waits.
+        let id = pending.add(.pause(isPaused), for: asker.seesEvents ? nil : asker, now: MonotonicClock.now())
+        guard let id else { return Self.tooMany }
+        device.stream.send(.pause(isPaused, id))
+        return asker.seesEvents ? Self.seeEvents : nil
     }
 
-    private func pauseNextStream(_ isPaused: Bool) -> CommandAnswer {
-        guard appliance.wantsStream else { return .failed("not live: there is nothing to pause") }
-        guard appliance.isPaused != isPaused else {
-            return CommandAnswer(text: isPaused ? "the stream is paused already\n" : "the stream is not paused\n")
+    func togglePause() -> CommandAnswer {
+        guard !device.stream.isRunning else {
+            device.stream.send(.togglePause)
+            return Self.seeEvents
         }
-        streamReported(.said(.event(.paused(isPaused))))
-        return CommandAnswer(
-            text: isPaused
-                ? "paused: the stream is away, and comes back paused\n"
-                : "no longer paused: the stream is away, and comes back with the camera\n")
+        return pauseNextStream(!device.appliance.isPaused)
     }
 
-    func togglePause() {
-        guard !stream.isRunning else { return stream.send(.togglePause) }
-        let answer = pauseNextStream(!appliance.isPaused)
-        if !answer.isGood { tell("\(answer.text.dropLast())") }
-    }
-
-    /// The stream has ended before it took up what it was asked for: the next one does.
-    /// - Parameter isFollowed: another one starts by itself.
-    func streamLeftPauses(isFollowed: Bool) {
-        let pauses = awaitedPauses.sorted { $0.key.number < $1.key.number }
-        awaitedPauses = [:]
-        guard isFollowed else { return }
-        for (id, isPaused) in pauses { _ = control.answer(id, pauseNextStream(isPaused)) }
-    }
-
-    /// - Parameter text: the filter, as `--filter` takes it.
-    func filter(_ text: String, for asker: CommandAsker) -> CommandAnswer {
-        do throws(FilterError) {
-            let change = try FilterChange(parsing: text)
-            guard stream.isRunning else { return .failed("not live; device.json says what a stream starts with") }
-            let id = asker == .socket ? nextCommand() : nil
-            stream.send(.filter(change, id))
-            return id.map { .later($0) } ?? CommandAnswer(text: "asked for; see events for the result\n")
-        } catch {
-            return .failed("\(error)")
+    func pauseNextStream(_ isPaused: Bool) -> CommandAnswer {
+        guard device.appliance.wantsStream else { return .failed("not live: there is nothing to pause") }
+        guard device.appliance.isPaused != isPaused else {
+            return .done([isPaused ? "the stream is paused already" : "the stream is not paused"])
         }
+        device.supervisor.reported(.said(.event(.paused(isPaused))))
+        return .done([
+            isPaused
+                ? "paused: the stream is away, and comes back paused"
+                : "no longer paused: the stream is away, and comes back with the camera"
+        ])
     }
 }
 

@@ -5,13 +5,6 @@ import Media
 import StreamLogic
 import Terminal
 
-/// How a follower reads the events.
-enum EventForm: Hashable {
-    case lines
-    /// One object in a line.
-    case json
-}
-
 /// Clients of the control socket that get events as they happen, until they close the connection. Events that a slow
 /// one has no room for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
 struct ControlFollowers {
@@ -21,14 +14,14 @@ struct ControlFollowers {
 
     private final class Follower {
         let client: ControlServer.Client
-        let form: EventForm
+        let form: ReaderForm
         var waiting: [UInt8]
         var droppedCount = 0
         /// It has said all that it will ever say, and reads on, as a script that sends one command does.
         var isSilent = false
         var isGone = false
 
-        init(_ client: ControlServer.Client, _ form: EventForm, first: [UInt8]) {
+        init(_ client: ControlServer.Client, _ form: ReaderForm, first: [UInt8]) {
             self.client = client
             self.form = form
             waiting = first
@@ -43,7 +36,7 @@ struct ControlFollowers {
 
     var hasRoom: Bool { followers.count < Self.limit }
 
-    func contains(_ form: EventForm) -> Bool { followers.contains { $0.form == form } }
+    func contains(_ form: ReaderForm) -> Bool { followers.contains { $0.form == form } }
 
     var pollEntries: [PollEntry] {
         followers.map { follower in
@@ -55,7 +48,7 @@ struct ControlFollowers {
     }
 
     /// - Parameter first: what it is sent before any event.
-    mutating func add(_ client: ControlServer.Client, _ form: EventForm, first: [UInt8]) {
+    mutating func add(_ client: ControlServer.Client, _ form: ReaderForm, first: [UInt8]) {
         let follower = Follower(client, form, first: first)
         followers.append(follower)
         send(to: follower)
@@ -124,23 +117,5 @@ struct ControlFollowers {
         follower.waiting +=
             follower.form == .json
             ? jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) : Array("\(event.text ?? "")\n".utf8)
-    }
-}
-
-extension ApplianceRunner {
-    /// The socket's `events follow`.
-    /// - Parameter words: those behind `follow`, as the table of commands has them.
-    func followEvents(_ words: ArraySlice<String>) -> CommandAnswer {
-        var answer = CommandAnswer()
-        if words.first?.lowercased() == "json" {
-            let event = ApplianceEvent.deviceStateChanged(appliance.state)
-            answer.bytes = jsonLine(event, at: (MonotonicClock.now() - start).inSeconds)
-            answer.follows = .json
-            return answer
-        }
-        let count = words.first.flatMap { Int($0) } ?? 20
-        answer.text = events.lines.suffix(count).map { "\($0)\n" }.joined()
-        answer.follows = .lines
-        return answer
     }
 }

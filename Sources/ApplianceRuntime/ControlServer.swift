@@ -38,22 +38,16 @@ final class ControlSocket {
     var pollEntries: [PollEntry] { server?.pollEntries ?? [] }
     var nextDeadline: MediaTimestamp? { server?.nextDeadline }
 
-    func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) { server?.serve(now: now, answer) }
+    func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) { server?.serve(now: now, take) }
 
-    /// - Returns: whether somebody waited for it here.
-    func answer(_ id: CommandID, _ answer: CommandAnswer) -> Bool { server?.answer(id, answer) ?? false }
-
-    /// Nobody else will answer what is still waited for.
-    func answerAll(_ answer: CommandAnswer) { server?.answerAll(answer) }
-
-    func hasFollowers(of form: EventForm) -> Bool { server?.followers.contains(form) ?? false }
+    func hasFollowers(of form: ReaderForm) -> Bool { server?.followers.contains(form) ?? false }
 
     /// As `ControlFollowers.tell`.
     func tellFollowers(json: [UInt8], line: String?) { server?.followers.tell(json: json, line: line) }
 }
 
-/// The Unix socket: one command line in, one answer out, at once or when whoever knows it has it, closed. Used from the main
-/// thread.
+/// The Unix socket: one command line in, one answer out, closed. It keeps connections and how long each may take to write its command
+/// and to read its answer. Used from the main thread.
 final class ControlServer {
     private static let longestCommand = 4096
     /// More ask at once only by mistake. Of those who have not asked yet the oldest one goes; while there is none, the
@@ -63,24 +57,23 @@ final class ControlServer {
     private static let grace = Duration.milliseconds(20)
     /// A client has its whole line ready when it connects.
     private static let patience = Duration.seconds(2)
-    /// A lens takes seconds to find its place, and a camera to open for a snapshot; nothing takes longer to answer.
-    private static let answerPatience = Duration.seconds(9)
     /// Who takes nothing of an answer for so long loses it.
     private static let readerPatience = Duration.seconds(5)
 
     final class Client {
         let connection: OwnedFileDescriptor
         let arrival: MediaTimestamp
-        var deadline: MediaTimestamp
+        /// `nil` while it waits for its answer.
+        var deadline: MediaTimestamp?
         var received: [UInt8] = []
-        /// What it waits for the answer of.
-        var awaited: CommandID?
+        /// Its command was taken.
+        var isWaiting = false
         /// Once it is known; so much of it was sent.
         var answer: [UInt8]?
         var sentCount = 0
         var isDone = false
         /// Nothing of it is under way yet.
-        var isIdle: Bool { awaited == nil && answer == nil }
+        var isIdle: Bool { !isWaiting && answer == nil }
 
         init(_ connection: consuming OwnedFileDescriptor, arrival: MediaTimestamp) {
             self.connection = connection
@@ -104,25 +97,25 @@ final class ControlServer {
     var pollEntries: [PollEntry] {
         // What is not taken would stay readable.
         [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
-            + clients.filter { $0.awaited == nil }.map { client in
+            + clients.filter { !$0.isWaiting }.map { client in
                 PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
             } + followers.pollEntries
     }
 
-    /// When a client has said nothing, or waited, for too long, or may have to go for another.
+    /// When a client has written or read nothing for too long, or may have to go for another.
     var nextDeadline: MediaTimestamp? {
         let arrivals = hasRoom ? [] : clients.filter(\.isIdle).map { $0.arrival + Self.grace }
-        return (clients.map(\.deadline) + arrivals).min()
+        return (clients.compactMap(\.deadline) + arrivals).min()
     }
 
     /// Takes connections and what came through them; never waits.
-    /// - Parameter answer: to a command; whether it worked, and what to say.
-    func serve(now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
+    /// - Parameter take: gets each command and who asks.
+    func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
         lastTime = now
         followers.serve()
         // A command may lead to answers for others who wait.
         let present = clients
-        for client in present where !client.isDone { serve(client, now: now, answer) }
+        for client in present where !client.isDone { serve(client, now: now, take) }
         dropDone()
         // Those who wait to be taken may be as many as those who were: all of them get their turn.
         for _ in 0..<Self.clientLimit {
@@ -130,7 +123,7 @@ final class ControlServer {
             makeRoom(now: now)
             let client = Client(connection, arrival: now)
             clients.append(client)
-            serve(client, now: now, answer)
+            serve(client, now: now, take)
             dropDone()
         }
     }
@@ -147,30 +140,30 @@ final class ControlServer {
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
 
-    func answer(_ id: CommandID, _ answer: CommandAnswer) -> Bool {
-        guard let client = clients.first(where: { $0.awaited == id }) else { return false }
-        send(answer, to: client, now: MonotonicClock.now())
-        dropDone()
-        return true
+    /// A client as an asker. It is answered once; an answer to a client that is gone is dropped.
+    private func asker(_ client: Client) -> CommandAsker {
+        CommandAsker(on: .socket) { [weak self, weak client] answer, form in
+            guard let self, let client, client.isWaiting else { return }
+            client.isWaiting = false
+            if case .follow(let form, let first) = answer {
+                follow(client, form, first: first)
+            } else {
+                send(answer, as: form, to: client, now: MonotonicClock.now())
+            }
+            dropDone()
+        }
     }
 
-    func answerAll(_ answer: CommandAnswer) {
-        for client in clients where client.awaited != nil { send(answer, to: client, now: MonotonicClock.now()) }
-        dropDone()
-    }
-
-    private func serve(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
+    private func serve(_ client: Client, now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
         if client.answer != nil {
             sendRest(to: client, now: now)
-        } else if client.awaited == nil {
-            hear(client, now: now, answer)
-        } else if client.deadline <= now {
-            send(.failed("there is no answer yet; see events for the result"), to: client, now: now)
+        } else if !client.isWaiting {
+            hear(client, now: now, take)
         }
-        if client.deadline <= now { client.isDone = true }
+        if let deadline = client.deadline, deadline <= now { client.isDone = true }
     }
 
-    private func hear(_ client: Client, now: MediaTimestamp, _ answer: (String) -> CommandAnswer) {
+    private func hear(_ client: Client, now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
         var block = [UInt8](repeating: 0, count: Self.longestCommand)
         do {
             let count = try block.withMutableBytes { bytes throws(SystemCallError) in
@@ -186,30 +179,27 @@ final class ControlServer {
             guard let command = String(validating: client.received[..<end], as: UTF8.self) else {
                 return send(.failed("a command is text in UTF-8, and this one is not"), to: client, now: now)
             }
-            let reply = answer(command)
-            if let form = reply.follows { return follow(client, form, reply, now: now) }
-            client.awaited = reply.awaited
-            client.deadline = now + Self.answerPatience
-            if reply.awaited == nil { send(reply, to: client, now: now) }
+            client.isWaiting = true
+            client.deadline = nil
+            take(command, asker(client))
         } catch {
             client.isDone = true
         }
     }
 
-    private func follow(_ client: Client, _ form: EventForm, _ reply: CommandAnswer, now: MediaTimestamp) {
+    private func follow(_ client: Client, _ form: ReaderForm, first: [UInt8]) {
         guard followers.hasRoom else {
             let reason = "\(ControlFollowers.limit) clients follow the events already; end one of them"
-            return send(.failed(reason), to: client, now: now)
+            return send(.failed(reason), to: client, now: MonotonicClock.now())
         }
         client.isDone = true
-        followers.add(client, form, first: reply.whole)
+        followers.add(client, form, first: Self.good + first)
     }
 
-    private func send(_ answer: CommandAnswer, to client: Client, now: MediaTimestamp) {
-        // Half of one answer with the rest of another would be taken for a whole one.
-        guard client.answer == nil else { return }
-        client.awaited = nil
-        client.answer = answer.whole
+    private static let good = Array("ok\n".utf8)
+
+    private func send(_ answer: CommandAnswer, as form: ReaderForm = .text, to client: Client, now: MediaTimestamp) {
+        client.answer = (answer.isGood ? Self.good : Array("error\n".utf8)) + answer.content(as: form)
         client.deadline = now + Self.readerPatience
         sendRest(to: client, now: now)
     }
@@ -225,39 +215,6 @@ final class ControlServer {
             client.isDone = client.sentCount >= answer.count
         } catch {
             client.isDone = error.number != EAGAIN
-        }
-    }
-}
-
-/// What a command has led to, for people.
-struct CommandAnswer {
-    var isGood = true
-    /// Whole lines.
-    var text = ""
-    /// A file, in place of lines.
-    var bytes: [UInt8] = []
-    /// What answers in its place, later.
-    var awaited: CommandID?
-    /// Events follow it, until the client closes.
-    var follows: EventForm?
-
-    /// As the socket sends it.
-    var whole: [UInt8] { Array("\(isGood ? "ok" : "error")\n\(text)".utf8) + bytes }
-
-    static func later(_ id: CommandID) -> CommandAnswer { CommandAnswer(text: "", awaited: id) }
-    static func failed(_ text: String) -> CommandAnswer { CommandAnswer(isGood: false, text: "\(text)\n") }
-}
-
-/// Where a command came from.
-enum CommandAsker {
-    case console
-    /// Waits for the answer alone, and hears of no events.
-    case socket
-
-    var surface: CommandSurface {
-        switch self {
-        case .console: .console
-        case .socket: .socket
         }
     }
 }

@@ -4,7 +4,7 @@ import Media
 import StreamLogic
 
 // A hardware encoder whose firmware is dead: streams go on in software, and a restart of the machine is what helps.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// What a stream says of its encoders.
     func encoderReported(_ event: StreamEvent, now: MediaTimestamp) {
         switch event {

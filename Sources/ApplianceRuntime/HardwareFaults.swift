@@ -12,7 +12,7 @@ func offer(_ names: [String], limit: Int = 16) -> String {
 }
 
 // Faults that show only when a description is followed, reported with the key that can mend them.
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// What board.json names and what is not there, or does not work.
     var hardwareFaults: [FileFault] {
         var faults: [FileFault] = []
@@ -24,7 +24,9 @@ extension ApplianceRunner {
         for (key, light) in lines {
             if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, problem)) }
         }
-        if let consoleFailure { faults.append(deviceFault("console", consoleFailure, present: Self.serialPorts)) }
+        if let failure = consolePort.failure {
+            faults.append(deviceFault("console", failure, present: Self.serialPorts))
+        }
         if let name = files.board?.lens, let problem = lensProblem(name) {
             faults.append(files.fault(.board, "board.json", "lens", problem))
         }

@@ -4,47 +4,46 @@ import Media
 import StreamLogic
 
 // Camera and microphones that are open without a stream, for the screen or a computer.
-extension ApplianceRunner {
+extension StreamSupervisor {
     /// Opens them for whoever wants them, as long as nothing else needs them.
     func feedWhileIdle(now: MediaTimestamp) {
+        let (webcam, files) = (device.webcam, device.files)
         // A paused stream may be away for a moment: nobody is to see or hear the camera then.
-        let isAllowed = !appliance.isPoweringOff && !appliance.isPaused
+        let isAllowed = !device.appliance.isPoweringOff && !device.appliance.isPaused
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
         if webcam.wantsCamera { sinks.append(webcam.relay) }
-        if stream.feedIdle(isAllowed ? sinks : [], of: IdleCameraDescription(files), now: now) { settleCamera() }
-        stream.feedIdleAudio(webcam.wantsMicrophone && isAllowed ? webcam.relay : nil, of: files, now: now)
+        if streams.feedIdle(isAllowed ? sinks : [], of: IdleCameraDescription(files), now: now) {
+            webcam.settleCamera()
+        }
+        streams.feedIdleAudio(webcam.wantsMicrophone && isAllowed ? webcam.relay : nil, of: files, now: now)
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {
-        if let text = event.text { tell(text) }
+        if let text = event.text { device.tell(text) }
         switch event {
         case .away:
-            (preview.cameraProblem, webcam.problems.idleCamera) = (event.text, event.text)
-            cameraIsAway()
-        case .returned: cameraIsThere()
-        case .controls(let statuses): _ = takeControls(statuses, for: nil)
+            preview.cameraProblem = event.text
+            device.webcam.idleCameraChanged(problem: event.text)
+            device.webcam.cameraIsAway()
+        case .returned: idleCameraReturned()
+        case .controls(let statuses): device.webcam.takeControls(statuses)
         }
-        showWebcam()
+        device.webcam.show()
     }
 
-    private func cameraIsThere() { (preview.cameraProblem, webcam.problems.idleCamera) = (nil, nil) }
-
-    func idleFramesEnded(_ number: Int) {
-        let now = MonotonicClock.now()
-        cameraIsThere()
-        showWebcam()
-        if stream.idleFramesEnded(number, now: now) { startWaitingStream(now: now) }
+    func idleCameraReturned() {
+        preview.cameraProblem = nil
+        device.webcam.idleCameraChanged(problem: nil)
     }
 
     func idleAudioChanged(_ event: IdleAudioEvent) {
-        tell(event.text)
-        webcam.problems.idleMicrophone = if case .away(let reason) = event { reason } else { nil }
+        device.tell(event.text)
+        device.webcam.idleMicrophoneChanged(problem: event.problem)
     }
+}
 
-    func idleAudioEnded(_ number: Int) {
-        let now = MonotonicClock.now()
-        webcam.problems.idleMicrophone = nil
-        if stream.idleAudioEnded(number, now: now) { startWaitingStream(now: now) }
-    }
+extension IdleAudioEvent {
+    /// Why nothing is heard; `nil` when something is.
+    fileprivate var problem: String? { if case .away(let reason) = self { reason } else { nil } }
 }

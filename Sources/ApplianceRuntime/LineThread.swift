@@ -146,21 +146,25 @@ final class LineThread: Sendable {
 
     // MARK: The thread
 
+    private enum Waited {
+        case orders, edges
+    }
+
     private func run() {
         var work = Work()
         while true {
             let hears = state.withLock { $0.news.edges.count < Self.mostEdges }
-            var entries = [
-                PollEntry(wakeup.fileDescriptor), PollEntry(hears ? work.device?.fileDescriptor ?? -1 : -1),
+            var waits: PollSet<Waited> = [
+                .orders: wakeup.fileDescriptor, .edges: hears ? work.device?.fileDescriptor ?? -1 : -1,
             ]
-            guard (try? poll(&entries, until: nil)) != nil else { return }
+            guard (try? waits.wait()) != nil else { return }
             wakeup.drain()
             let orders = state.withLock { state in
                 defer { state.orders.checks = false }
                 return state.orders
             }
             perform(orders, &work)
-            if !entries[1].ready.isEmpty { listen(&work) }
+            if waits.isReady(.edges) { listen(&work) }
             publish(&work, after: orders)
             if orders.ends { return }
         }

@@ -79,7 +79,7 @@ struct MachineRestarts {
     func withdrawn(now: MediaTimestamp) -> String { limit.savedText(now: now) }
 }
 
-extension ApplianceRunner {
+extension ApplianceDevice {
     /// What is left is a restart of the machine, when it is counted. Until then, and where it is not, the fault stays:
     /// that every encoder has failed is tried again as any other, and a dead one is done without.
     func askForMachineRestart(for reason: RestartLimit.Reason, because words: String, now: MediaTimestamp) {

@@ -21,19 +21,19 @@ struct PreviewDuty {
     var streamPage: ScreenPage? { stream.page }
 }
 
-extension ApplianceRunner {
+extension StreamSupervisor {
     /// Opens or closes the display, as device.json says.
     func openPreview() {
-        guard (preview.sink != nil) != (files.device.preview.display == .hdmi) else { return }
+        guard (preview.sink != nil) != (device.files.device.preview.display == .hdmi) else { return }
         guard preview.sink == nil else {
             preview.sink = nil
             return
         }
-        let reports = stream.reports
+        let reports = streams.reports
         do {
-            preview.sink = try stream.engine.openPreview { reports.send(.said(.event(.preview($0)))) }
+            preview.sink = try streams.engine.openPreview { reports.send(.said(.event(.preview($0)))) }
         } catch {
-            tell("no preview: \(error)")
+            device.tell("no preview: \(error)")
         }
     }
 
@@ -41,13 +41,13 @@ extension ApplianceRunner {
     func showPage() {
         guard let sink = preview.sink else { return }
         var page = AppliancePage()
-        page.state = appliance.state
-        page.name = hasLoaded ? "\(files.network.hostName).local" : nil
-        page.address = links?.firstAddress
-        page.faults = appliance.faultBook.lines
+        page.state = device.appliance.state
+        page.name = device.hasLoaded ? "\(device.files.network.hostName).local" : nil
+        page.address = device.network.address
+        page.faults = device.appliance.faultBook.lines
         page.stream = preview.streamPage
         page.cameraProblem = preview.cameraProblem
-        page.waitsForPress = webcam.waitsForPress
+        page.waitsForPress = device.webcam.waitsForPress
         sink.show(page.page)
     }
 }

@@ -37,7 +37,13 @@ struct ResumedStream {
     private func save() { try? replaceFile(path, with: Array(resumption.savedText.utf8), permissions: 0o600) }
 }
 
-extension ApplianceRunner {
+extension StreamSupervisor {
+    func wishChanged() {
+        resumed.wishChanged(to: device.appliance.wantsStream, isPaused: device.appliance.isPaused)
+    }
+
+    func programEnded() { resumed.programEnded() }
+
     /// Takes up the stream that was cut off by the program's end, or by the machine's.
     func takeUpStream() {
         let now = MonotonicClock.now()
@@ -45,31 +51,31 @@ extension ApplianceRunner {
         case .first: machineStarted(now: now)
         case .again:
             isBoot = false
-            tell("the program had died; no stream was wanted")
+            device.tell("the program had died; no stream was wanted")
         case .resumes(let number):
             isBoot = false
             let isPaused = resumed.isPaused
-            tell(
+            device.tell(
                 "the program had died while a stream was wanted, which starts again: \(number) of at most "
                     + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
-            perform(appliance.startRequested(now: now))
-            if isPaused { perform(appliance.streamPaused(true, now: now)) }
+            device.perform(device.appliance.startRequested(now: now))
+            if isPaused { device.perform(device.appliance.streamPaused(true, now: now)) }
         case .stands:
             isBoot = false
             let fault =
                 "the program dies of its stream again and again, which stands until the next start: press the button; "
                 + "if that helps for a while only, tell who made the image what events.txt says"
-            perform(appliance.faultsChanged(now: now) { $0.streamStands(fault) })
+            device.perform(device.appliance.faultsChanged(now: now) { $0.streamStands(fault) })
         }
     }
 
     private func machineStarted(now: MediaTimestamp) {
-        switch restarts.takeStart() {
-        case .resumes: perform(appliance.startRequested(now: now))
+        switch device.restarts.takeStart() {
+        case .resumes: device.perform(device.appliance.startRequested(now: now))
         case .staysOff:
             // Of a stream that somebody has stopped nobody expects that it starts by itself a minute later.
             isBoot = false
-            tell("the machine has restarted itself while nothing was live: nothing starts by itself")
+            device.tell("the machine has restarted itself while nothing was live: nothing starts by itself")
         case .asEver: break
         }
     }

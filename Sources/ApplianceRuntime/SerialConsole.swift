@@ -17,6 +17,8 @@ final class SerialConsole {
     private let port: SerialPort
     private var editor = LineEditor(prompt: "tallycam> ")
     private var output: [UInt8] = []
+    /// A command is being taken whose answer goes below it, in front of the next prompt.
+    private var isTaking = false
 
     init(path: String) throws(SystemCallError) {
         self.path = path
@@ -34,9 +36,10 @@ final class SerialConsole {
         send(editor.erasure + Array("\(lines)\r\n".utf8) + editor.drawing)
     }
 
-    /// Does what came in.
+    /// Takes what came in.
+    /// - Parameter take: gets each command and who asks.
     /// - Throws: when the line is gone: an adapter that was unplugged, or a terminal whose other end was closed.
-    func serve(_ answer: (String) -> CommandAnswer) throws(SystemCallError) {
+    func serve(_ take: (String, CommandAsker) -> Void) throws(SystemCallError) {
         for _ in 0..<Self.readsPerTurn {
             guard let bytes = try port.read() else { break }
             // It stays readable, and nothing comes from it any more.
@@ -45,13 +48,27 @@ final class SerialConsole {
                 switch action {
                 case .write(let bytes): send(bytes)
                 case .submit(let line):
-                    let reply = line.allSatisfy { $0 == " " } ? CommandAnswer(text: "") : answer(line)
-                    let text = reply.text.split(separator: "\n", omittingEmptySubsequences: false)
-                    send(Array(text.joined(separator: "\r\n").utf8) + editor.drawing)
+                    isTaking = true
+                    if !line.allSatisfy({ $0 == " " }) { take(line, asker) }
+                    isTaking = false
+                    send(editor.drawing)
                 }
             }
         }
         flush()
+    }
+
+    private var asker: CommandAsker {
+        CommandAsker(on: .console, seesEvents: true) { [weak self] answer, form in
+            self?.show(String(decoding: answer.content(as: form), as: UTF8.self))
+        }
+    }
+
+    /// - Parameter answer: whole lines.
+    private func show(_ answer: String) {
+        let lines = answer.split(separator: "\n")
+        guard isTaking else { return print(lines.joined(separator: "\n")) }
+        send(lines.flatMap { Array("\($0)\r\n".utf8) })
     }
 
     private func send(_ bytes: [UInt8]) {

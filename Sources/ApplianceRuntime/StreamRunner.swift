@@ -31,7 +31,7 @@ enum EngineEvent: Sendable {
 /// microphones feed a screen or a computer. One of these has a device at a time. Used from the main thread.
 final class StreamRunner {
     let reports: Mailbox<EngineEvent>
-    let engine: StreamEngine
+    let engine: any StreamEngine
     private let stateDirectory: String
     private let card: CardCalls
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
@@ -47,22 +47,22 @@ final class StreamRunner {
     /// A camera takes seconds to open and to see; one that gives nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
 
-    init(_ engine: StreamEngine, stateDirectory: String, card: CardCalls) throws {
+    init(_ engine: any StreamEngine, stateDirectory: String, card: CardCalls) throws {
         let reports = try Mailbox<EngineEvent>()
         self.reports = reports
         self.engine = engine
         idleFrames = IdleThread("idle-frames") { request, stop in
-            engine.feedIdle(request, stop) { reports.send(.idleFrames($0)) }
+            engine.feedIdle(request, stop: stop) { reports.send(.idleFrames($0)) }
         } ended: {
             reports.send(.idleFramesEnded($0))
         }
         idleAudio = IdleThread("idle-audio") { request, stop in
-            engine.feedIdleAudio(request, stop) { reports.send(.idleAudio($0)) }
+            engine.feedIdleAudio(request, stop: stop) { reports.send(.idleAudio($0)) }
         } ended: {
             reports.send(.idleAudioEnded($0))
         }
         stills = IdleThread("still") { request, stop in
-            let (answer, brightness) = engine.takeStill(request, stop)
+            let (answer, brightness) = engine.takeStill(request, stop: stop)
             reports.send(.still(answer, brightness))
         } ended: {
             reports.send(.stillEnded($0))
@@ -246,17 +246,17 @@ final class StreamRunner {
     }
 
     private static func thread(
-        _ request: StreamRequest, _ engine: StreamEngine, commands: Mailbox<PublisherCommand>,
+        _ request: StreamRequest, _ engine: any StreamEngine, commands: Mailbox<PublisherCommand>,
         reports: Mailbox<EngineEvent>
     ) throws(SystemCallError) -> JoinableThread {
         JoinableThread(
             try NamedThread("stream") {
                 do {
-                    try engine.run(request, commands, EventSink { reports.send(.said($0)) })
+                    try engine.run(request, commands: commands, sink: EventSink { reports.send(.said($0)) })
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")
-                    reports.send(.ended(failure, devices: engine.devices(ApplianceFault(failure))))
+                    reports.send(.ended(failure, devices: engine.devices(insteadOf: ApplianceFault(failure))))
                 }
             })
     }

@@ -1,37 +1,68 @@
 import ApplianceLogic
+import LinuxIO
 import Media
 import Settings
 import StreamLogic
 
-// The torch as console and socket set it.
-extension ApplianceRunner {
-    /// - Parameter word: `nil` to ask whether it is lit.
-    func torch(_ word: String?) -> CommandAnswer {
-        if let problem = torchProblem(word) { return .failed(problem) }
-        guard let torch = word.flatMap(DeviceDescription.Torch.init(rawValue:)) else {
-            return CommandAnswer(text: torchText)
-        }
-        personActed()
-        perform(appliance.torchRequested(torch.mode))
-        watchBrightness()
-        return CommandAnswer(text: torchText)
+// The torch and the webcam.
+extension CommandService {
+    /// - Parameter torch: `nil` to ask whether it is lit.
+    func torch(_ torch: DeviceDescription.Torch?) -> CommandAnswer {
+        if let absence = device.torchAbsence { return .failed(absence) }
+        guard let torch else { return torchAnswer }
+        device.personActed()
+        device.perform(device.appliance.torchRequested(torch.mode))
+        device.watchBrightness()
+        return torchAnswer
     }
 
-    /// Why `torch` would be refused; `nil` when it would not.
-    func torchProblem(_ word: String?) -> String? {
-        if let torchAbsence { return torchAbsence }
-        guard let word, DeviceDescription.Torch(rawValue: word) == nil else { return nil }
+    func toggleTorch() -> CommandAnswer {
+        if let absence = device.torchAbsence { return .failed(absence) }
+        device.perform(device.appliance.torchToggled())
+        device.watchBrightness()
+        device.tell("torch \(device.appliance.isTorchLit ? "on" : "off")")
+        return torchAnswer
+    }
+
+    /// Why `set torch` would be refused; `nil` when it would not.
+    func torchProblem(_ word: String) -> String? {
+        if let absence = device.torchAbsence { return absence }
+        guard DeviceDescription.Torch(rawValue: word) == nil else { return nil }
         let words = DeviceDescription.Torch.allCases.map(\.rawValue)
         let meant = NameSuggestion.question(for: word, among: words) ?? ""
         return "torch takes \(words.joined(separator: ", "))\(meant)"
     }
 
+    private var torchAnswer: CommandAnswer { .done([device.appliance.isTorchLit ? "lit" : "dark"]) }
+
+    // MARK: Webcam
+
+    func webcam(_ order: WebcamOrder, for asker: CommandAsker) -> CommandAnswer? {
+        device.personActed()
+        switch order {
+        case .allow:
+            return device.webcam.allow() ? device.webcam.answer : .failed("no program on a computer waits")
+        case .start: return device.webcam.set(true)
+        case .stop:
+            let answer = device.webcam.set(false)
+            // An asker that does not see the events is answered when the gadget is gone.
+            guard answer.isGood, !asker.seesEvents, device.webcam.isEnding else { return answer }
+            return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? Self.tooMany : nil
+        }
+    }
+
+    /// The gadget is gone, or the kernel keeps it for too long.
+    func webcamStopped() {
+        let stopped = pending.removeAll { if case .webcamStop = $0 { true } else { false } }
+        for command in stopped { command.asker?.answer(device.webcam.answer) }
+    }
+}
+
+extension ApplianceDevice {
     /// Why there is no light to switch; `nil` where there is one.
     var torchAbsence: String? {
         files.board?.flashLED == nil ? "board.json names no flash LED" : board.faults["flashLED"]
     }
-
-    private var torchText: String { appliance.isTorchLit ? "lit\n" : "dark\n" }
 
     /// Looking at frames costs something: only where the torch or a snapshot's flash follow them.
     func watchBrightness() {

@@ -4,87 +4,71 @@ import Media
 import StreamLogic
 
 // The camera's controls, as a computer's dialogue has and moves them.
-extension ApplianceRunner {
+extension WebcamRuntime {
     func changeForComputer(_ change: ControlChange) {
-        webcam.settings.add(change)
+        duty.settings.add(change)
         applyComputersChanges(now: MonotonicClock.now())
     }
 
-    /// When something is to be done for a computer.
-    var nextWebcamDeadline: MediaTimestamp? {
-        [webcam.settings.deadline, webcam.lookDeadline, webcam.retryTime, webcam.ending?.limit].compactMap { $0 }.min()
-    }
-
-    func webcamTimeReached(now: MediaTimestamp) {
-        applyComputersChanges(now: now)
-        if let deadline = webcam.lookDeadline, deadline <= now { cameraIsAway() }
-        if webcam.takeRetry(now: now) { connectWebcam() }
-        if webcam.takeEndTimeout(now: now) { webcamEnded() }
-    }
-
-    private func applyComputersChanges(now: MediaTimestamp) {
-        apply(webcam.settings.takeWaiting(now: now))
-    }
+    func applyComputersChanges(now: MediaTimestamp) { apply(duty.settings.takeWaiting(now: now)) }
 
     /// Before somebody at the camera sets something: what was moved earlier is not to come later.
-    func applyAllComputersChanges() { apply(webcam.settings.takeAllWaiting()) }
+    func applyAllComputersChanges() { apply(duty.settings.takeAllWaiting()) }
 
     /// Each by itself: one that the camera refuses, or lacks, takes no other along.
     /// - Parameter changes: to the camera that is open; one that is opened later gets all that was set.
     private func apply(_ changes: [ControlChange]) {
         let changes = changes.filter { change in
-            webcam.controls?.contains { $0.offer.name == change.name && $0.offer.absence != nil } != true
+            duty.controls?.contains { $0.offer.name == change.name && $0.offer.absence != nil } != true
         }
         guard !changes.isEmpty else { return }
-        if stream.isRunning {
-            for change in changes { stream.send(.apply(RequestedChanges(controls: [change]), nil)) }
+        if device.stream.isRunning {
+            for change in changes { device.stream.send(.apply(RequestedChanges(controls: [change]), nil)) }
         } else {
-            stream.changeIdle(changes)
+            device.stream.changeIdle(changes)
         }
     }
 
     /// What a computer has set, for a camera that was just opened.
-    func settleCamera() { apply(webcam.settings.all) }
+    func settleCamera() { apply(duty.settings.all) }
 
     /// A stream's camera takes controls as soon as it is live, and is still open when a connection comes back.
     func settleStream() {
-        guard !webcam.isStreamSettled else { return }
-        webcam.isStreamSettled = true
+        guard !duty.isStreamSettled else { return }
+        duty.isStreamSettled = true
         settleCamera()
     }
 
     /// What the camera has that is open for a computer and no stream, and what it is set to; `nil` while there is none.
     var idleControls: [ControlStatus]? {
-        webcam.isWanted && !stream.isRunning && stream.hasIdleCamera ? webcam.controls : nil
+        duty.isWanted && !device.stream.isRunning && device.stream.hasIdleCamera ? duty.controls : nil
     }
 
     /// Somebody at the camera sets something that no stream sees. It holds like what the computer sets.
     func changeForPerson(_ changes: [ControlChange]) {
         applyAllComputersChanges()
-        webcam.settings.hold(changes)
-        stream.changeIdle(changes)
+        duty.settings.hold(changes)
+        device.stream.changeIdle(changes)
     }
 
-    /// Asks the stream what its camera has, for the computer's dialogue.
-    func lookAtControls() {
-        guard webcam.isWanted, stream.isRunning else { return }
-        let id = nextCommand()
-        webcam.lastLook = id
-        stream.send(.listControls(id))
-    }
+    /// The values of these controls that a computer has set.
+    func settings(of names: [ControlName]) -> [ControlChange] { duty.settings.held(of: names) }
 
-    /// - Returns: whether it was for the computer alone.
-    func takeControls(_ statuses: [ControlStatus], for id: CommandID?) -> Bool {
-        webcam.looked(statuses)
-        webcam.relay.sink?.controlsChanged(statuses)
-        connectWebcam()
-        return id != nil && id == webcam.lastLook
+    /// A person has set other values.
+    /// - Parameter former: as `settings` gave them before.
+    func forget(_ former: [ControlChange]) { duty.settings.forget(former) }
+
+    /// The camera has reported its controls.
+    func takeControls(_ statuses: [ControlStatus]) {
+        duty.looked(statuses)
+        relay.sink?.controlsChanged(statuses)
+        connect()
     }
 
     /// The camera does not open: what it has cannot be asked.
     func cameraIsAway() {
-        guard webcam.controls == nil else { return }
-        webcam.looked([])
-        connectWebcam()
+        guard duty.controls == nil else { return }
+        duty.looked([])
+        connect()
     }
 }

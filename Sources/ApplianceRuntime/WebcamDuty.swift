@@ -58,10 +58,6 @@ struct WebcamDuty {
     private var pause = Self.shortestPause
     /// The number of a gadget that is being taken down, and until when the next one waits for that.
     private(set) var ending: (number: Int, limit: MediaTimestamp)?
-    /// Clients of the socket that hear when it is gone.
-    var stopAskers: [CommandID] = []
-    /// Whose answer is for the computer.
-    var lastLook: CommandID?
 
     /// A program there looks or records, and nobody has agreed yet.
     var waitsForPress: Bool { !relay.isAllowed && isUsed }

@@ -2,11 +2,43 @@ import JSONText
 import Media
 import USBVideo
 
-// What people and programs are shown of the webcam.
-extension WebcamDuty {
+/// What the webcam is doing right now.
+struct WebcamStatus {
+    /// device.json or a command wants one.
+    let isWanted: Bool
+    /// A command holds, and device.json says otherwise.
+    let isAgainstFile: Bool
+    let state: WebcamState
+    /// Why there is no gadget.
+    let problem: String?
+    /// Why the computer sees nothing new.
+    let cameraProblem: String?
+    /// Why the computer hears nothing.
+    let microphoneProblem: String?
+    let waitsForPress: Bool
+    let isStalled: Bool
+    let isRecorded: Bool
+    let isMuted: Bool
+    /// `nil` while there is no gadget.
+    let statistics: WebcamStatistics?
+
+    init(_ duty: WebcamDuty) {
+        isWanted = duty.isWanted
+        isAgainstFile = duty.isAgainstFile
+        state = duty.state
+        problem = duty.problems.gadget
+        cameraProblem = duty.cameraProblem
+        microphoneProblem = duty.microphoneProblem
+        waitsForPress = duty.waitsForPress
+        isStalled = duty.isStalled
+        isRecorded = duty.isRecorded
+        isMuted = duty.relay.isMuted
+        statistics = duty.relay.sink?.statistics
+    }
+
     /// For programs.
     func write(to object: borrowing JSONObjectWriter) {
-        object.write("state", problems.gadget == nil ? state.name : "failed")
+        object.write("state", problem == nil ? state.name : "failed")
         switch state {
         case .notConnected: break
         case .connected(let speed): object.write("speed", speed.rawValue)
@@ -17,32 +49,31 @@ extension WebcamDuty {
             object.write("height", choice.mode.size.height)
             object.write("framesPerSecond", (choice.framesPerSecond * 100).rounded() / 100)
         }
-        if let problem = problems.gadget { object.write("reason", problem) }
+        if let problem { object.write("reason", problem) }
         if let cameraProblem { object.write("cameraReason", cameraProblem) }
         if let microphoneProblem { object.write("microphoneReason", microphoneProblem) }
-        let statistics = relay.sink?.statistics ?? WebcamStatistics()
         object.write("waitsForPress", waitsForPress)
         object.write("isStalled", isStalled)
         object.write("isRecorded", isRecorded)
-        object.write("isMuted", relay.isMuted)
+        object.write("isMuted", isMuted)
         object.write("isAgainstFile", isAgainstFile)
-        object.write("sentFrames", statistics.sentFrames)
-        object.write("lostFrames", statistics.lostFrames)
-        object.write("sentBytes", statistics.sentBytes)
+        object.write("sentFrames", statistics?.sentFrames ?? 0)
+        object.write("lostFrames", statistics?.lostFrames ?? 0)
+        object.write("sentBytes", statistics?.sentBytes ?? 0)
     }
 
-    /// `nil` where it is no webcam, nor to be one by device.json.
+    /// For people; `nil` where there is no webcam, nor one in device.json.
     var text: String? {
         guard isWanted else { return isAgainstFile ? "off by a command, against device.json" : nil }
-        if let problem = problems.gadget { return "none, \(problem)" }
+        if let problem { return "none, \(problem)" }
         var words = waitsForPress ? "a program waits for a press of the button" : "\(state)"
-        if let statistics = relay.sink?.statistics, statistics.sentFrames > 0 {
+        if let statistics, statistics.sentFrames > 0 {
             words += "; \(statistics.sentFrames) frames sent, \(statistics.lostFrames) lost"
         }
         if isRecorded, !waitsForPress { words += "; a program records" }
         if let cameraProblem { words += "; \(cameraProblem)" }
         if isStalled { words += "; the computer takes no frames" }
-        if relay.isMuted { words += "; muted" }
+        if isMuted { words += "; muted" }
         if let microphoneProblem { words += "; no audio: \(microphoneProblem)" }
         if isAgainstFile { words += "; by a command, against device.json" }
         return words

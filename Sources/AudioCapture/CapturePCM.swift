@@ -176,20 +176,24 @@ final class ALSACapturePCM: CapturePCM {
         .nanoseconds(Int64(frames) &* 1_000_000_000 / Int64(sampleRate))
     }
 
+    private enum Waited {
+        case stop, samples
+    }
+
     /// - Returns: `nil` when there are some, else why there are none.
     private func waitForSamples(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead? {
         let count = snd_pcm_poll_descriptors_count(handle)
         guard (1...16).contains(count) else { throw .gone(device: device) }
         var descriptors = [pollfd](repeating: pollfd(), count: Int(count))
         snd_pcm_poll_descriptors(handle, &descriptors, UInt32(count))
-        var entries = [PollEntry(stop.fileDescriptor)]
-        entries += descriptors.map { PollEntry($0.fd, PollEvents(rawValue: $0.events)) }
+        var waits: PollSet<Waited> = [.stop: stop.fileDescriptor]
+        waits.add(.samples, descriptors.map { PollEntry($0.fd, PollEvents(rawValue: $0.events)) })
         let start = waitStart ?? MonotonicClock.now()
         let end = start + Self.silenceTimeout
         do throws(SystemCallError) {
-            if try LinuxIO.poll(&entries, until: min(deadline ?? end, end)) > 0 {
+            if try waits.wait(until: min(deadline ?? end, end)) {
                 waitStart = nil
-                return entries[0].ready.isEmpty ? nil : .stopped
+                return waits.isReady(.stop) ? .stopped : nil
             }
         } catch {
             throw .gone(device: device)

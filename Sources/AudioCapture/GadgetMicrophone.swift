@@ -173,16 +173,16 @@ final class GadgetMicrophoneThread {
         report(isRecorded)
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case wake, events
     }
 
     private func step(_ pcm: any GadgetCard) throws(MicrophoneError) {
-        var entries = [PollEntry(inbox.wake.fileDescriptor), PollEntry(pcm.eventDescriptor)]
+        var waits: PollSet<Waited> = [.wake: inbox.wake.fileDescriptor, .events: pcm.eventDescriptor]
         let pause = use?.watch.isStalled == true ? Self.stallInterval : Self.interval
-        _ = try? poll(&entries, until: use == nil ? nil : MonotonicClock.now() + pause)
-        if !entries[Waited.wake].ready.isEmpty { inbox.wake.drain() }
-        if !entries[Waited.events].ready.isEmpty { pcm.takeEvents() }
+        _ = try? waits.wait(until: use == nil ? nil : MonotonicClock.now() + pause)
+        if waits.isReady(.wake) { inbox.wake.drain() }
+        if waits.isReady(.events) { pcm.takeEvents() }
         guard pcm.isRecorded else {
             use = nil
             return recorded(false)

@@ -82,21 +82,22 @@ final class DisplayThread {
         }
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case wake, screen
     }
 
     private func wait(for screen: Screen, until nextLook: MediaTimestamp) throws(DisplayError) {
         let isFlipping = screen.flipStart != nil
-        var entries = [
-            PollEntry(state.wake.fileDescriptor), PollEntry(isFlipping ? screen.fileDescriptor : -1),
+        var waits: PollSet<Waited> = [
+            .wake: state.wake.fileDescriptor, .screen: isFlipping ? screen.fileDescriptor : -1,
         ]
+        waits.wake(at: state.leaseDeadline)
         // A frame that is too early for the display is looked at again when it is ready.
-        let deadlines = [nextLook, state.leaseDeadline, isFlipping ? nil : screen.nextFrameTime]
-        _ = try? poll(&entries, until: deadlines.compactMap { $0 }.min())
-        if !entries[Waited.wake].ready.isEmpty { state.wake.drain() }
+        if !isFlipping { waits.wake(at: screen.nextFrameTime) }
+        _ = try? waits.wait(until: nextLook)
+        if waits.isReady(.wake) { state.wake.drain() }
         // Nothing else makes a card say that.
-        guard entries[Waited.screen].ready.isDisjoint(with: [.error, .hangUp]) else {
+        guard waits.ready(.screen).isDisjoint(with: [.error, .hangUp]) else {
             throw .unplugged(connector: screen.connector.name)
         }
     }

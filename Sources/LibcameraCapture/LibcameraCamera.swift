@@ -105,6 +105,10 @@ public final class LibcameraCamera: Camera {
         return statistics
     }
 
+    private enum Waited {
+        case stop, completions
+    }
+
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isStarted {
             let status = session.start(frameRate: frameRate, slowest: slowestRate)
@@ -119,9 +123,11 @@ public final class LibcameraCamera: Camera {
                 guard completion.status != CLIBCAMERA_CANCELLED else { throw CameraError.gone(camera: name) }
                 if let frame = frame(completion) { return .captured(frame) }
             }
-            var entries = [PollEntry(stop.fileDescriptor), PollEntry(session.queue.wakeup.fileDescriptor)]
-            guard try poll(&entries, until: deadline) > 0 else { return .none }
-            if !entries[0].ready.isEmpty { return .stopped }
+            var waits: PollSet<Waited> = [
+                .stop: stop.fileDescriptor, .completions: session.queue.wakeup.fileDescriptor,
+            ]
+            guard try waits.wait(until: deadline) else { return .none }
+            if waits.isReady(.stop) { return .stopped }
             session.queue.wakeup.drain()
             let news = session.queue.take()
             guard !news.isDisconnected else { throw CameraError.gone(camera: name) }

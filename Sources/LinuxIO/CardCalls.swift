@@ -36,6 +36,10 @@ public struct CardCalls: Sendable {
 
     private init(queue: Queue?) { self.queue = queue }
 
+    private enum Waited {
+        case answer, cancellation
+    }
+
     /// Has the card's thread do something. Work that nobody waits for any longer is not started.
     /// - Parameters:
     ///   - patience: how long the caller waits.
@@ -44,20 +48,20 @@ public struct CardCalls: Sendable {
         within patience: Duration, cancellation: Int32 = -1, _ body: @escaping @Sendable () -> Value
     ) throws(CardCallError) -> Value {
         guard let queue else { return body() }
-        var cancelled = PollEntry(cancellation)
+        var waits = PollSet<Waited>()
         do throws(SystemCallError) {
             let answer = try Answer<Value>()
             let work = Work { answer.give(body()) }
             queue.add(work)
             defer { queue.remove(work) }
-            var entries = [PollEntry(answer.given.fileDescriptor), cancelled]
-            try poll(&entries, until: MonotonicClock.now() + patience)
+            waits.add(.answer, answer.given.fileDescriptor)
+            waits.add(.cancellation, cancellation)
+            try waits.wait(until: MonotonicClock.now() + patience)
             if let value = answer.value { return value }
-            cancelled = entries[1]
         } catch {
             throw .systemFailed(error)
         }
-        throw cancelled.ready.isEmpty ? .unanswered(after: patience) : .cancelled
+        throw waits.isReady(.cancellation) ? .cancelled : .unanswered(after: patience)
     }
 
     /// Readable when there is work for `performWaiting`.

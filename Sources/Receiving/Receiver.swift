@@ -36,9 +36,9 @@ public final class Receiver {
     private var recordingNumber = 0
     private var connections: [ReceivedConnection] = []
 
-    /// What is waited for before the connections.
-    private enum Waited: Int {
+    private enum Waited: Hashable {
         case signals, listener
+        case connection(ObjectIdentifier)
     }
 
     /// - Parameters:
@@ -74,19 +74,24 @@ public final class Receiver {
         if let delay = faults.acceptDelay { acceptTime = MonotonicClock.now() + delay }
         while signals.next() == nil {
             let accepts = MonotonicClock.now() >= acceptTime
-            var entries = [PollEntry(signals.fileDescriptor), PollEntry(accepts ? listener.fileDescriptor : -1)]
-            let firstConnection = entries.count
-            entries += connections.map(\.pollEntry)
-            let times = connections.compactMap(\.nextTime) + (accepts ? [] : [acceptTime])
-            try poll(&entries, until: times.min())
+            var waits: PollSet<Waited> = [
+                .signals: signals.fileDescriptor, .listener: accepts ? listener.fileDescriptor : -1,
+            ]
+            for connection in connections {
+                waits.add(.connection(ObjectIdentifier(connection)), [connection.pollEntry])
+                waits.wake(at: connection.nextTime)
+            }
+            try waits.wait(until: accepts ? nil : acceptTime)
             let now = MonotonicClock.now()
-            for (connection, entry) in zip(connections, entries.dropFirst(firstConnection))
-            where !entry.ready.isEmpty || connection.nextTime.map({ $0 <= now }) ?? false {
+            for connection in connections
+            where waits.isReady(.connection(ObjectIdentifier(connection)))
+                || connection.nextTime.map({ $0 <= now }) ?? false
+            {
                 let taken = takenStreams(beside: connection, now: now)
                 try handle(connection.service(takenStreams: taken), on: connection)
             }
             connections.removeAll { $0.isOver }
-            if entries[Waited.listener].ready.contains(.readable) { try accept() }
+            if waits.ready(.listener).contains(.readable) { try accept() }
         }
         for connection in connections { try handle(connection.close(), on: connection) }
     }

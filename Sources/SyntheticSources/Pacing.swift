@@ -3,6 +3,10 @@ import Media
 
 /// Waits on the clock until it is time or somebody says stop.
 struct Pacing {
+    private enum Waited {
+        case stop, source
+    }
+
     private let stop: EventFD
 
     /// - Parameter stop: once signalled, every wait ends at once. It is not drained.
@@ -10,8 +14,8 @@ struct Pacing {
 
     /// - Returns: false when the source shall end.
     func wait(until time: MediaTimestamp) throws(SourceError) -> Bool {
-        var entries = [PollEntry(stop.fileDescriptor)]
-        return try Self.poll(&entries, until: time) == 0
+        var waits: PollSet<Waited> = [.stop: stop.fileDescriptor]
+        return try !Self.wait(&waits, until: time)
     }
 
     enum Readiness {
@@ -24,15 +28,17 @@ struct Pacing {
 
     /// Waits until the descriptor can be read.
     func waitUntilReadable(_ fileDescriptor: Int32, until time: MediaTimestamp?) throws(SourceError) -> Readiness {
-        var entries = [PollEntry(stop.fileDescriptor), PollEntry(fileDescriptor)]
-        let count = try Self.poll(&entries, until: time)
-        guard entries[0].ready.isEmpty else { return .stopped }
-        return count == 0 ? .late : .readable
+        var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .source: fileDescriptor]
+        let isReady = try Self.wait(&waits, until: time)
+        guard !waits.isReady(.stop) else { return .stopped }
+        return isReady ? .readable : .late
     }
 
-    private static func poll(_ entries: inout [PollEntry], until time: MediaTimestamp?) throws(SourceError) -> Int {
+    private static func wait(
+        _ waits: inout PollSet<Waited>, until time: MediaTimestamp?
+    ) throws(SourceError) -> Bool {
         do throws(SystemCallError) {
-            return try LinuxIO.poll(&entries, until: time)
+            return try waits.wait(until: time)
         } catch {
             throw .systemFailed(error)
         }

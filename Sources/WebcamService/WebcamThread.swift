@@ -99,22 +99,23 @@ final class WebcamThread {
         }
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case wake, node
     }
 
     /// Waits for a frame, an order or the computer, and does what there is to do.
     private func step(_ node: any WebcamNode) throws(WebcamError) {
-        var entries = [PollEntry(feed.wake.fileDescriptor), PollEntry(node.fileDescriptor, [.priority, .readable])]
+        var waits: PollSet<Waited> = [.wake: feed.wake.fileDescriptor]
+        waits.add(.node, node.fileDescriptor, for: [.priority, .readable])
         do throws(SystemCallError) {
-            try poll(&entries, until: stall?.nextLook ?? card?.time)
+            try waits.wait(until: stall?.nextLook ?? card?.time)
         } catch {
             throw .functionFailed(reason: "\(error)")
         }
-        if !entries[Waited.wake].ready.isEmpty { feed.wake.drain() }
+        if waits.isReady(.wake) { feed.wake.drain() }
         takeStatuses()
         if asks, feed.takeAllowance() { allowed() }
-        if !entries[Waited.node].ready.isEmpty { try takeEvents(node) }
+        if waits.isReady(.node) { try takeEvents(node) }
         guard stall?.nextLook == nil else { return lookAgain(node) }
         try sendFrame(node)
     }

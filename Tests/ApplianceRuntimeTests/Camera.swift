@@ -38,7 +38,7 @@ final class Camera {
     }
 
     deinit {
-        if !hasEnded { _ = try? ask("poweroff") }
+        if thread != nil, !hasEnded { _ = try? ask("poweroff") }
         thread?.join()
     }
 
@@ -54,15 +54,28 @@ final class Camera {
         (try? readFile(directory.file(path), limit: 1 << 22)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
+    private var settings: ApplianceSettings {
+        var settings = ApplianceSettings()
+        settings.bootDirectory = directory.file("boot")
+        settings.stateDirectory = directory.file("state")
+        settings.networkDirectory = directory.file("network")
+        settings.socketPath = directory.file("socket")
+        settings.simulatesPower = true
+        return settings
+    }
+
+    /// One whose thread is the test's: nothing happens by itself.
+    func makeDevice() throws -> ApplianceDevice {
+        let device = try ApplianceDevice(
+            settings: settings, streams: streams, board: BoardDevices(openers: openers))
+        device.perform(device.appliance.networkChanged(isUp: true, now: MonotonicClock.now()))
+        device.load(device.card.firstFiles.value)
+        return device
+    }
+
     /// Starts it, as init does.
     func start() throws {
-        var place = ApplianceSettings()
-        place.bootDirectory = directory.file("boot")
-        place.stateDirectory = directory.file("state")
-        place.networkDirectory = directory.file("network")
-        place.socketPath = directory.file("socket")
-        place.simulatesPower = true
-        let (settings, engine, openers) = (place, streams.engine, openers)
+        let (settings, engine, openers) = (settings, streams, openers)
         let shared = Shared()
         self.shared = shared
         thread = JoinableThread(
@@ -70,8 +83,8 @@ final class Camera {
                 do {
                     let runner = try ApplianceRunner(
                         settings: settings, streams: engine, board: BoardDevices(openers: openers))
-                    runner.encoderHealth = HardwareEncoderHealth(idleTime: .zero)
-                    shared.reports.withLock { $0 = runner.stream.reports }
+                    runner.device.encoderHealth = HardwareEncoderHealth(idleTime: .zero)
+                    shared.reports.withLock { $0 = runner.device.stream.reports }
                     try runner.run()
                 } catch {
                     Issue.record("\(error)")

@@ -15,6 +15,8 @@ import Testing
 
     private let directory: TemporaryDirectory
     private let server: ControlServer
+    /// Those whose answer comes later.
+    private let askers = Askers()
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -30,15 +32,18 @@ import Testing
 
     /// "send" gives the file, and a number is answered later.
     private func serve() {
-        server.serve(now: MonotonicClock.now()) { command in
-            guard command != "send" else { return CommandAnswer(bytes: Self.file) }
-            guard let number = UInt64(command) else { return .failed("what is \(command)?") }
-            return .later(CommandID(number))
+        server.serve(now: MonotonicClock.now()) { command, asker in
+            guard command != "send" else { return asker.answer(.file(Self.file)) }
+            guard let number = Int(command) else { return asker.answer(.failed("what is \(command)?")) }
+            askers.waiting[number] = asker
         }
     }
 
+    /// - Returns: whether somebody waited for it.
     private func answer(_ number: Int) -> Bool {
-        server.answer(CommandID(UInt64(number)), CommandAnswer(text: "\(number)\n"))
+        guard let asker = askers.waiting.removeValue(forKey: number) else { return false }
+        asker.answer(.done(["\(number)"]))
+        return true
     }
 
     /// What comes until the server closes.
@@ -79,7 +84,7 @@ import Testing
         var clients: [Client] = []
         for _ in 0..<9 { clients.append(Client(connection: try client())) }
         let now = MonotonicClock.now()
-        func serve(at offset: Duration) { server.serve(now: now + offset) { .failed("what is \($0)?") } }
+        func serve(at offset: Duration) { server.serve(now: now + offset) { $1.answer(.failed("what is \($0)?")) } }
         for offset in [0, 19] { serve(at: .milliseconds(offset)) }
         #expect(server.nextDeadline == now + .milliseconds(20) && server.pollEntries[0].fileDescriptor < 0)
         try clients[0].connection.writeAll(Array("x\n".utf8))
@@ -108,7 +113,7 @@ import Testing
         var clients: [Client] = []
         for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
         serve()
-        server.answerAll(.failed("it is over"))
+        for asker in askers.waiting.values { asker.answer(.failed("it is over")) }
         #expect(server.nextDeadline == nil)
         for _ in 0..<8 { clients.append(Client(connection: try client())) }
         serve()
@@ -130,15 +135,13 @@ import Testing
     private func follower(_ form: String) throws -> OwnedFileDescriptor {
         ProcessSettings.ignoreBrokenPipeSignal()
         let connection = try client(form)
-        server.serve(now: MonotonicClock.now()) { command in
-            var answer = CommandAnswer(text: "first\n")
-            answer.follows = command == "json" ? .json : .lines
-            return answer
+        server.serve(now: MonotonicClock.now()) { command, asker in
+            asker.answer(.follow(command == "json" ? .json : .text, first: Array("first\n".utf8)))
         }
         return connection
     }
 
-    private func serveAlone() { server.serve(now: MonotonicClock.now()) { .failed("what is \($0)?") } }
+    private func serveAlone() { server.serve(now: MonotonicClock.now()) { $1.answer(.failed("what is \($0)?")) } }
 
     /// What is there now.
     private func present(on connection: borrowing OwnedFileDescriptor) throws -> String {
@@ -161,7 +164,7 @@ import Testing
         #expect(try present(on: lines) == "ok\nfirst\nlive\n")
         #expect(try present(on: json) == "ok\nfirst\n{}\n[]\n")
         // The usual deadlines of clients are not theirs.
-        server.serve(now: MonotonicClock.now() + .seconds(3600)) { .failed("what is \($0)?") }
+        server.serve(now: MonotonicClock.now() + .seconds(3600)) { $1.answer(.failed("what is \($0)?")) }
         server.followers.tell(json: [], line: "still here")
         #expect(try present(on: lines) == "still here\n" && server.nextDeadline == nil)
     }
@@ -169,9 +172,9 @@ import Testing
     @Test func aFollowerThatHasGoneIsForgotten() throws {
         // It closes at once.
         _ = try follower("lines")
-        #expect(server.pollEntries.count == 2 && server.followers.contains(.lines))
+        #expect(server.pollEntries.count == 2 && server.followers.contains(.text))
         serveAlone()
-        #expect(server.pollEntries.count == 1 && !server.followers.contains(.lines))
+        #expect(server.pollEntries.count == 1 && !server.followers.contains(.text))
     }
 
     /// As `nc -N` and `socat` do, behind the one command that a script has for them.
@@ -191,7 +194,7 @@ import Testing
         var entries = [server.pollEntries[1]]
         #expect(try poll(&entries, until: MonotonicClock.now() + .seconds(60)) == 1)
         serveAlone()
-        #expect(server.pollEntries.count == 1 && !server.followers.contains(.lines))
+        #expect(server.pollEntries.count == 1 && !server.followers.contains(.text))
     }
 
     @Test(arguments: ["lines", "json"])
@@ -230,6 +233,10 @@ import Testing
         serveAlone()
         #expect(try present(on: asking) == "error\nwhat is x?\n")
         withExtendedLifetime(followers) {}
+    }
+
+    private final class Askers {
+        var waiting: [Int: CommandAsker] = [:]
     }
 
     /// What cannot be copied is in no array.

@@ -8,6 +8,7 @@ import Testing
         (false, ["wlan0"], "no default route (wlan0)"), (false, [], "down"),
     ])
     func networkTextNamesTheLinks(hasDefaultRoute: Bool, linksUp: [String], text: String) {
-        #expect(ApplianceRunner.networkText(hasDefaultRoute: hasDefaultRoute, linksUp: Set(linksUp)) == text)
+        let reading = ApplianceStatus.NetworkReading(hasDefaultRoute: hasDefaultRoute, linksUp: Set(linksUp))
+        #expect(reading.text == text)
     }
 }

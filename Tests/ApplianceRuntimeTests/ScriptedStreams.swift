@@ -1,9 +1,12 @@
+import ApplianceLogic
 import Controls
+import DevicePorts
 import LinuxIO
 import Media
 import MediaTestSupport
 import StreamLogic
 import Synchronization
+import USBVideo
 
 @testable import ApplianceRuntime
 
@@ -158,23 +161,40 @@ final class ScriptedStreams: Sendable {
     }
 
     var runs: [Run] { started.withLock { $0 } }
+}
 
-    var engine: StreamEngine {
-        StreamEngine(
-            run: { [self] request, commands, sink in
-                let run = try Run(request, sink)
-                started.withLock { $0.append(run) }
-                try run.run(commands)
-            },
-            takeStill: { [stills] request, stop in stills.take(request, stop: stop) },
-            feedIdle: { [idleFrames] request, stop, report in idleFrames.run(request, stop: stop, report) },
-            feedIdleAudio: { [idleAudio] request, stop, report in idleAudio.run(request, stop: stop, report) },
-            devices: { [cameras] fault in fault == .camera ? cameras : [] },
-            openPreview: { [preview] _ in preview },
-            openWebcam: { [webcams] request, report in try webcams.open(request, report) },
-            webcamAbsence: { [webcams] in webcams.absence },
-            removeFormerWebcam: { [webcams] in webcams.removeFormer() })
+extension ScriptedStreams: StreamEngine {
+    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, sink: EventSink) throws {
+        let run = try Run(request, sink)
+        started.withLock { $0.append(run) }
+        try run.run(commands)
     }
+
+    func takeStill(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?) {
+        stills.take(request, stop: stop)
+    }
+
+    func feedIdle(_ request: IdleFramesRequest, stop: EventFD, report: (IdleFramesEvent) -> Void) {
+        idleFrames.run(request, stop: stop, report)
+    }
+
+    func feedIdleAudio(_ request: IdleAudioRequest, stop: EventFD, report: (IdleAudioEvent) -> Void) {
+        idleAudio.run(request, stop: stop, report)
+    }
+
+    func devices(insteadOf fault: ApplianceFault) -> [String] { fault == .camera ? cameras : [] }
+
+    func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink { preview }
+
+    func openWebcam(
+        _ request: WebcamRequest, report: @escaping @Sendable (WebcamReport) -> Void
+    ) throws -> any WebcamSink {
+        try webcams.open(request, report)
+    }
+
+    var webcamAbsence: String? { webcams.absence }
+
+    func removeFormerWebcam() { webcams.removeFormer() }
 }
 
 /// A camera that is opened for snapshots; each takes as long as the test says.

@@ -28,10 +28,10 @@ import Testing
             _ = try? poll(&entries, until: nil)
         }
         func serve() throws {
-            try console.serve { _ in
+            try console.serve { _, asker in
                 answers += 1
                 typeNext()
-                return CommandAnswer(text: "ready\n")
+                asker.answer(.done(["ready"]))
             }
         }
         typeNext()

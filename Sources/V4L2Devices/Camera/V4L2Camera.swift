@@ -122,7 +122,7 @@ public final class V4L2Camera: Camera {
         return statistics
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case stop, device, buffers
     }
 
@@ -133,17 +133,15 @@ public final class V4L2Camera: Camera {
         }
         while true {
             let isShort = try queue.takeBack()
-            var entries = [
-                PollEntry(stop.fileDescriptor), PollEntry(device.fileDescriptor),
-                PollEntry(isShort ? queue.wakeup.fileDescriptor : -1),
+            var waits: PollSet<Waited> = [
+                .stop: stop.fileDescriptor, .device: device.fileDescriptor,
+                .buffers: isShort ? queue.wakeup.fileDescriptor : -1,
             ]
-            guard try poll(&entries, until: deadline) > 0 else { return .none }
-            if !entries[Waited.stop].ready.isEmpty { return .stopped }
+            guard try waits.wait(until: deadline) else { return .none }
+            if waits.isReady(.stop) { return .stopped }
             // A camera that was unplugged reports an error for ever.
-            if !entries[Waited.device].ready.isDisjoint(with: [.error, .hangUp]) {
-                throw V4L2Error.gone(path: device.path)
-            }
-            if !entries[Waited.buffers].ready.isEmpty { queue.wakeup.drain() }
+            if !waits.ready(.device).isDisjoint(with: [.error, .hangUp]) { throw V4L2Error.gone(path: device.path) }
+            if waits.isReady(.buffers) { queue.wakeup.drain() }
             guard let filled = try queue.dequeue() else { continue }
             if let frame = try frame(filled) { return .captured(frame) }
         }

@@ -91,15 +91,20 @@ final class ScalerStream {
         }
     }
 
+    private enum Waited {
+        case device
+    }
+
     private func wait(for events: PollEvents, until deadline: MediaTimestamp) throws(V4L2Error) -> Bool {
-        var entries = [PollEntry(device.fileDescriptor, events)]
+        var waits = PollSet<Waited>()
+        waits.add(.device, device.fileDescriptor, for: events)
         do throws(SystemCallError) {
-            guard try poll(&entries, until: deadline) > 0 else { return false }
+            guard try waits.wait(until: deadline) else { return false }
         } catch {
             throw V4L2Error(device.path, error)
         }
         // A node that is gone reports an error for ever.
-        guard !entries[0].ready.isDisjoint(with: events) else { throw .gone(path: device.path) }
+        guard !waits.ready(.device).isDisjoint(with: events) else { throw .gone(path: device.path) }
         return true
     }
 }

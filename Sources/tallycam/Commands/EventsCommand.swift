@@ -99,15 +99,20 @@ private final class FollowedCamera {
         return nil
     }
 
+    private enum Waited {
+        case connection, output
+    }
+
     private func read() throws(CommandFailure) -> [UInt8]? {
         do throws(SystemCallError) {
+            var waits: PollSet<Waited> = [.connection: connection.rawValue]
             // A pipe whose reader has gone reports that without being asked.
-            var entries = [PollEntry(connection.rawValue), PollEntry(STDOUT_FILENO, [])]
+            waits.add(.output, STDOUT_FILENO, for: [])
             let limit = head == nil ? nil : MonotonicClock.now() + .seconds(10)
-            guard try poll(&entries, until: limit) > 0 else {
+            guard try waits.wait(until: limit) else {
                 throw SystemCallError("read", number: ETIMEDOUT, subject: path)
             }
-            guard entries[1].ready.isEmpty else {
+            guard !waits.isReady(.output) else {
                 head = nil
                 return nil
             }

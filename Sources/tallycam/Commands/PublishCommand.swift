@@ -70,7 +70,7 @@ private final class LiveCommand {
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case signals, ends, input
     }
 
@@ -85,14 +85,14 @@ private final class LiveCommand {
             ends: ends)
         var end: (any Error)?? = nil
         while end == nil {
-            var entries = [
-                PollEntry(signals.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor),
-                PollEntry(input?.fileDescriptor ?? -1),
+            var waits: PollSet<Waited> = [
+                .signals: signals.fileDescriptor, .ends: ends.wakeup.fileDescriptor,
+                .input: input?.fileDescriptor ?? -1,
             ]
             // Nothing tells that the terminal is released.
             let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
-            try poll(&entries, until: pause.map { MonotonicClock.now() + $0 })
-            if !entries[Waited.input].ready.isEmpty { takeLines() }
+            try waits.wait(until: pause.map { MonotonicClock.now() + $0 })
+            if waits.isReady(.input) { takeLines() }
             while let signal = signals.next() { signalled(signal) }
             end = ends.takeAll().first
         }

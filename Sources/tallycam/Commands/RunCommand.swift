@@ -54,7 +54,7 @@ func runAppliance(_ arguments: [String]) throws -> ExitStatus {
         try eventStyle(parsed), isAskedFor: parsed.contains("log"), isUnattended: settings.isUnattended)
     defer { log?.finish() }
     do {
-        try ApplianceRunner(settings: settings, streams: .onThisMachine, log: log).run()
+        try ApplianceRunner(settings: settings, streams: MachineStreams(), log: log).run()
     } catch {
         let failure = CommandFailure(error)
         log?.failed(failure.event)

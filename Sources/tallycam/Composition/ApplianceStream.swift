@@ -1,52 +1,70 @@
+import ApplianceLogic
 import ApplianceRuntime
 import AudioCapture
 import DevicePorts
 import DisplayOutput
 import Filters
 import FrameFiltering
+import LinuxIO
 import Media
 import MediaPipeline
 import Publishing
 import Settings
 import SoftwareEncoding
+import StreamLogic
 import StreamQuality
 import SyntheticSources
+import USBVideo
 
-extension StreamEngine {
-    static let onThisMachine = StreamEngine(
-        run: { request, commands, reporter in
-            let settings = try PublishSettings(request)
-            for warning in settings.warnings { reporter.log("warning: \(warning)") }
-            // Whoever asks for the status gets what is sent now, and not in three seconds.
-            try LiveStream(
-                settings: settings, commands: commands, isWatched: true,
-                snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
-            ).run()
-        },
-        takeStill: { request, stop in
-            do {
-                var settings = try MediaSettings(request.camera)
-                // In its full size a camera has nothing to zoom into.
-                settings.takesStills =
-                    request.camera.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
-                return IdleSnapshot(as: settings, try FilterStatus(request.camera)).take(request.snapshot, stop: stop)
-            } catch {
-                return (.failed(request.snapshot, reason: "\(error)"), nil)
-            }
-        },
-        feedIdle: { request, stop, report in
-            IdleFrames(for: request.sinks, changes: request.changes) {
-                (try MediaSettings(request.camera), try FilterStatus(request.camera))
-            }.run(stop: stop, report: report)
-        },
-        feedIdleAudio: { request, stop, report in
-            IdleAudio(for: request.sink) { try MediaSettings(request) }.run(stop: stop, report: report)
-        },
-        devices: devicesInstead,
-        openPreview: { report in try Display(PreviewOption(), report: report) },
-        openWebcam: { request, report in try WebcamGadget(request, report: report) },
-        webcamAbsence: { WebcamGadget.absence },
-        removeFormerWebcam: { WebcamGadget.removeFormer() })
+/// Streams with the devices of this machine.
+struct MachineStreams: StreamEngine {
+    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, sink: EventSink) throws {
+        let settings = try PublishSettings(request)
+        for warning in settings.warnings { sink.log("warning: \(warning)") }
+        // Whoever asks for the status gets what is sent now, and not in three seconds.
+        try LiveStream(
+            settings: settings, commands: commands, isWatched: true,
+            snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: sink
+        ).run()
+    }
+
+    func takeStill(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?) {
+        do {
+            var settings = try MediaSettings(request.camera)
+            // In its full size a camera has nothing to zoom into.
+            settings.takesStills =
+                request.camera.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
+            return IdleSnapshot(as: settings, try FilterStatus(request.camera)).take(request.snapshot, stop: stop)
+        } catch {
+            return (.failed(request.snapshot, reason: "\(error)"), nil)
+        }
+    }
+
+    func feedIdle(_ request: IdleFramesRequest, stop: EventFD, report: (IdleFramesEvent) -> Void) {
+        IdleFrames(for: request.sinks, changes: request.changes) {
+            (try MediaSettings(request.camera), try FilterStatus(request.camera))
+        }.run(stop: stop, report: report)
+    }
+
+    func feedIdleAudio(_ request: IdleAudioRequest, stop: EventFD, report: (IdleAudioEvent) -> Void) {
+        IdleAudio(for: request.sink) { try MediaSettings(request) }.run(stop: stop, report: report)
+    }
+
+    func devices(insteadOf fault: ApplianceFault) -> [String] { devicesInstead(of: fault) }
+
+    func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink {
+        try Display(PreviewOption(), report: report)
+    }
+
+    func openWebcam(
+        _ request: WebcamRequest, report: @escaping @Sendable (WebcamReport) -> Void
+    ) throws -> any WebcamSink {
+        try WebcamGadget(request, report: report)
+    }
+
+    var webcamAbsence: String? { WebcamGadget.absence }
+
+    func removeFormerWebcam() { WebcamGadget.removeFormer() }
 }
 
 extension MediaSettings {

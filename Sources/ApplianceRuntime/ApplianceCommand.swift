@@ -1,0 +1,94 @@
+import ApplianceLogic
+import Filters
+import Settings
+import StreamLogic
+
+/// A command to the device, whoever gives it.
+enum ApplianceCommand {
+    /// - Parameter 0: the form to answer in; `nil` for the asker's own.
+    case status(ReaderForm?)
+    case start
+    case stop
+    /// Let a waiting computer in, or else start or stop the stream.
+    case press
+    case settings
+    case quality
+    case change(RequestedChanges)
+    case filter(FilterChange)
+    /// - Parameter 0: as for `status`.
+    case controls(ReaderForm?)
+    /// - Parameter quality: `nil` for the one of device.json.
+    case snapshot(SnapshotPurpose, quality: Int?)
+    /// - Parameter 0: `nil` asks whether it is lit.
+    case torch(DeviceDescription.Torch?)
+    case toggleTorch
+    case camera(CameraChoice)
+    case pause(Bool)
+    case togglePause
+    case toggleMute
+    case webcam(WebcamOrder)
+    case faults
+    case events(count: Int)
+    case followEvents(ReaderForm, count: Int)
+    case powerOff(Appliance.PowerOff)
+    case help
+}
+
+enum WebcamOrder: String {
+    case start
+    case stop
+    /// Let the program in that waits for it.
+    case allow
+}
+
+extension ApplianceCommand {
+    /// How the answer is to be read; `nil` for the asker's own form.
+    var form: ReaderForm? {
+        switch self {
+        case .status(let form), .controls(let form): form
+        default: nil
+        }
+    }
+
+    /// - Throws: what to answer instead, in words for people.
+    init(_ line: String, on surface: CommandSurface) throws {
+        guard let typed = try TypedCommand(line, on: surface) else { throw CommandError.unknown("", on: surface) }
+        let words = typed.arguments
+        let first = words.first?.lowercased()
+        switch typed.name {
+        case .status: self = .status(words.isEmpty ? nil : .json)
+        case .start: self = .start
+        case .stop: self = .stop
+        case .settings: self = .settings
+        case .quality where words.isEmpty: self = .quality
+        case .quality, .mute: self = .change(try RequestedChanges(parsing: [typed.name.rawValue] + words))
+        case .set: self = .change(try RequestedChanges(parsing: words))
+        case .filter: self = .filter(try FilterChange(parsing: typed.text))
+        case .controls: self = .controls(words.isEmpty ? nil : .json)
+        case .snapshot:
+            let isSent = first == "send"
+            let quality = words.dropFirst(isSent ? 1 : 0).first.flatMap { Int($0) }
+            self = .snapshot(isSent ? .send : .keep, quality: quality)
+        case .torch: self = .torch(first.flatMap(DeviceDescription.Torch.init(rawValue:)))
+        case .camera: self = .camera(CameraChoice(words.first ?? ""))
+        case .pause: self = .pause(first == "on")
+        case .webcam: self = .webcam(first.flatMap(WebcamOrder.init(rawValue:)) ?? .allow)
+        case .faults: self = .faults
+        case .events: self = Self.events(words)
+        case .reboot: self = .powerOff(.reboot)
+        case .powerOff: self = .powerOff(.halt)
+        case .help: self = .help
+        // The table gives them to no appliance.
+        case .openTransaction, .commit, .cancel: throw CommandError.unavailable(typed.name)
+        }
+    }
+
+    /// - Parameter words: as the table of commands has them.
+    private static func events(_ words: [String]) -> ApplianceCommand {
+        guard words.first?.lowercased() == "follow" else { return .events(count: count(words.first)) }
+        guard words.dropFirst().first?.lowercased() != "json" else { return .followEvents(.json, count: 0) }
+        return .followEvents(.text, count: count(words.dropFirst().first))
+    }
+
+    private static func count(_ word: String?) -> Int { word.flatMap { Int($0) } ?? 20 }
+}

@@ -1,0 +1,126 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+
+/// The device: `Appliance` with its files, board and card, and the parts that run stream, webcam and commands. Used from the main
+/// thread.
+final class ApplianceDevice {
+    let settings: ApplianceSettings
+    let start: MediaTimestamp
+    /// `nil` when nobody reads standard output.
+    let log: ApplianceLog?
+    let card: Card
+    let board: BoardDevices
+    let stream: StreamRunner
+    let control: ControlSocket
+    private(set) lazy var commands = CommandService(of: self)
+    private(set) lazy var supervisor = StreamSupervisor(of: self)
+    private(set) lazy var webcam = WebcamRuntime(of: self)
+    private(set) lazy var network = NetworkWatch(of: self)
+    var appliance: Appliance
+    var events: EventRing
+    var files = DescriptionFiles()
+    var hasLoaded = false
+    var restarts: MachineRestarts
+    var encoderHealth = HardwareEncoderHealth()
+    var consolePort = ConsolePort()
+    var watchdog: WatchdogFeeder
+    var applianceTimer: MediaTimestamp?
+    var pendingActions: [Appliance.Action] = []
+    /// The machine ends when the card has been written, or then at the latest.
+    var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
+    var isOver = false
+    var isEndingMachine = false
+
+    /// - Throws: as `ApplianceRunner.init`.
+    init(settings: ApplianceSettings, streams: any StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
+        let start = MonotonicClock.now()
+        self.start = start
+        self.log = log
+        self.settings = settings
+        self.board = board
+        // Before anything is touched that another one may have in hand.
+        control = try ControlSocket(path: settings.socketPath, start: start)
+        if !settings.isUnattended { try Self.check(settings, control) }
+        watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
+        card = try Card(settings: settings)
+        events = EventRing(
+            path: "\(settings.stateDirectory)/events", clockMark: NetworkWatch.awaitedClock(settings))
+        stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
+        restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
+        appliance = Appliance(awaitsClock: NetworkWatch.isClockAwaited(settings))
+    }
+
+    /// - Throws: what somebody who is there can put right at once.
+    private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
+        guard DescriptionFiles.isFolder(settings.bootDirectory) else {
+            let fault = isRegularFile(settings.bootDirectory) == nil ? "does not exist" : "is not a folder"
+            throw StreamFailure(
+                .settings,
+                "the boot folder \(settings.bootDirectory) \(fault); name the folder with the JSON files with --boot")
+        }
+        guard let failure = control.failure else { return }
+        throw StreamFailure(.system, "\(failure); name another socket, in a folder that can be written, with --socket")
+    }
+
+    func begin() {
+        tell("Tallycam \(version) starts")
+        supervisor.takeUpStream()
+        perform(appliance.networkChanged(isUp: network.isUp, now: MonotonicClock.now()))
+        load(card.firstFiles.value)
+        if !webcam.isWanted { stream.engine.removeFormerWebcam() }
+    }
+
+    func timersFired(now: MediaTimestamp) {
+        if let time = applianceTimer, time <= now {
+            applianceTimer = nil
+            perform(appliance.timerFired(now: now))
+        }
+        supervisor.timeReached(now: now)
+        network.lookAtClock(now: now)
+        perform(appliance.retryDue(now: now))
+        commands.timeReached(now: now)
+    }
+
+    /// To be called every few seconds.
+    func tick(now: MediaTimestamp) {
+        for text in watchdog.tick(path: files.board?.watchdog, now: now) {
+            tell(text)
+            // What the watchdog ends is not asked to save anything.
+            saveEvents(isUrgent: true, now: now)
+        }
+        network.tick()
+        board.checkLines(now: now)
+        control.openIfMissing()
+        openConsole()
+        boardChecked(now: now)
+        hardwareEncoderChecked(now: now)
+        saveEvents(isUrgent: false, now: now)
+        card.tick(now: now)
+    }
+
+    func end() {
+        supervisor.end()
+        tell("Tallycam ends")
+        board.end()
+        supervisor.programEnded()
+        writeLast(until: MonotonicClock.now() + .seconds(2))
+        // On the way to power-off it stays armed, in case something on that way hangs.
+        if !isEndingMachine { watchdog.disarm() }
+    }
+
+    /// Lets the card take what is to be kept, for a moment.
+    private func writeLast(until limit: MediaTimestamp) {
+        if let text = events.takeLast(now: MonotonicClock.now()) {
+            card.write("events", text, to: .state, now: MonotonicClock.now())
+        }
+        card.endNeared(now: MonotonicClock.now())
+        while card.isBusy(now: MonotonicClock.now()), MonotonicClock.now() < limit {
+            var waits: PollSet<ApplianceWait> = [.card: card.reports.wakeup.fileDescriptor]
+            guard (try? waits.wait(until: limit)) != nil else { break }
+            for report in card.reports.takeAll() { card.answered(report, now: MonotonicClock.now()) }
+        }
+    }
+}

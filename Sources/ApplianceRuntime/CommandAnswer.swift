@@ -1,0 +1,41 @@
+import Controls
+import StreamLogic
+import Terminal
+
+/// What a command has led to. Each form that somebody reads is a rendering of it.
+enum CommandAnswer {
+    case done([String])
+    case failed(String)
+    case status(ApplianceStatus)
+    case quality(ApplianceStatus.QualityReading)
+    case controls([ControlStatus])
+    case file([UInt8])
+    /// Events follow, until the asker is gone.
+    /// - Parameter first: what it reads before the first of them.
+    case follow(ReaderForm, first: [UInt8])
+
+    var isGood: Bool { if case .failed = self { false } else { true } }
+
+    /// For people; empty for a file.
+    var lines: [String] {
+        switch self {
+        case .done(let lines): lines
+        case .failed(let reason): reason.split(separator: "\n").map(String.init)
+        case .status(let status): status.lines
+        case .quality(let quality): [quality.text]
+        case .controls(let controls): controls.map(\.description)
+        case .file, .follow: []
+        }
+    }
+
+    /// Words for people have one form: text.
+    func content(as form: ReaderForm) -> [UInt8] {
+        switch (self, form) {
+        case (.file(let bytes), _): bytes
+        case (.follow(_, let first), _): first
+        case (.status(let status), .json): status.jsonLine
+        case (.controls(let controls), .json): controls.jsonLine
+        default: Array(lines.map { "\($0)\n" }.joined().utf8)
+        }
+    }
+}

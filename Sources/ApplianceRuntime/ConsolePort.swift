@@ -1,0 +1,24 @@
+import LinuxIO
+
+/// The serial console as board.json names it, or why there is none.
+struct ConsolePort {
+    private(set) var console: SerialConsole?
+    private(set) var failure: String?
+
+    /// Opens the console, or closes it. Does nothing when it is open already.
+    /// - Parameter path: `nil` for no console.
+    mutating func open(_ path: String?) {
+        if path == nil { failure = nil }
+        guard path != console?.path else { return }
+        do {
+            console = try path.map { path throws(SystemCallError) in try SerialConsole(path: path) }
+            failure = nil
+        } catch {
+            console = nil
+            failure = "must be a terminal: \(error)"
+        }
+    }
+
+    /// The line is gone.
+    mutating func close() { console = nil }
+}

@@ -1,0 +1,122 @@
+import ApplianceLogic
+import Glibc
+import LinuxIO
+import Media
+import Settings
+import Transport
+
+/// The network's state as a person has to know it, and the time of day that comes with the network. Used from the main thread.
+final class NetworkWatch {
+    unowned let device: ApplianceDevice
+    /// `nil` when the kernel does not tell.
+    private let links = try? LinkMonitor()
+    private var wireless = WirelessLink()
+    private var supplicant: SupplicantMonitor
+    private var isClockWaitReported = false
+
+    init(of device: ApplianceDevice) {
+        self.device = device
+        supplicant = SupplicantMonitor(
+            directory: device.settings.supplicantDirectory,
+            path: "\(device.settings.networkDirectory)/wifi-messages")
+    }
+
+    /// Whether something can be reached, as far as that is known.
+    var isUp: Bool { links?.hasDefaultRoute ?? true }
+    var address: String? { links?.firstAddress }
+    var reading: ApplianceStatus.NetworkReading? {
+        links.map { ApplianceStatus.NetworkReading(hasDefaultRoute: $0.hasDefaultRoute, linksUp: $0.linksUp) }
+    }
+
+    func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.links, links?.fileDescriptor ?? -1)
+        waits.add(.supplicant, supplicant.fileDescriptor)
+        // Nothing tells that a time server has answered.
+        if device.appliance.isWaitingForClock { waits.wake(at: MonotonicClock.now() + .milliseconds(250)) }
+    }
+
+    /// Takes what has come.
+    func serve(_ waits: PollSet<ApplianceWait>) {
+        if waits.isReady(.links) { linksChanged() }
+        if waits.isReady(.supplicant) { supplicantSaid() }
+    }
+
+    private func linksChanged() {
+        guard let links, let happened = try? links.takeEvents() else { return }
+        for event in happened { device.tell("network: \(event)") }
+        let now = MonotonicClock.now()
+        device.perform(device.appliance.networkChanged(isUp: links.hasDefaultRoute, now: now))
+        wirelessChecked(now: now)
+    }
+
+    // MARK: The clock
+
+    /// While it exists, a time server is being asked and has not answered yet (S40time).
+    static func awaitedClock(_ settings: ApplianceSettings) -> String {
+        "\(settings.networkDirectory)/clock-awaited"
+    }
+
+    static func isClockAwaited(_ settings: ApplianceSettings) -> Bool { access(awaitedClock(settings), F_OK) == 0 }
+
+    func lookAtClock(now: MediaTimestamp) {
+        guard device.appliance.isWaitingForClock else { return }
+        if !isClockWaitReported {
+            isClockWaitReported = true
+            device.tell("waiting for the time of day")
+        }
+        guard !Self.isClockAwaited(device.settings) else { return }
+        device.tell("the clock is set")
+        device.perform(device.appliance.clockSet(now: now))
+    }
+
+    // MARK: Wi-Fi
+
+    /// To be called every few seconds. Each wpa_supplicant has read network.json anew, so what another one has said no longer counts.
+    func tick() {
+        guard supplicant.tick() else { return }
+        let before = wireless
+        wireless = WirelessLink()
+        wirelessChanged(from: before)
+    }
+
+    private func supplicantSaid() {
+        let before = wireless
+        for message in supplicant.takeMessages() { wireless.supplicantSaid(message) }
+        wirelessChanged(from: before)
+    }
+
+    private func wirelessChanged(from before: WirelessLink) {
+        guard wireless != before else { return }
+        if wireless.isConnected != before.isConnected {
+            device.tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
+        }
+        wirelessChecked(now: MonotonicClock.now())
+    }
+
+    private func wirelessChecked(now: MediaTimestamp) {
+        let faults = wirelessFaults
+        device.faultsChanged(now: now) { $0.wirelessChecked(faults) }
+    }
+
+    /// What is wrong with the Wi-Fi and what to do. That no network is in reach does not matter beside a cable.
+    var wirelessFaults: [FileFault] {
+        let files = device.files
+        switch wireless.problem {
+        case .wrongPassword(let network):
+            let entry = files.network.wifi.first { $0.ssid == network }?.keyPath
+            return [
+                files.fault(
+                    .settings, "network.json", entry.map { "\($0).password" } ?? "wifi",
+                    "the Wi-Fi \"\(network)\" does not take the password")
+            ]
+        case .notInReach where device.appliance.faults.contains(.network):
+            let entry = files.network.wifi.first?.keyPath
+            return [
+                files.fault(
+                    .network, "network.json", entry.map { "\($0).ssid" } ?? "wifi",
+                    "none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\"")
+            ]
+        case .notInReach, nil: return []
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+
+enum SnapshotPurpose {
+    /// It goes to the folder.
+    case keep
+    /// Whoever asked gets the file.
+    case send
+}
+
+/// A snapshot on its way from the camera to the card or to whoever asked for it.
+struct PendingSnapshot {
+    enum Stage {
+        /// The camera has to give it.
+        case taking
+        /// It is on its way to the card, which may take its time.
+        case saving
+    }
+
+    /// More at once are a mistake.
+    static let limit = 4
+
+    let request: SnapshotRequest
+    let purpose: SnapshotPurpose
+    /// Nobody knew how bright it was.
+    var mayNeedFlash: Bool
+    var stage = Stage.taking
+}
+
+// Snapshots: by button, console and socket.
+extension CommandService {
+    /// - Parameter quality: `nil` for the one of device.json.
+    func takeSnapshot(_ purpose: SnapshotPurpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer? {
+        device.personActed()
+        guard !device.appliance.isPoweringOff else { return .failed("the camera is powering off") }
+        // A snapshot of its own would show the camera that a pause hides.
+        guard device.stream.isRunning || !device.appliance.isPaused else {
+            return .failed("the stream is paused and does not run just now: no frame may be shown")
+        }
+        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others wait for one already") }
+        let now = MonotonicClock.now()
+        guard let id = pending.add(.answer, for: asker.seesEvents ? nil : asker, now: now) else { return Self.tooMany }
+        let chosen = device.files.device.snapshots
+        var request = SnapshotRequest(id, quality: quality ?? chosen.quality)
+        request.isClockSet = device.events.isClockSet
+        // At least four are kept.
+        if purpose == .keep { request.largestByteCount = chosen.megabytes * 1_000_000 / 4 }
+        let needsFlash = needsFlash
+        if needsFlash == true { light(for: &request) }
+        pending.change(
+            id, to: .snapshot(PendingSnapshot(request: request, purpose: purpose, mayNeedFlash: needsFlash == nil)))
+        device.stream.takeSnapshot(request, device.files, now: now)
+        return asker.seesEvents ? .done(["asked for"]) : nil
+    }
+
+    /// - Parameter stage: `nil` for all.
+    private func snapshotCount(in stage: PendingSnapshot.Stage?) -> Int {
+        pending.count { purpose in
+            guard case .snapshot(let snapshot) = purpose else { return false }
+            return stage.map { $0 == snapshot.stage } ?? true
+        }
+    }
+
+    /// `nil` when only the snapshot will show it.
+    private var needsFlash: Bool? {
+        switch device.files.device.snapshots.flash {
+        case .off: false
+        case .on: true
+        case .auto: device.appliance.isDark
+        }
+    }
+
+    private func light(for request: inout SnapshotRequest) {
+        let actions = device.appliance.flashRequested(true)
+        // One that is lit already has nothing to settle for.
+        request.awaitsExposure = !actions.isEmpty
+        device.perform(actions)
+    }
+
+    /// - Parameter brightness: of the snapshot, where the camera was open for it alone.
+    func snapshotTaken(_ answer: SnapshotAnswer, brightness: Brightness?) {
+        let id = answer.request.id
+        guard case .snapshot(var snapshot)? = pending[id]?.purpose, snapshot.stage == .taking else { return }
+        if snapshot.mayNeedFlash, let brightness, TorchPolicy.isDark(brightness) {
+            snapshot.mayNeedFlash = false
+            var request = snapshot.request
+            light(for: &request)
+            pending.change(id, to: .snapshot(snapshot))
+            return device.stream.takeSnapshot(request, device.files, now: MonotonicClock.now())
+        }
+        snapshot.stage = .saving
+        pending.change(id, to: .snapshot(snapshot))
+        if snapshotCount(in: .taking) == 0 { device.perform(device.appliance.flashRequested(false)) }
+        switch (answer, snapshot.purpose) {
+        case (.failed(_, let reason), _): if let command = pending.remove(id) { snapshotFailed(command, reason) }
+        case (.taken(_, let taken), .send): pending.remove(id)?.asker?.answer(.file(taken.bytes))
+        case (.taken(_, let taken), .keep):
+            let store = SnapshotStore(device.files.device.snapshots, device.settings)
+            device.card.give(.saveSnapshot(id, store, taken), now: MonotonicClock.now())
+        }
+    }
+
+    /// The card has answered.
+    func snapshotSaved(_ id: CommandID, _ result: Result<String, SystemCallError>) {
+        guard let command = pending.remove(id) else { return }
+        switch result {
+        case .success(let path):
+            device.tell("snapshot in \(path)")
+            command.asker?.answer(.done([path]))
+        case .failure(let error): snapshotFailed(command, "\(error)")
+        }
+    }
+
+    func snapshotFailed(_ command: PendingCommand, _ reason: String) {
+        device.tell("no snapshot: \(reason)")
+        command.asker?.answer(.failed("no snapshot: \(reason)"))
+    }
+}
+
+extension SnapshotStore {
+    fileprivate init(_ chosen: DeviceDescription.Snapshots, _ settings: ApplianceSettings) {
+        directory = chosen.folder ?? "\(settings.stateDirectory)/snapshots"
+        limits = SnapshotFolder.Limits(count: chosen.count, byteCount: chosen.megabytes * 1_000_000)
+        bootDirectory = settings.bootDirectory
+    }
+}

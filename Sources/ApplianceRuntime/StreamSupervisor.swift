@@ -1,0 +1,165 @@
+import ApplianceLogic
+import LinuxIO
+import Media
+import Settings
+import StreamLogic
+
+/// Starts, stops, retries and resumes the stream as `Appliance` decides, and passes on the stream's reports. While there is no stream,
+/// the camera serves a screen, a computer or a snapshot. Used from the main thread.
+final class StreamSupervisor {
+    unowned let device: ApplianceDevice
+    let streams: StreamRunner
+    private(set) var summary = StreamSummary()
+    var preview = PreviewDuty()
+    /// The first start since the machine's.
+    var isBoot = true
+    var resumed: ResumedStream
+
+    init(of device: ApplianceDevice) {
+        self.device = device
+        streams = device.stream
+        resumed = ResumedStream(path: "\(device.settings.socketPath).wanted")
+    }
+
+    // MARK: Start and stop
+
+    func start(now: MediaTimestamp) {
+        let webcam = device.webcam
+        let isQueued = streams.isRunning
+        let isMuted = webcam.isWanted && webcam.relay.isMuted
+        do {
+            try streams.start(
+                device.files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted,
+                isPaused: device.appliance.isPaused)
+            webcam.streamStarted(device.files.device, isMuted: isMuted)
+            device.watchBrightness()
+            device.perform(device.appliance.streamStarted(isQueued: isQueued, now: now))
+        } catch {
+            ended(StreamFailure(.system, "\(error)"), choices: [])
+        }
+    }
+
+    /// The camera is free for it.
+    private func startWaiting(now: MediaTimestamp) { if device.appliance.wantsStream { start(now: now) } }
+
+    func stop(now: MediaTimestamp) {
+        if streams.stop() { device.perform(device.appliance.streamEnded(nil, now: now)) }
+    }
+
+    func timeReached(now: MediaTimestamp) { if streams.timeReached(now: now) { startWaiting(now: now) } }
+
+    /// Ends stream, camera and webcam, and waits a moment for that.
+    func end() {
+        _ = streams.stop()
+        device.webcam.end(now: MonotonicClock.now())
+        _ = streams.feedIdle([], of: IdleCameraDescription(device.files), now: MonotonicClock.now())
+        streams.feedIdleAudio(nil, of: device.files, now: MonotonicClock.now())
+        let limit = MonotonicClock.now() + .seconds(2)
+        while streams.isRunning || streams.isFeedingIdle || device.webcam.isEnding, MonotonicClock.now() < limit {
+            var waits: PollSet<ApplianceWait> = [.stream: streams.reports.wakeup.fileDescriptor]
+            guard (try? waits.wait(until: limit)) != nil else { break }
+            for report in streams.reports.takeAll() {
+                switch report {
+                case .ended: _ = streams.ended()
+                case .idleFramesEnded(let number): _ = streams.idleFramesEnded(number, now: MonotonicClock.now())
+                case .idleAudioEnded(let number): _ = streams.idleAudioEnded(number, now: MonotonicClock.now())
+                case .webcam(let number, .ended): device.webcam.gone(number)
+                default: break
+                }
+            }
+        }
+    }
+
+    // MARK: Reports
+
+    func reported(_ report: EngineEvent) {
+        let now = MonotonicClock.now()
+        switch report {
+        case .said(.note(let text)), .said(.log(let text)): device.tell(text)
+        // The device shows how the stream's first target is.
+        case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: happened(event, now: now)
+        case .said(.event(let event, of: _)): device.report(event, line: event.text)
+        case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
+        case .said(.brightness(let brightness)):
+            device.perform(device.appliance.brightnessMeasured(brightness, now: now))
+        case .said(.snapshot(let snapshot)):
+            preview.streamChanged(snapshot)
+            summary.streamChanged(snapshot)
+        case .still(let answer, let brightness): device.commands.snapshotTaken(answer, brightness: brightness)
+        case .stillEnded(let number): if streams.stillEnded(number, now: now) { startWaiting(now: now) }
+        case .idleFrames(let event): idleFramesChanged(event)
+        case .idleFramesEnded(let number):
+            idleCameraReturned()
+            device.webcam.show()
+            if streams.idleFramesEnded(number, now: now) { startWaiting(now: now) }
+        case .idleAudio(let event): idleAudioChanged(event)
+        case .idleAudioEnded(let number):
+            device.webcam.idleMicrophoneChanged(problem: nil)
+            if streams.idleAudioEnded(number, now: now) { startWaiting(now: now) }
+        case .webcam(let number, let report): device.webcam.reported(report, of: number)
+        case .ended(let failure, let devices): ended(failure, choices: devices)
+        }
+    }
+
+    private func happened(_ event: StreamEvent, now: MediaTimestamp) {
+        summary.eventHappened(event, start: device.files.device.startQuality)
+        device.report(event, line: event.isWorthKeeping ? event.text : nil)
+        device.encoderReported(event, now: now)
+        let webcam = device.webcam
+        switch event {
+        case .snapshot(let answer): device.commands.snapshotTaken(answer, brightness: nil)
+        case .source(let event):
+            device.faultsChanged(now: now) { $0.sourceChanged(event) }
+            webcam.sourceChanged(event)
+        case .retry(let failure, let stage): device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
+        // The thread's end says why.
+        case .stateChanged(.error): break
+        case .stateChanged(let state): stateChanged(to: state, now: now)
+        case .cameraSwitched:
+            webcam.cameraSwitched()
+            device.commands.lookAtControls()
+        // What was refused is not as the computer's dialogue has it.
+        case .controlled, .refused: device.commands.lookAtControls()
+        // It holds for the computer when the stream has ended, too.
+        case .muted(let isMuted): webcam.streamMuted(isMuted)
+        case .paused(let isPaused): device.perform(device.appliance.streamPaused(isPaused, now: now))
+        case .qualityChanged:
+            device.perform(device.appliance.qualityChanged(isLowered: summary.isLowered, now: now))
+        default: break
+        }
+    }
+
+    private func stateChanged(to state: StreamState, now: MediaTimestamp) {
+        device.perform(device.appliance.streamStateChanged(to: state, now: now))
+        if state == .connected {
+            device.reportFaults(now: now)
+            device.webcam.settleStream()
+        }
+        // The stream reads this when the camera is open. It takes no controls yet.
+        if state == .connecting { device.commands.lookAtControls() }
+    }
+
+    /// - Parameter choices: where a device was missing, those that there are, as the files name them.
+    private func ended(_ failure: StreamFailure?, choices: [String]) {
+        let now = MonotonicClock.now()
+        let startsAgain = streams.ended()
+        device.commands.streamEnded(isFollowed: failure.map { ApplianceFault($0) } != .server)
+        summary = StreamSummary()
+        device.webcam.streamEnded()
+        device.encoderHealth.encoderChanged()
+        if let failure {
+            let code = failure.code.map { " (\($0.rawValue))" } ?? ""
+            device.report(
+                StreamEvent.failed(failure.code, message: failure.text),
+                line: "the stream has failed\(code): \(failure.text)")
+            if failure.needsMachineRestart {
+                device.askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
+            }
+        }
+        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0.text, code: $0.code, choices: choices) }
+        device.perform(device.appliance.streamEnded(reason, now: now))
+        if startsAgain, !streams.isRunning { startWaiting(now: now) }
+        device.reportFaults(now: now)
+        device.saveEvents(isUrgent: true, now: now)
+    }
+}

@@ -1,0 +1,49 @@
+import Media
+import Testing
+
+@testable import LinuxIO
+
+@Suite struct PollSetTests {
+    private enum Name: Hashable {
+        case first, second, several
+    }
+
+    @Test func onlyTheNameThatIsSignalledIsReady() throws {
+        let (first, second) = (try EventFD(), try EventFD())
+        second.signal()
+        var waits: PollSet<Name> = [.first: first.fileDescriptor, .second: second.fileDescriptor]
+        #expect(try waits.wait())
+        #expect(!waits.isReady(.first) && waits.ready(.second) == .readable)
+        #expect(!waits.isReady(.several), "it was not waited for")
+    }
+
+    @Test func nameOfSeveralDescriptorsIsReadyWithAnyOfThem() throws {
+        let events = [try EventFD(), try EventFD(), try EventFD()]
+        events[1].signal()
+        var waits = PollSet<Name>()
+        waits.add(.first, -1)
+        waits.add(.several, events.map { PollEntry($0.fileDescriptor) })
+        #expect(try waits.wait())
+        #expect(waits.isReady(.several) && !waits.isReady(.first))
+    }
+
+    @Test func firstDeadlineEndsTheWait() throws {
+        let event = try EventFD()
+        let start = MonotonicClock.now()
+        var waits = PollSet<Name>()
+        waits.add(.first, event.fileDescriptor)
+        waits.wake(at: start + .seconds(3600))
+        waits.wake(at: nil)
+        waits.wake(at: start + .milliseconds(1))
+        #expect(try !waits.wait(until: start + .seconds(7200)))
+        #expect(!waits.isReady(.first) && MonotonicClock.now() >= start + .milliseconds(1))
+    }
+
+    @Test func interestIsWhatIsAskedFor() throws {
+        let event = try EventFD()
+        var waits = PollSet<Name>()
+        waits.add(.first, event.fileDescriptor, for: [.readable, .writable])
+        #expect(try waits.wait())
+        #expect(waits.ready(.first) == .writable)
+    }
+}
