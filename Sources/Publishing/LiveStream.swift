@@ -68,23 +68,27 @@ public final class LiveStream {
             settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
-        // Servers are connected to while sources and encoders open; the handshake waits for them.
-        for target in targets { target.start() }
-        do {
-            let context = StreamContext(
-                hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks,
-                console: reporter)
-            tracks = try MediaTracks(
-                settings: &settings.media, point: adaptation.operatingPoint,
-                maximum: settings.quality.bitrateRange.maximum, context: context)
-        } catch {
-            for target in targets { target.giveUp() }
-            throw error
+        let context = StreamContext(
+            hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks, console: reporter)
+        let (point, maximum) = (adaptation.operatingPoint, settings.quality.bitrateRange.maximum)
+        tracks = try Self.connect(targets) {
+            try MediaTracks(settings: &settings.media, point: point, maximum: maximum, context: context)
         }
         self.settings = settings
         configuration = LiveConfiguration(settings: settings.quality, dimension: settings.media.dimension)
         nextSnapshot = isWatched ? MonotonicClock.now() : nil
         configure()
+    }
+
+    /// Servers are connected to while sources and encoders open; the handshake waits for them.
+    private static func connect<Value>(_ targets: [PublishTarget], while open: () throws -> Value) rethrows -> Value {
+        for target in targets { target.start() }
+        do {
+            return try open()
+        } catch {
+            for target in targets { target.giveUp() }
+            throw error
+        }
     }
 
     private func configure() {
@@ -110,6 +114,7 @@ public final class LiveStream {
 
     /// Returns when the stream is over, and none of its threads runs any more.
     public func run() throws {
+        for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
         startPause()
         let result = Result { while !targets.allSatisfy(\.isOver) { try step() } }
