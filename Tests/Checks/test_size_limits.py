@@ -19,7 +19,7 @@ WIDE_INITIALIZERS: dict[str, int] = {}
 
 FUNCTION = re.compile(r"\b(func\s+[^\s(<]+|init[?!]?|deinit|subscript)\s*(?=[(<{])")
 INITIALIZER = re.compile(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\s*\(")
-# From the end of the parameters to the body; a declaration behind it begins another thing.
+# From the end of the parameters to the body; a declaration behind it starts another thing.
 BEFORE_BODY = re.compile(r"[^{}\n]*(?:\n(?!\s*(?:@|public|private|func|var|let|init|static|case|\}))[^{}\n]*)*\{")
 NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
 PORT_CAST = re.compile(r"\bas[?!] any (?!\w*(?:Error|Failure)\b)")
