@@ -63,8 +63,6 @@ public struct Appliance: Sendable {
         wantsStream ? stopRequested(now: now) : startRequested(now: now)
     }
 
-    public mutating func longPressed(now: MediaTimestamp) -> [Action] { powerOffRequested(.halt, now: now) }
-
     public mutating func startRequested(now: MediaTimestamp) -> [Action] {
         guard powerOff == nil, !wantsStream else { return [] }
         faultBook.mediaForgiven()

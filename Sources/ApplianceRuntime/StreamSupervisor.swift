@@ -78,7 +78,8 @@ final class StreamSupervisor {
         case .said(.note(let text)), .said(.log(let text)): device.tell(text)
         // The device shows how the stream's first target is.
         case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: happened(event, now: now)
-        case .said(.event(let event, of: _)): device.report(event, line: event.text)
+        case .said(.event(let event, of: _)):
+            device.report(event, line: event.isWorthKeeping ? event.text : nil)
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))

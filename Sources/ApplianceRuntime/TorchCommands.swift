@@ -47,7 +47,7 @@ extension CommandService {
             let answer = device.webcam.set(false)
             // An asker that does not see the events is answered when the gadget is gone.
             guard answer.isGood, !asker.seesEvents, device.webcam.isEnding else { return answer }
-            return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? Self.tooMany : nil
+            return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? answer : nil
         }
     }
 

@@ -54,7 +54,7 @@ public final class SinkBuffer: PacketSink {
         self.report = report
         requestKeyframe = { [weak hub] in hub?.keyframeNeeded(by: $0) }
         wakeup = try EventFD()
-        state = Mutex(State(buffer: SendBuffer(policy), isOpen: !endsWithEpoch))
+        state = Mutex(State(buffer: SendBuffer(policy), isOpen: !endsWithEpoch, wasOpen: !endsWithEpoch))
     }
 
     // MARK: In

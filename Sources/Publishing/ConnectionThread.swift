@@ -76,12 +76,21 @@ final class ConnectionThread {
         send(ConnectionEvent(id: id, content: content))
     }
 
+    /// Servers close a connection that stays silent: MediaMTX after 10 s.
+    private static let longestSilence = Duration.seconds(3)
+
     private func publish() throws {
         var configuration = try plan.configuration(cancellation: commands.wakeup.fileDescriptor)
-        let stream = try connect(to: configuration.url)
+        var stream = try connect(to: configuration.url)
+        let start = MonotonicClock.now()
         report(.connected(server: stream.peer, from: stream.localAddress))
         guard let metadata = try awaitHandshakeOrder() else { return stream.close() }
         configuration.metadata = metadata
+        // A camera has taken its time.
+        if MonotonicClock.now() - start > Self.longestSilence {
+            stream.close()
+            stream = try connect(to: configuration.url)
+        }
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }

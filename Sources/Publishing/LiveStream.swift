@@ -80,9 +80,10 @@ public final class LiveStream {
         configure()
     }
 
-    /// Servers are connected to while sources and encoders open; the handshake waits for them.
+    /// Servers are connected to while sources and encoders open; the handshake waits for them. A nonce is not used up before:
+    /// each costs a write on the card, and a camera may be missing for days.
     private static func connect<Value>(_ targets: [PublishTarget], while open: () throws -> Value) rethrows -> Value {
-        for target in targets { target.start() }
+        for target in targets where !target.destination.usesNonces { target.start() }
         do {
             return try open()
         } catch {
@@ -102,6 +103,7 @@ public final class LiveStream {
         adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
         for target in targets {
             target.owner = self
+            if target.destination.usesNonces { target.start() } else { target.sourcesOpened() }
             if target.isOver { happened(.over, to: target) }
         }
         // Servers want headers before media.

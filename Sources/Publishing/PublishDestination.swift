@@ -115,6 +115,9 @@ public final class PublishDestination: Sendable {
         }
     }
 
+    /// Whether a connection uses up a nonce, which the card keeps.
+    var usesNonces: Bool { if case .described(_, _?) = kind { true } else { false } }
+
     /// The URL for one connection. Saves the nonce before it is used, and takes as long as the disk does.
     func connectionURL() throws -> RTMPURL {
         switch kind {

@@ -90,6 +90,7 @@ final class PublishTarget {
     // MARK: What the stream wants
 
     func start() { perform(session.startRequested(now: MonotonicClock.now())) }
+    func sourcesOpened() { perform(session.sourcesOpened(now: MonotonicClock.now())) }
     func stop() { perform(session.stopRequested(now: MonotonicClock.now())) }
 
     /// Ends the stream on this server in order and starts it again, in the hub's new epoch.

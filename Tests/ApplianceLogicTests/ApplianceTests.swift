@@ -147,7 +147,7 @@ struct ApplianceTests {
         #expect(!appliance.isIdle, "just ending")
         _ = appliance.streamStateChanged(to: .disconnected, now: now)
         #expect(appliance.isIdle)
-        _ = appliance.longPressed(now: now)
+        _ = appliance.powerOffRequested(.halt, now: now)
         #expect(!appliance.isIdle, "on its way down")
         // Whoever waits for the network is to be live as soon as it comes.
         var waiting = ready()
@@ -338,7 +338,7 @@ struct ApplianceTests {
         #expect(
             lamp.configurationLoaded(Configuration(torch: .on), now: now)
                 == [.show(.ready), .setTorch(isLit: true)])
-        #expect(lamp.longPressed(now: now).contains(.setTorch(isLit: false)))
+        #expect(lamp.powerOffRequested(.halt, now: now).contains(.setTorch(isLit: false)))
     }
 
     @Test func theTorchLightsADarkRoomWhileLive() {
@@ -367,7 +367,7 @@ struct ApplianceTests {
         var lit = ready(Configuration(torch: .on))
         #expect(lit.flashRequested(true) == [] && lit.flashRequested(false) == [])
         // No light goes on while the machine ends.
-        _ = lit.longPressed(now: now)
+        _ = lit.powerOffRequested(.halt, now: now)
         #expect(lit.flashRequested(true) == [])
     }
 
@@ -376,9 +376,11 @@ struct ApplianceTests {
     @Test func aLongPressEndsTheStreamFirst() {
         var appliance = live()
         #expect(
-            appliance.longPressed(now: now) == [.stopStream, .show(.shutdown), .setTimer(now + .seconds(2))])
+            appliance.powerOffRequested(.halt, now: now) == [
+                .stopStream, .show(.shutdown), .setTimer(now + .seconds(2)),
+            ])
         #expect(appliance.shortPressed(now: now) == [])
-        #expect(appliance.longPressed(now: now) == [])
+        #expect(appliance.powerOffRequested(.halt, now: now) == [])
         #expect(appliance.streamStateChanged(to: .disconnecting, now: now) == [])
         #expect(
             appliance.streamStateChanged(to: .disconnected, now: now) == [.setTimer(nil), .powerOff(.halt)])
@@ -395,8 +397,8 @@ struct ApplianceTests {
 
     @Test func withoutAStreamThePowerGoesAtOnce() {
         var appliance = ready()
-        #expect(appliance.longPressed(now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
+        #expect(appliance.powerOffRequested(.halt, now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
         var booting = Appliance()
-        #expect(booting.longPressed(now: now).contains(.powerOff(.halt)))
+        #expect(booting.powerOffRequested(.halt, now: now).contains(.powerOff(.halt)))
     }
 }

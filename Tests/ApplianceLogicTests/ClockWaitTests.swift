@@ -72,7 +72,7 @@ struct ClockWaitTests {
     @Test func powerOffDoesNotWait() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)
-        #expect(appliance.longPressed(now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
+        #expect(appliance.powerOffRequested(.halt, now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
         #expect(appliance.timerFired(now: limit) == [])
         #expect(appliance.clockSet(now: limit) == [])
     }

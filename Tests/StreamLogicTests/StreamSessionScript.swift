@@ -24,7 +24,7 @@ struct StreamSessionScript {
     }
 
     enum Step {
-        case start, stop, restart
+        case start, sourcesOpened, stop, restart
         case connected(Int), publishing(Int), failed(Int, ConnectionFailure), stalled(Int, ConnectionFailure)
         case closed(Int)
         case move(Int, String?), keyframe
@@ -39,6 +39,7 @@ struct StreamSessionScript {
         let actions =
             switch step {
             case .start: session.startRequested(now: now)
+            case .sourcesOpened: session.sourcesOpened(now: now)
             case .stop: session.stopRequested(now: now)
             case .restart: session.restartRequested(now: now)
             case .connected(let index): session.serverConnected(connections[index - 1], server: "host:1935", now: now)

@@ -23,6 +23,18 @@ struct StreamSessionTests {
         #expect(script.play(.start) == ["connecting", "open 2"])
     }
 
+    @Test func attemptGetsItsWholeTimeWhenTheSourcesAreOpen() throws {
+        var script = StreamSessionScript()
+        _ = script.play(.start)
+        let allowed = try #require(script.timer) - script.now
+        #expect(script.wait(.seconds(20)) == [])
+        #expect(script.play(.sourcesOpened) == [])
+        #expect(script.timer == script.now + allowed)
+        _ = script.play([.connected(1), .publishing(1)])
+        let timer = script.timer
+        #expect(script.play(.sourcesOpened) == [] && script.timer == timer, "it is live already")
+    }
+
     @Test func startTwiceChangesNothing() {
         var script = StreamSessionScript()
         _ = script.play(.start)

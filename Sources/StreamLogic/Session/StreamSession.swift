@@ -68,7 +68,7 @@ public struct StreamSession: Sendable {
     struct Attempt {
         let id: ConnectionID
         var target = Target.described
-        let deadline: MediaTimestamp
+        var deadline: MediaTimestamp
         var isConnected = false
     }
 
@@ -149,6 +149,15 @@ public struct StreamSession: Sendable {
             closing.startsAgain = true
             isStartPending = true
             phase = .closing(closing)
+        }
+        return performed()
+    }
+
+    /// Cameras and encoders are open: an attempt that had to wait for them has its whole time from now on.
+    public mutating func sourcesOpened(now: MediaTimestamp) -> [Action] {
+        if case .opening(var attempt) = phase {
+            attempt.deadline = now + settings.attemptTimeout
+            phase = .opening(attempt)
         }
         return performed()
     }

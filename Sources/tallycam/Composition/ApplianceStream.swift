@@ -83,8 +83,7 @@ extension MediaSettings {
 }
 
 extension MediaSettings {
-    /// Audio as a stream would have it.
-    /// Without filters, whose files have to be read.
+    /// All of a stream's media without filters, whose files have to be read.
     fileprivate init(_ request: StreamRequest) throws {
         let (device, defaults) = (request.device, DeviceDescription())
         let video = VideoInput(device.firstSource, device, country: request.country)
@@ -109,6 +108,7 @@ extension MediaSettings {
         isVideoChosen = device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
     }
 
+    /// Audio as a stream would have it.
     fileprivate init(_ request: IdleAudioRequest) throws {
         self.init(
             video: VideoInput.none, audio: AudioInput(request.device, request.board, movie: nil), quality: .standard,
