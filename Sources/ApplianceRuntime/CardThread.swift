@@ -122,8 +122,11 @@ struct CardWork: Sendable {
 
     private func takeUpNetwork(_ network: NetworkDescription, restarts: Bool) -> CardEvent {
         do throws(SystemCallError) {
-            try writeNetworkSettings(network, to: settings.networkDirectory)
-            if restarts, access(Self.networkScript, X_OK) == 0 { try startProgram([Self.networkScript, "restart"]) }
+            // A file may change between the start script and the program, in the first second of a boot.
+            let hasChanged = try writeNetworkSettings(network, to: settings.networkDirectory)
+            if restarts || hasChanged, access(Self.networkScript, X_OK) == 0 {
+                try startProgram([Self.networkScript, "restart"])
+            }
             return .networkTakenUp(failure: nil)
         } catch {
             return .networkTakenUp(failure: "\(error)")

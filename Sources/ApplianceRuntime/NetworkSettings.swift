@@ -1,3 +1,4 @@
+import Glibc
 import LinuxIO
 import Settings
 
@@ -8,11 +9,20 @@ public func readNetworkSettings(_ path: String) -> (NetworkDescription, [Descrip
 }
 
 /// Writes what the start scripts read. The directory must exist.
-public func writeNetworkSettings(_ network: NetworkDescription, to directory: String) throws(SystemCallError) {
-    try replaceFile("\(directory)/hostname", with: Array("\(network.hostName)\n".utf8))
+/// - Returns: whether something else was there: the scripts have not seen these settings.
+@discardableResult
+public func writeNetworkSettings(_ network: NetworkDescription, to directory: String) throws(SystemCallError) -> Bool {
     let servers = network.timeServers.map { "\($0.name)\n" }.joined()
-    try replaceFile("\(directory)/timeservers", with: Array(servers.utf8))
-    // Empty without a wireless network, so that an earlier one is forgotten.
-    let wifi = network.wpaSupplicantConfiguration ?? ""
-    try replaceFile("\(directory)/wpa_supplicant.conf", with: Array(wifi.utf8), permissions: 0o600)
+    let files: [(name: String, text: String, permissions: mode_t)] = [
+        ("hostname", "\(network.hostName)\n", 0o644), ("timeservers", servers, 0o644),
+        // Empty without a wireless network, so that an earlier one is forgotten.
+        ("wpa_supplicant.conf", network.wpaSupplicantConfiguration ?? "", 0o600),
+    ]
+    var hasChanged = false
+    for file in files {
+        let (path, contents) = ("\(directory)/\(file.name)", Array(file.text.utf8))
+        hasChanged = hasChanged || (try? readFile(path, limit: 1 << 16)) != contents
+        try replaceFile(path, with: contents, permissions: file.permissions)
+    }
+    return hasChanged
 }

@@ -1,0 +1,18 @@
+import MediaTestSupport
+import Settings
+import Testing
+
+@testable import ApplianceRuntime
+
+@Suite struct NetworkSettingsTests {
+    /// The start script has read the file, which then changes before the program reads it.
+    @Test func writingTellsWhetherTheStartScriptsHaveSeenOtherSettings() throws {
+        let directory = try TemporaryDirectory()
+        var network = NetworkDescription()
+        #expect(try writeNetworkSettings(network, to: directory.path), "nothing was there")
+        #expect(try !writeNetworkSettings(network, to: directory.path))
+        network.hostName = "studio-3"
+        #expect(try writeNetworkSettings(network, to: directory.path))
+        #expect(try !writeNetworkSettings(network, to: directory.path))
+    }
+}
