@@ -14,7 +14,7 @@ pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
 # The kernel promises hardly any more memory from now on: small allocations go on, those of a software encoder fail. And
 # the hardware gives nothing any more, however often it is opened.
 EXHAUST = (
-    "set -- $(grep Committed_AS /proc/meminfo); echo $(($2 + 2000)) > /proc/sys/vm/overcommit_kbytes;"
+    "set -- $(grep Committed_AS /proc/meminfo); echo $(($2 + 4000)) > /proc/sys/vm/overcommit_kbytes;"
     f" echo 2 > /proc/sys/vm/overcommit_memory; echo 1 > {PARAMETERS}/stall_after"
 )
 
