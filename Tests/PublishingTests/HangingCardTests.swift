@@ -64,6 +64,18 @@ import WireSupport
         }
     }
 
+    /// It may be missing for days, and each number costs a write.
+    @Test func missingCameraUsesUpNoNumber() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let destination = try destination()
+            let stream = try StreamUnderTest(on: server, to: destination, video: .changed { $0.isPluggedIn = false })
+            #expect(try stream.end()?.code == .cameraUnavailable)
+            #expect(server.connectionCount == 0)
+            #expect(try !fileNames(in: directory.path).contains { $0.hasPrefix("nonce-") })
+        }
+    }
+
     /// The card has numbers reserved that were not used.
     @Test func aConnectionThatIsLostIsMadeAgainWithoutTheCard() throws {
         try time.run {

@@ -477,6 +477,17 @@ import WireSupport
         }
     }
 
+    /// Servers close a connection that stays silent.
+    @Test func connectionThatWaitedLongForTheCameraIsMadeAgain() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let stream = try StreamUnderTest(on: server, video: .changed { $0.openingTime = .seconds(5) })
+            #expect(becomesTrue { server.connectionCount == 2 && server[2].tags.contains { $0.kind == .video } })
+            #expect(server[1].receivedByteCount == 0 && stream.recorder.events("retryAfterHandshake").isEmpty)
+            try stream.stop()
+        }
+    }
+
     @Test func serverHearsNothingOfAStreamWhoseCameraDoesNotOpen() throws {
         try time.run {
             let server = try ScriptedServer()
