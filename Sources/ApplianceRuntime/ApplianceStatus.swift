@@ -25,7 +25,7 @@ struct ApplianceStatus {
     /// What is wrong and how to repair it.
     let details: [String]
 
-    /// What the stream has reported last; empty while there is none.
+    /// The stream's last report; empty without a stream.
     struct StreamReading {
         let status: StreamStatus?
         /// The camera that is on; `nil` where it has no name.

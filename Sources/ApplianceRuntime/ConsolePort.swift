@@ -1,6 +1,6 @@
 import LinuxIO
 
-/// The serial console as board.json names it, or why there is none.
+/// The serial console that board.json names, or why it is not open.
 struct ConsolePort {
     private(set) var console: SerialConsole?
     private(set) var failure: String?

@@ -31,7 +31,7 @@ extension CommandService {
         device.stream.send(.listControls(id))
     }
 
-    /// Of the camera that a computer looks through, if one does.
+    /// Every control, with what is known from the camera that serves a webcam.
     private var controlsWithoutStream: [ControlStatus] {
         let known = (device.webcam.idleControls ?? []).filter { $0.offer.name.isOfCamera }
         return ControlName.allCases.map { name in

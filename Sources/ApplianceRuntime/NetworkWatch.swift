@@ -71,7 +71,7 @@ final class NetworkWatch {
 
     // MARK: Wi-Fi
 
-    /// To be called every few seconds. Each wpa_supplicant has read network.json anew, so what another one has said no longer counts.
+    /// To be called every few seconds. A new wpa_supplicant has read network.json again, so what the old one said is dropped.
     func tick() {
         guard supplicant.tick() else { return }
         let before = wireless

@@ -76,10 +76,10 @@ final class StreamSupervisor {
         let now = MonotonicClock.now()
         switch report {
         case .said(.note(let text)), .said(.log(let text)): device.tell(text)
-        // The device shows how the stream's first target is.
-        case .said(.event(let event, of: let target)) where target?.number ?? 0 == 0: happened(event, now: now)
-        case .said(.event(let event, of: _)):
+        case .said(.event(let event, of: let target)):
             device.report(event, line: event.isWorthKeeping ? event.text : nil)
+            // The device shows how the stream's first target is.
+            if target?.number ?? 0 == 0 { happened(event, now: now) }
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))
@@ -104,7 +104,6 @@ final class StreamSupervisor {
 
     private func happened(_ event: StreamEvent, now: MediaTimestamp) {
         summary.eventHappened(event, start: device.files.device.startQuality)
-        device.report(event, line: event.isWorthKeeping ? event.text : nil)
         device.encoderReported(event, now: now)
         let webcam = device.webcam
         switch event {

@@ -4,7 +4,7 @@ import Media
 import Settings
 import StreamLogic
 
-// The torch and the webcam.
+// The torch.
 extension CommandService {
     /// - Parameter torch: `nil` to ask whether it is lit.
     func torch(_ torch: DeviceDescription.Torch?) -> CommandAnswer {
@@ -34,28 +34,6 @@ extension CommandService {
     }
 
     private var torchAnswer: CommandAnswer { .done([device.appliance.isTorchLit ? "lit" : "dark"]) }
-
-    // MARK: Webcam
-
-    func webcam(_ order: WebcamOrder, for asker: CommandAsker) -> CommandAnswer? {
-        device.personActed()
-        switch order {
-        case .allow:
-            return device.webcam.allow() ? device.webcam.answer : .failed("no program on a computer waits")
-        case .start: return device.webcam.set(true)
-        case .stop:
-            let answer = device.webcam.set(false)
-            // An asker that does not see the events is answered when the gadget is gone.
-            guard answer.isGood, !asker.seesEvents, device.webcam.isEnding else { return answer }
-            return pending.add(.webcamStop, for: asker, now: MonotonicClock.now()) == nil ? answer : nil
-        }
-    }
-
-    /// The gadget is gone, or the kernel keeps it for too long.
-    func webcamStopped() {
-        let stopped = pending.removeAll { if case .webcamStop = $0 { true } else { false } }
-        for command in stopped { command.asker?.answer(device.webcam.answer) }
-    }
 }
 
 extension ApplianceDevice {

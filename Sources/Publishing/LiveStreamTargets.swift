@@ -13,7 +13,7 @@ extension LiveStream: TargetOwner {
         case .mediaFlows: mediaFlows(to: target)
         case .mediaStopped: if target === leading { adaptation.connectionLost() }
         case .stateChanges:
-            // What is written next draws the view anew: it must not say "live" any more.
+            // The next line redraws the view, which must not show "live" by then.
             if target === leading { showSnapshot(isDue: true) }
         case .statusIsDue: reportStatus(of: target)
         case .over: targetEnded(target)

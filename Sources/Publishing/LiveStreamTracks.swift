@@ -48,7 +48,7 @@ extension LiveStream {
         snapshots.take(request)
     }
 
-    /// Only a restart for the size's sake opens the hardware anew in another size than the stream's own, which it encoded before.
+    /// Only a restart that changes the size opens the hardware in a size other than the stream's own, which it encoded before.
     private func sizeNotOpened(_ size: FrameSize, _ reason: String) {
         let own = configuration.dimension.size
         guard configuration.settings.resize == .restart, size != own else { return }

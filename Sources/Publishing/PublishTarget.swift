@@ -26,7 +26,7 @@ final class PublishTarget {
         /// It is reported next.
         case stateChanges
         case statusIsDue
-        /// Nothing is sent any more.
+        /// The server gets nothing more.
         case over
     }
 
@@ -99,7 +99,7 @@ final class PublishTarget {
         perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
     }
 
-    /// The stream does not start: the server hears nothing of it.
+    /// The stream does not start: its connection is closed before the handshake.
     func giveUp() {
         end()
         reporter.emit(.stateChanged(.error))

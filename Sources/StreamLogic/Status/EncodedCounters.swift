@@ -27,6 +27,6 @@ public struct EncodedCounters: Hashable, Sendable {
     /// broken ones are among them.
     public var missedFrames: Int { videoSource.droppedFrames }
 
-    /// For people, behind the other counts; empty where there are none.
+    /// For people, behind the other counts; empty when no frame was missed.
     public var missedText: String { missedFrames > 0 ? ", \(missedFrames) missed" : "" }
 }
