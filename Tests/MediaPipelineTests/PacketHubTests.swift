@@ -136,6 +136,19 @@ import Testing
         }
     }
 
+    @Test func previewThatStartsAgainDropsWhatWaitsAndAsksForAKeyframe() throws {
+        try time.run {
+            let hub = hub()
+            let preview = try sink(of: hub, .preview)
+            hub.append([header(.videoHeader, 1), frame(at: 0, isKey: true), frame(at: 0.04)])
+            MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(2))
+            hub.restart(preview)
+            #expect(requests.count.load(ordering: .relaxed) == 1)
+            hub.append([frame(at: 2), frame(at: 2.04, isKey: true)])
+            #expect(taken(preview).map(\.kind) == [.videoHeader, .video(isKeyframe: true)])
+        }
+    }
+
     @Test func removedSinkGetsNothingMore() throws {
         try time.run {
             let hub = hub()
