@@ -33,9 +33,7 @@ extension JSONValue {
                 return Unmanaged<JSONTreeBuilder>.fromOpaque(context).takeUnretainedValue().received(event.pointee)
             }
         }
-        if builder.isTooDeep {
-            throw JSONTextError(.tooDeep(limit: limits.depth), at: builder.position(at: Int(result.offset)))
-        }
+        if let refusal = builder.refusal { throw refusal }
         guard result.error == CRapidJSONErrorNone, let root = builder.root else {
             let syntax = SyntaxExplanation(text: text, result: result)
             throw JSONTextError(syntax.reason, at: builder.position(at: syntax.offset))

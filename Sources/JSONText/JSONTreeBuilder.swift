@@ -12,7 +12,8 @@ final class JSONTreeBuilder {
     }
 
     private(set) var root: JSONValue?
-    private(set) var isTooDeep = false
+    /// Why the reader was stopped, when that was not for the text's syntax.
+    private(set) var refusal: JSONTextError?
     private let text: ArraySlice<UInt8>
     private let depthLimit: Int
     private var frames: [Frame] = []
@@ -36,8 +37,7 @@ final class JSONTreeBuilder {
         case CRapidJSONEventStartObject, CRapidJSONEventStartArray:
             tracker.passed(upTo: Int(event.offset) + 1)
             guard frames.count < depthLimit else {
-                isTooDeep = true
-                return false
+                return refuse(.tooDeep(limit: depthLimit), at: position)
             }
             frames.append(Frame(isObject: event.kind == CRapidJSONEventStartObject, position: position))
         case CRapidJSONEventEndObject, CRapidJSONEventEndArray:
@@ -51,9 +51,15 @@ final class JSONTreeBuilder {
             frames[frames.count - 1].pendingKey = (string(of: event), position)
         default:
             tracker.passed(upTo: Int(event.offset))
-            add(JSONValue(content(of: event), at: position))
+            guard let content = content(of: event) else { return refuse(.numberTooBig, at: position) }
+            add(JSONValue(content, at: position))
         }
         return true
+    }
+
+    private func refuse(_ reason: JSONTextError.Reason, at position: TextPosition) -> Bool {
+        refusal = JSONTextError(reason, at: position)
+        return false
     }
 
     private func add(_ value: JSONValue) {
@@ -71,16 +77,20 @@ final class JSONTreeBuilder {
         }
     }
 
-    private func content(of event: CRapidJSONEvent) -> JSONValue.Content {
+    /// - Returns: nil for a number beyond the range of `Double`.
+    private func content(of event: CRapidJSONEvent) -> JSONValue.Content? {
         switch event.kind {
         case CRapidJSONEventBool: .bool(event.boolean)
-        case CRapidJSONEventInteger: .integer(event.integer)
-        case CRapidJSONEventUnsigned:
-            Int64(exactly: event.unsigned_integer).map { .integer($0) } ?? .number(Double(event.unsigned_integer))
-        case CRapidJSONEventDouble: .number(event.number)
+        case CRapidJSONEventNumber: number(string(of: event))
         case CRapidJSONEventString: .string(string(of: event))
         default: .null
         }
+    }
+
+    private func number(_ text: String) -> JSONValue.Content? {
+        if let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite else { return nil }
+        return .number(number)
     }
 
     /// A lone surrogate, which only an escape can make, becomes U+FFFD.

@@ -47,6 +47,25 @@ struct JSONParsingTests {
         #expect(places(value) == "1:1{1:2a=1:7}")
     }
 
+    /// Found by fuzzing: RapidJSON's own conversion reads past its table of powers.
+    @Test(arguments: [
+        ("922732.303684467440737095516467440737095516151e-368", 0), ("1e-400", 0), ("5e-324", 5e-324),
+        ("1.7976931348623157e308", 1.7976931348623157e308), ("0.1000000000000000055511151231257827", 0.1),
+        ("-0.0", -0.0), ("9007199254740993.0", 9007199254740992), ("1E+2", 100),
+    ])
+    func fractionsBecomeTheNearestNumber(text: String, number: Double) throws {
+        guard case .number(let value) = try parse(text).content else {
+            Issue.record("no fraction")
+            return
+        }
+        #expect(value.bitPattern == number.bitPattern)
+    }
+
+    @Test(arguments: ["1e309", "-1e309", "1e99999999999", "0.1e310", String(repeating: "9", count: 310)])
+    func aNumberBeyondDoubleIsTooBig(text: String) {
+        #expect(fault("[\(text)]") == "1:2: the number is too big")
+    }
+
     @Test func numbersKeepTheirKind() throws {
         guard
             case .array(let numbers) = try parse(

@@ -14,9 +14,7 @@ extern "C" {
 typedef enum {
     CRapidJSONEventNull,
     CRapidJSONEventBool,
-    CRapidJSONEventInteger,
-    CRapidJSONEventUnsigned,
-    CRapidJSONEventDouble,
+    CRapidJSONEventNumber,
     CRapidJSONEventString,
     CRapidJSONEventKey,
     CRapidJSONEventStartObject,
@@ -30,10 +28,7 @@ typedef struct {
     // Where the reader stands: behind a value or key, at the bracket of an object or array.
     size_t offset;
     bool boolean;
-    int64_t integer;
-    uint64_t unsigned_integer;
-    double number;
-    // Of a string or key; valid during the callback, may hold zeros.
+    // Of a number, string or key; valid during the callback, may hold zeros.
     const char *text;
     size_t length;
 } CRapidJSONEvent;
