@@ -63,9 +63,17 @@ let package = Package(
 
         // Engines: threads around the core.
         .target(
+            name: "VideoCapture",
+            dependencies: ["StreamLogic", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media"]),
+        .target(
+            name: "Encoding",
+            dependencies: [
+                "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
+            ]),
+        .target(
             name: "MediaPipeline",
             dependencies: [
-                "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
+                "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
                 "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
             ]),
         .target(
@@ -77,8 +85,8 @@ let package = Package(
         .target(
             name: "Publishing",
             dependencies: [
-                "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
-                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+                "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream",
+                "Transport", "Settings", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
@@ -100,7 +108,7 @@ let package = Package(
                 "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
-                "SyntheticSources", "FileSources", "JSONText", "MediaPipeline",
+                "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "Encoding", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "WebcamService", "USBVideo", "BoardIO",
             ]),
 
@@ -218,7 +226,8 @@ let package = Package(
         .target(
             name: "PipelineSupport",
             dependencies: [
-                "MediaPipeline", "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO", "Media", "MediaTestSupport",
+                "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "DevicePorts", "LinuxIO",
+                "Media", "MediaTestSupport",
             ], path: "Tests/PipelineSupport"),
         .target(
             name: "WireSupport",
@@ -227,7 +236,7 @@ let package = Package(
         .testTarget(
             name: "PublishingTests",
             dependencies: [
-                "Publishing", "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+                "Publishing", "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
                 "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
@@ -241,8 +250,8 @@ let package = Package(
         .testTarget(
             name: "MediaPipelineTests",
             dependencies: [
-                "MediaPipeline", "StreamLogic", "StreamQuality", "SoftwareEncoding", "SyntheticSources", "DevicePorts",
-                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -274,7 +283,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 let builtForSize = [
     "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
-    "BoardIO", "JSONText", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
+    "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

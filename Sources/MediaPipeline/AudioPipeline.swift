@@ -1,4 +1,5 @@
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import SoftwareEncoding
@@ -45,7 +46,7 @@ final class AudioPipeline {
             try encodeAll(until: end)
             let note = source.endingNote
             if fillsWithSilence, let note {
-                context.reports.send(.note(.audio, "\(note); silence follows"))
+                context.reports.send(.audio(.note("\(note); silence follows")))
                 source = SilenceSource(format: source.format, stop: context.stop)
                 try encodeAll(until: end)
             }
@@ -81,7 +82,7 @@ final class AudioPipeline {
             hasStarted = true
             let format = source.format
             let start = SourceStart.microphone(sampleRate: format.sampleRate, channelCount: format.channelCount)
-            context.reports.send(.source(.started(start)))
+            context.reports.send(.audio(.source(.started(start))))
         }
         let orders = context.requests.takeAudioRequests(at: block.captureTime)
         if let bitrate = orders.bitrate { try encoder.setBitrate(bitrate) }

@@ -39,7 +39,7 @@ struct AudioTrack {
     ) throws -> (any AudioSource)? {
         do {
             return try settings.audio.open(sampleRate: settings.audioQuality.sampleRate, stop: stop) {
-                reports.send($0)
+                reports.send(.audio($0))
             }
         } catch {
             throw StreamFailure(.microphoneUnavailable, "\(error)")

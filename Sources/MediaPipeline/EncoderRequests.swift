@@ -6,6 +6,7 @@ import Media
 import StreamLogic
 import StreamQuality
 import Synchronization
+import VideoCapture
 
 /// What the thread `stream` wants of the encoders. Each encoder's thread takes its part before its next frame or block of
 /// samples.
@@ -46,11 +47,6 @@ public final class EncoderRequests: Sendable {
         var isMuted: Bool?
         /// `nil` until the frame is known that it belongs to.
         var time: MediaTimestamp?
-    }
-
-    struct CameraWish: Sendable {
-        let name: String
-        let time: MediaTimestamp
     }
 
     fileprivate struct Orders {

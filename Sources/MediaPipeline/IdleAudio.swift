@@ -48,7 +48,7 @@ public struct IdleAudio: Sendable {
         microphones.change(settings.controls.filter { microphones.offer($0.name) != nil }, for: nil)
         var lost = LostMicrophones(of: settings.audio.microphones.count)
         while let block = try source.nextBlock(frameCount: AACEncoder.framesPerPacket) {
-            for case .source(let event) in reports.takeAll() { lost.changed(event) }
+            for case .audio(.source(let event)) in reports.takeAll() { lost.changed(event) }
             learned(lost.problem)
             sink.offer(block, format: source.format)
         }

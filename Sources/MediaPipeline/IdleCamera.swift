@@ -3,6 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
+import VideoCapture
 
 /// A camera that is open without a stream: its frames look as a stream's would.
 struct IdleCamera {

@@ -75,7 +75,7 @@ public struct IdleFrames: Sendable {
                 report(.controls(camera.controlStatuses))
             }
             // One that is away would repeat its last frame: for a stream that must go on, not for a screen that has words to show.
-            for case .source(.interrupted(_, _, let reason)) in camera.reports.takeAll() {
+            for case .video(.source(.interrupted(_, _, let reason))) in camera.reports.takeAll() {
                 throw StreamFailure(.cameraUnavailable, reason)
             }
             seen()

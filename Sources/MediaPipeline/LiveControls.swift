@@ -3,6 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
+import VideoCapture
 
 /// The camera's controls while a stream runs: asks it for changes, waits for what it says, and tells it. Used by the video
 /// thread.
@@ -38,14 +39,14 @@ final class LiveControls {
         reportRefusals()
         guard !request.changes.isEmpty else {
             look()
-            return reports.send(.controlled([], request.id))
+            return reports.send(.video(.controlled([], request.id)))
         }
         do throws(ControlError) {
             try camera.controlOffers.check(request.changes)
             try camera.apply(request.changes)
             waiting.append((ControlConfirmation(request.changes, at: MonotonicClock.now()), request.id))
         } catch {
-            reports.send(.controlRefused(error, request.id))
+            reports.send(.video(.controlRefused(error, request.id)))
         }
     }
 
@@ -59,7 +60,7 @@ final class LiveControls {
         var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
         for var request in waiting {
             if let readings = request.confirmation.readings(by: report, now: now) {
-                reports.send(.controlled(readings, request.id))
+                reports.send(.video(.controlled(readings, request.id)))
             } else {
                 stillWaiting.append(request)
             }
@@ -71,7 +72,7 @@ final class LiveControls {
     private func reportRefusals() {
         while let refusal = camera?.takeRefusal() {
             guard !waiting.isEmpty else { continue }
-            reports.send(.controlRefused(refusal, takeRequest(of: refusal)?.id))
+            reports.send(.video(.controlRefused(refusal, takeRequest(of: refusal)?.id)))
         }
     }
 
@@ -89,7 +90,7 @@ final class LiveControls {
             let readings = confirmation.changes.map { change in
                 ControlReading(change.name, change.value, reported: Self.answerAfterSwitch)
             }
-            reports.send(.controlled(readings, id))
+            reports.send(.video(.controlled(readings, id)))
         }
         waiting = []
         look()

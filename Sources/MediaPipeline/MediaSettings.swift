@@ -1,10 +1,12 @@
 import Controls
 import DevicePorts
+import Encoding
 import FrameFiltering
 import Media
 import SoftwareEncoding
 import StreamQuality
 import SyntheticSources
+import VideoCapture
 
 /// What is to be captured, and how it is to be encoded.
 public struct MediaSettings: Sendable {

@@ -1,46 +1,12 @@
 import Controls
 import DevicePorts
+import Encoding
 import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
-
-/// What the threads of encoders and audio report to the thread `stream`.
-public enum TrackEvent: Sendable {
-    public typealias Track = StreamTrack
-
-    /// The track's last packet is in the hub. A note when the source ended by itself.
-    case ended(Track, note: String?)
-    /// Something about the source that people and scripts should know.
-    case note(Track, String)
-    /// A device was lost or has come back.
-    case source(SourceEvent)
-    case snapshot(SnapshotAnswer)
-    case brightness(Brightness)
-    /// The first frame of another camera was encoded.
-    /// - Parameter after: since it was asked for.
-    case cameraSwitched(to: String, after: Duration)
-    /// The camera that was asked for does not come; the one before stays.
-    case cameraSwitchFailed(String, reason: String)
-    case encoder(StreamEvent)
-    /// What people should know of an encoder that goes on.
-    case encoderNote(String)
-    /// The encoder did not take a setting, and goes on with the one before.
-    case settingRefused(String)
-    /// The encoder does not encode frames of the wanted size, and goes on with those before.
-    case sizeRefused(String, keeping: FrameSize)
-    /// The hardware, opened for a stream that starts again, does not encode frames of this size.
-    case sizeNotOpened(String, FrameSize)
-    /// The camera says what it did.
-    case controlled([ControlReading], CommandID?)
-    /// The files that another chain of filters needs were read, or one of them cannot be used.
-    case filtersLoaded(Result<LoadedFilters, FilteringError>, CommandID?)
-    /// The camera stays as it is.
-    case controlRefused(ControlError, CommandID?)
-    case failed(StreamFailure)
-}
 
 /// Sources and encoders of a stream, opened before it is published, and the threads they run on.
 public final class MediaTracks {

@@ -1,6 +1,6 @@
+import Encoding
 import LinuxIO
 import StreamLogic
-import Synchronization
 
 /// The parts of a stream that its sources, encoders and their threads share.
 public struct StreamContext: Sendable {
@@ -25,14 +25,4 @@ public struct StreamContext: Sendable {
         self.stop = stop
         self.console = console
     }
-}
-
-/// Every thread of a stream's sources and encoders adds to them.
-public final class SharedCounters: Sendable {
-    private let counters = Mutex(EncodedCounters())
-
-    public init() {}
-
-    public var snapshot: EncodedCounters { counters.withLock { $0 } }
-    public func update(_ body: (inout EncodedCounters) -> Void) { counters.withLock { body(&$0) } }
 }

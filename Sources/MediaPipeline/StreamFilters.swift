@@ -36,7 +36,7 @@ final class StreamFilters {
     /// From the next frame on.
     func use(_ filters: LoadedFilters) {
         // What was left out of the chain before has its chance in this one.
-        while let filter = pass.restoreLast() { reports.send(.encoder(.filterRestored(filter))) }
+        while let filter = pass.restoreLast() { reports.send(.video(.changed(.filterRestored(filter)))) }
         pass.use(filters)
         hasReportedFailure = false
         budget.chainChanged()
@@ -63,7 +63,7 @@ final class StreamFilters {
     private func reportFailure(_ reason: String) {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true
-        reports.send(.encoderNote("filters do not work on these frames: \(reason)"))
+        reports.send(.video(.filtersFailed(reason: reason)))
     }
 
     /// With each frame that was encoded.
@@ -92,8 +92,8 @@ final class StreamFilters {
 
     private func perform(_ action: FilterBudget.Action?) {
         switch action {
-        case .drop: if let filter = pass.dropMostExpensive() { reports.send(.encoder(.filterDropped(filter))) }
-        case .restore: if let filter = pass.restoreLast() { reports.send(.encoder(.filterRestored(filter))) }
+        case .drop: if let filter = pass.dropMostExpensive() { reports.send(.video(.changed(.filterDropped(filter)))) }
+        case .restore: if let filter = pass.restoreLast() { reports.send(.video(.changed(.filterRestored(filter)))) }
         case nil: break
         }
     }

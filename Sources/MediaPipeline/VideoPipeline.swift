@@ -1,9 +1,11 @@
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
+import VideoCapture
 
 /// Source and encoder: the work of the video thread.
 final class VideoPipeline {
@@ -122,7 +124,7 @@ final class VideoPipeline {
                 context.counters.update { $0.decimatedFrames += 1 }
                 continue
             }
-            if let seen = brightness.look(at: frame, from: source) { context.reports.send(.brightness(seen)) }
+            if let seen = brightness.look(at: frame, from: source) { context.reports.send(.video(.brightness(seen))) }
             let start = MonotonicClock.now()
             let isLate = end.map { frame.captureTime >= $0 } ?? false
             let pause = context.requests.pause
@@ -154,7 +156,7 @@ final class VideoPipeline {
         guard !hasStarted else { return }
         hasStarted = true
         let name = source.switcher?.name ?? source.cameraModel ?? source.origin
-        context.reports.send(.source(.started(.camera(name, frame.layout.size, source.frameRate))))
+        context.reports.send(.video(.source(.started(.camera(name, frame.layout.size, source.frameRate)))))
     }
 
     /// - Returns: whether a pause starts or ends with this frame.
@@ -208,7 +210,7 @@ final class VideoPipeline {
         } catch {
             // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }
-            context.reports.send(.sizeRefused("\(error)", keeping: size))
+            context.reports.send(.encoder(.sizeRefused("\(error)", keeping: size)))
         }
     }
 
@@ -226,7 +228,7 @@ final class VideoPipeline {
         } catch {
             // The recovery has given up: there is no encoder any more.
             if error is StreamFailure { throw error }
-            context.reports.send(.settingRefused("\(error)"))
+            context.reports.send(.encoder(.settingRefused("\(error)")))
         }
     }
 

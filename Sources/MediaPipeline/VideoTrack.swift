@@ -1,11 +1,13 @@
 import Controls
 import DevicePorts
+import Encoding
 import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamLogic
 import StreamQuality
+import VideoCapture
 
 /// The video's source and encoder, opened and fitted to each other.
 public struct VideoTrack {
@@ -29,7 +31,9 @@ public struct VideoTrack {
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
         let (console, reports) = (context.console, context.reports)
-        let output = VideoOutput(hub: context.hub, counters: context.counters, reports: reports)
+        let output = VideoOutput(hub: context.hub, counters: context.counters) {
+            reports.send(.encoder($0))
+        }
         if settings.dimension.isRounded {
             console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
@@ -108,9 +112,9 @@ public struct VideoTrack {
                 settings, point: point, maximum: maximum, sourceRate: source.frameRate)
             let factory = settings.encoder.factory(
                 for: EncoderNeeds(
-                    frames: source.frames,
-                    maySwitchCameras: settings.cameras.count > 1,
-                    isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output, reports: reports))
+                    frames: source.frames, maySwitchCameras: settings.cameras.count > 1,
+                    isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output
+                ) { reports.send(.encoder($0)) })
             encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
             self.factory = factory
             self.configuration = configuration
@@ -152,10 +156,10 @@ public struct VideoTrack {
     ) throws -> AdjustedSource? {
         do {
             guard settings.cameras.isEmpty else {
-                let switcher = try CameraSwitcher(settings.switchableCameras, requests: requests, stop: stop) {
-                    reports.send(.source($0))
+                let switcher = try CameraSwitcher(settings.switchableCameras, takeWish: requests.takeCamera, stop: stop) {
+                    reports.send(.video(.source($0)))
                 } failed: {
-                    reports.send(.cameraSwitchFailed($0, reason: $1))
+                    reports.send(.video(.cameraSwitchFailed($0, reason: $1)))
                 }
                 return switcher.map { prepared(AdjustedSource($0, streamSize: settings.dimension.size), settings) }
             }
@@ -178,7 +182,7 @@ public struct VideoTrack {
         let deadline = MonotonicClock.now() + contentionTimeout
         while true {
             do {
-                return try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.source($0)) }
+                return try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.video(.source($0))) }
             } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
                 guard !stop.isSignalled(until: MonotonicClock.now() + retryInterval) else { throw error }
             }

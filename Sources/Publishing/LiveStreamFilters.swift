@@ -42,7 +42,7 @@ extension LiveStream {
             _ = try NamedThread("filters", mayBlock: true) {
                 [chain, reports = trackReports, previous = filterChanges.filters] in
                 let result = Result { () throws(FilteringError) in try LoadedFilters(chain, reusing: previous) }
-                reports.send(.filtersLoaded(result, request.id))
+                reports.send(.video(.filtersLoaded(result, request.id)))
             }
         } catch {
             filterChanges.isLoading = false

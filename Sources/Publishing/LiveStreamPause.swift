@@ -31,7 +31,7 @@ extension LiveStream {
                     control.setPauseImage(try StillImage(reading: path))
                 } catch {
                     control.setPauseImage(nil)
-                    reports.send(.encoder(.pauseImageUnusable(reason: "\(error)")))
+                    reports.send(.video(.changed(.pauseImageUnusable(reason: "\(error)"))))
                 }
             }
         } catch {

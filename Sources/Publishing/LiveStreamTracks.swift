@@ -1,3 +1,4 @@
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline
@@ -13,14 +14,35 @@ extension LiveStream {
             // Audio alone is no use when the video has ended.
             if track == .video { stopTracks.signal() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
-        case .note(let track, let note): reporter.emit(.sourceEnded(track, note: note))
-        case .source(let event): reporter.emit(.source(event))
+        case .video(let event): videoReported(event)
+        case .encoder(let event): encoderReported(event)
+        case .audio(.source(let event)): reporter.emit(.source(event))
+        case .audio(.note(let note)): reporter.emit(.sourceEnded(.audio, note: note))
         case .snapshot(let answer): reporter.emit(.snapshot(answer))
-        case .brightness(let brightness): reporter.tell(brightness)
-        case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
+        case .failed(let cause):
+            failure = failure ?? cause
+            stop()
+        }
+    }
+
+    private func videoReported(_ event: VideoEvent) {
+        switch event {
+        case .source(let event): reporter.emit(.source(event))
         case .cameraSwitchFailed(let name, let reason): cameraSwitchFailed(name, reason)
-        case .encoder(let event): reporter.emit(event)
-        case .encoderNote(let note): reporter.log("warning: \(note)")
+        case .brightness(let brightness): reporter.tell(brightness)
+        case .controlled(let readings, let id): controlled(readings, id)
+        case .controlRefused(let error, let id): refusedByCamera(error, id)
+        case .filtersLoaded(let result, let id): filtersLoaded(result, id)
+        case .changed(let event): reporter.emit(event)
+        case .filtersFailed(let reason): reporter.log("warning: filters do not work on these frames: \(reason)")
+        }
+    }
+
+    private func encoderReported(_ event: EncoderEvent) {
+        switch event {
+        case .changed(let event): reporter.emit(event)
+        case .note(let note): reporter.log("warning: \(note)")
+        case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
         case .sizeRefused(let reason, let size):
             // A later change of settings is not to ask for it again.
             configuration.settings.resize = .never
@@ -28,12 +50,6 @@ extension LiveStream {
             refuse("frames stay at \(size): \(reason)")
         case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
         case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
-        case .controlled(let readings, let id): controlled(readings, id)
-        case .controlRefused(let error, let id): refusedByCamera(error, id)
-        case .filtersLoaded(let result, let id): filtersLoaded(result, id)
-        case .failed(let cause):
-            failure = failure ?? cause
-            stop()
         }
     }
 

@@ -1,3 +1,4 @@
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline

@@ -9,6 +9,7 @@ import SyntheticSources
 import Testing
 
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// Frames of 64x32 in four quarters, with these lumas from the upper left one on.
 private let quarters: [UInt8] = [40, 90, 140, 190]

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// Several cameras as one source: which one's frames come, and what becomes of a camera that does not come.
 @Suite struct CameraSwitcherTests {
@@ -44,7 +45,7 @@ import Testing
             SwitchableCamera(name: name) { stop in try FakeCamera(script, stop: stop) }
         }
         let cameras = [first] + others
-        let switcher = try CameraSwitcher(cameras, requests: requests, stop: stop) { [reported] in
+        let switcher = try CameraSwitcher(cameras, takeWish: requests.takeCamera, stop: stop) { [reported] in
             reported.send($0)
         } failed: { [failures] in
             failures.send("\($0): \($1)")

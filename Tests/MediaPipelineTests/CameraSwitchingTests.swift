@@ -12,7 +12,9 @@ import Synchronization
 import SyntheticSources
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// Two cameras with different frames in one stream, from their openings to the encoders: scripted hardware for each.
 @Suite(.serialized) struct CameraSwitchingTests {
@@ -287,11 +289,11 @@ private final class SentFrames {
         }
         for report in reports.takeAll() {
             switch report {
-            case .cameraSwitched(let name, _):
+            case .encoder(.cameraSwitched(let name, _)):
                 switches.append(name)
                 countsAtSwitches.append(all.count)
-            case .cameraSwitchFailed(let name, let reason): failures.append("\(name): \(reason)")
-            case .encoderNote(let note): notes.append(note)
+            case .video(.cameraSwitchFailed(let name, let reason)): failures.append("\(name): \(reason)")
+            case .encoder(.note(let note)): notes.append(note)
             default: break
             }
         }

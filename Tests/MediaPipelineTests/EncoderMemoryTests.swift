@@ -10,7 +10,9 @@ import Synchronization
 import SyntheticSources
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
+@testable import VideoCapture
 
 private let size = FrameSize(width: 64, height: 48)
 private let planar = FrameLayout(packed: .i420, size: size)
@@ -38,11 +40,12 @@ private let configuration = VideoEncoderConfiguration(
     }
 
     private func encoder(_ layout: FrameLayout, _ kind: FrameMemoryKind) throws -> FallbackEncoder {
-        try FallbackEncoder(
+        let report: @Sendable (EncoderEvent) -> Void = { [reports] in reports.send(.encoder($0)) }
+        return try FallbackEncoder(
             path: unusedNode(), configuration: configuration,
             needs: EncoderNeeds(
                 frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: kind), inUse: EncoderInUse(),
-                output: VideoOutput(hub: hub, counters: counters, reports: reports), reports: reports),
+                output: VideoOutput(hub: hub, counters: counters, report: report), report: report),
             opening: .now, openHardware: try openings.opening())
     }
 
@@ -51,7 +54,7 @@ private let configuration = VideoEncoderConfiguration(
     }
 
     private var encoderEvents: [StreamEvent] {
-        reports.takeAll().compactMap { if case .encoder(let event) = $0 { event } else { nil } }
+        reports.takeAll().compactMap { if case .encoder(.changed(let event)) = $0 { event } else { nil } }
     }
 
     @Test(arguments: [

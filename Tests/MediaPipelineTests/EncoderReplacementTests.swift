@@ -5,6 +5,7 @@ import PipelineSupport
 import StreamQuality
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 /// A stream that ends to start again with other encoders, and encoders' threads that answer as early as they can. The

@@ -9,6 +9,7 @@ import StreamQuality
 import Synchronization
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 /// Another frame size while hardware encodes: each size has scripted hardware of its own.
@@ -21,7 +22,7 @@ import Testing
     private let hub: PacketHub
     private let queue: SinkBuffer
     private let counters = SharedCounters()
-    private let reports: Mailbox<TrackEvent>
+    private let reports: Mailbox<EncoderEvent>
     private let hardware = Hardware()
 
     /// What opens for a size, or why it does not.
@@ -82,8 +83,8 @@ import Testing
             needs: EncoderNeeds(
                 frames: SourceFrames(
                     layouts: SourceLayouts(FrameLayout(packed: .i420, size: Self.large)), memoryKind: .pooled),
-                inUse: EncoderInUse(), output: VideoOutput(hub: hub, counters: counters, reports: reports),
-                reports: reports),
+                inUse: EncoderInUse(), output: VideoOutput(hub: hub, counters: counters, report: reports.send),
+                report: reports.send),
             opening: .now
         ) { configuration, _, _, isProven in try hardware.open(configuration, isProven: isProven) }
     }

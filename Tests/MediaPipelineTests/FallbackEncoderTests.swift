@@ -9,6 +9,7 @@ import StreamQuality
 import Synchronization
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 private struct Refusal: EncoderFailure {
@@ -26,7 +27,7 @@ private struct Refusal: EncoderFailure {
     private let hub: PacketHub
     private let queue: SinkBuffer
     private let counters = SharedCounters()
-    private let reports: Mailbox<TrackEvent>
+    private let reports: Mailbox<EncoderEvent>
     private let output: VideoOutput
     private let inUse = EncoderInUse()
     private let script: ScriptedEncoder.Script
@@ -40,7 +41,7 @@ private struct Refusal: EncoderFailure {
         (hub, queue) = (media.hub, media.target)
         hub.mediaStarted(at: .zero)
         reports = try Mailbox()
-        output = VideoOutput(hub: hub, counters: counters, reports: reports)
+        output = VideoOutput(hub: hub, counters: counters, report: reports.send)
         script = try ScriptedEncoder.Script()
     }
 
@@ -53,7 +54,7 @@ private struct Refusal: EncoderFailure {
             path: node, configuration: configuration,
             needs: EncoderNeeds(
                 frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf), inUse: inUse,
-                output: output, reports: reports),
+                output: output, report: reports.send),
             opening: opening
         ) { _, _, _, _ in
             let count = refused.withLock { count in
@@ -82,7 +83,7 @@ private struct Refusal: EncoderFailure {
     }
 
     private var events: [StreamEvent] {
-        reports.takeAll().compactMap { if case .encoder(let event) = $0 { event } else { nil } }
+        reports.takeAll().compactMap { if case .changed(let event) = $0 { event } else { nil } }
     }
 
     private func packets() -> [EncodedPacket] {

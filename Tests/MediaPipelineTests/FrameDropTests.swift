@@ -5,7 +5,9 @@ import MediaTestSupport
 import Synchronization
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// A thread that drops a frame's last reference holds no lock meanwhile: whoever waits for that lock would wait for the frame's
 /// source.

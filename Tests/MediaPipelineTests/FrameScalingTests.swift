@@ -8,6 +8,7 @@ import StreamLogic
 import StreamQuality
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 /// A grey frame of a device, counted while somebody holds it.
@@ -212,10 +213,10 @@ private final class LeasedArray: FrameMemory {
     @Test func hardwareGetsScaledFramesWhereTheyAre() throws {
         try time.run {
             let encoders = try ScriptedEncoder.Script()
-            let reports = try Mailbox<TrackEvent>()
+            let reports = try Mailbox<EncoderEvent>()
             let hub = PacketHub(tracks: 1)
             hub.mediaStarted(at: .zero)
-            let output = VideoOutput(hub: hub, counters: SharedCounters(), reports: reports)
+            let output = VideoOutput(hub: hub, counters: SharedCounters(), report: reports.send)
             let configuration = VideoEncoderConfiguration(
                 size: size, frameRate: FrameRate(framesPerSecond: 30), bitrate: Bitrate(kilobitsPerSecond: 264),
                 profile: .baseline, level: .level3_0, keyframeInterval: 60)
@@ -225,7 +226,7 @@ private final class LeasedArray: FrameMemory {
                 path: unusedNode(), configuration: configuration,
                 needs: EncoderNeeds(
                     frames: SourceFrames(layouts: SourceLayouts(layout), memoryKind: .dmabuf), inUse: EncoderInUse(),
-                    output: output, reports: reports),
+                    output: output, report: reports.send),
                 scalingDevice: device(), opening: .now
             ) { _, layout, kind, _ in
                 opened.send("\(layout.format) \(layout.size) \(kind)")
@@ -239,7 +240,7 @@ private final class LeasedArray: FrameMemory {
             let content = encoders.content.withLock { $0 }
             #expect(content.sizes == [size] && content.ordinaryInputs == 10 && encoder.conversionCount == 10)
             #expect(opened.takeAll() == ["nv12 64x48 dmabuf"])
-            let notes = reports.takeAll().compactMap { if case .encoderNote(let note) = $0 { note } else { nil } }
+            let notes = reports.takeAll().compactMap { if case .note(let note) = $0 { note } else { nil } }
             #expect(notes.count == 1)
             try encoder.finish()
         }

@@ -23,7 +23,7 @@ import Testing
             var count = 1
             /// Why they do not open.
             var failure: String?
-            var notify: (@Sendable (TrackEvent) -> Void)?
+            var notify: (@Sendable (AudioEvent) -> Void)?
         }
 
         let content = Mutex(Content())
@@ -35,7 +35,7 @@ import Testing
         }
 
         func open(
-            sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (TrackEvent) -> Void
+            sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (AudioEvent) -> Void
         ) throws -> (any AudioSource)? {
             let failure = content.withLock { content in
                 content.notify = notify

@@ -7,6 +7,7 @@ import StreamLogic
 import Testing
 
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// What becomes of changes of a camera's controls, as the one hears it who asked for them.
 @Suite struct LiveControlsTests {
@@ -28,9 +29,9 @@ import Testing
     private func answers() -> [String] {
         reports.takeAll().compactMap { report -> String? in
             switch report {
-            case .controlled(let readings, let id):
+            case .video(.controlled(let readings, let id)):
                 "\(id?.number ?? 0): \(readings.map(\.description).joined(separator: ", "))"
-            case .controlRefused(let error, let id): "\(id?.number ?? 0): \(error)"
+            case .video(.controlRefused(let error, let id)): "\(id?.number ?? 0): \(error)"
             default: nil
             }
         }
@@ -47,7 +48,7 @@ import Testing
             SwitchableCamera(name: name) { stop in try FakeCamera(script, stop: stop) }
         }
         let switcher = try CameraSwitcher(
-            cameras, requests: requests, stop: stop, notify: { _ in }, failed: { _, _ in })
+            cameras, takeWish: requests.takeCamera, stop: stop, notify: { _ in }, failed: { _, _ in })
         return AdjustedSource(try #require(switcher), streamSize: FrameSize(width: 64, height: 48))
     }
 

@@ -6,6 +6,7 @@ import StreamQuality
 import Synchronization
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 @Suite struct PacketHubTests {

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// A camera that is unplugged, silent or late, as its stream sees it.
 @Suite struct ResilientCameraTests {

@@ -5,6 +5,7 @@ import SoftwareEncoding
 import Testing
 
 @testable import MediaPipeline
+@testable import VideoCapture
 
 /// Gives frames of 4x2 pixels, the luma of each one more than that of the one before.
 private final class CountingSource: VideoSource {

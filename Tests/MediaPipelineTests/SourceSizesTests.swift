@@ -10,6 +10,7 @@ import Synchronization
 import SyntheticSources
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 /// A camera that gives its frames in two sizes by itself, from its opening to the encoders: scripted hardware for each size.
@@ -121,7 +122,7 @@ import Testing
     }
 
     private var notes: [String] {
-        reports.takeAll().compactMap { if case .encoderNote(let note) = $0 { note } else { nil } }
+        reports.takeAll().compactMap { if case .encoder(.note(let note)) = $0 { note } else { nil } }
     }
 
     private var selected: [FrameSize] { script.content.withLock { $0.selectedSizes } }

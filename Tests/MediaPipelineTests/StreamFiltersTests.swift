@@ -107,8 +107,8 @@ import Testing
             stream.frameDone(after: .nanoseconds(9 * (stream.readings[0].nanoseconds - before)), at: time)
             return reports.takeAll().compactMap {
                 switch $0 {
-                case .encoder(.filterDropped(let filter)): "without \(filter)"
-                case .encoder(.filterRestored(let filter)): "with \(filter)"
+                case .video(.changed(.filterDropped(let filter))): "without \(filter)"
+                case .video(.changed(.filterRestored(let filter))): "with \(filter)"
                 default: nil
                 }
             }
@@ -134,7 +134,9 @@ import Testing
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         #expect(memory.bytes.allSatisfy { $0 == 90 } && stream.readings.map(\.frames) == [0])
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
-        let notes = reports.takeAll().compactMap { if case .encoderNote(let note) = $0 { note } else { nil } }
-        #expect(notes == ["filters do not work on these frames: their memory is not to be written"])
+        let reasons = reports.takeAll().compactMap {
+            if case .video(.filtersFailed(let reason)) = $0 { reason } else { nil }
+        }
+        #expect(reasons == ["their memory is not to be written"])
     }
 }

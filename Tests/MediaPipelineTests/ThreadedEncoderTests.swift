@@ -6,6 +6,7 @@ import MediaTestSupport
 import Synchronization
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 @Suite(.serialized) struct ThreadedEncoderTests {

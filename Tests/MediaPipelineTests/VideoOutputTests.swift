@@ -5,6 +5,7 @@ import PipelineSupport
 import StreamQuality
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 
 struct VideoOutputTests {
@@ -18,7 +19,7 @@ struct VideoOutputTests {
         let media = try HubWithTarget()
         (hub, queue) = (media.hub, media.target)
         hub.mediaStarted(at: start)
-        output = try VideoOutput(hub: hub, counters: counters, reports: Mailbox())
+        output = VideoOutput(hub: hub, counters: counters) { _ in }
     }
 
     private func header(_ byte: UInt8) -> EncodedPacket {

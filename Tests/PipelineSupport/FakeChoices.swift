@@ -1,9 +1,11 @@
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline
 import MediaTestSupport
 import StreamLogic
+import VideoCapture
 
 /// A fake camera where a stream wants frames from.
 public struct FakeCameraChoice: VideoSourceChoice {

@@ -1,3 +1,4 @@
+import Encoding
 import Media
 import MediaPipeline
 import StreamQuality

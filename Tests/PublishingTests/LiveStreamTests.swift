@@ -11,6 +11,7 @@ import Synchronization
 import SyntheticSources
 import Testing
 import Transport
+import VideoCapture
 import WireSupport
 
 @testable import Publishing

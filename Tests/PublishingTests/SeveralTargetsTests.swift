@@ -1,5 +1,6 @@
 import Bitstream
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline

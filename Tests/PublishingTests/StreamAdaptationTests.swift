@@ -5,6 +5,7 @@ import PipelineSupport
 import StreamQuality
 import Testing
 
+@testable import Encoding
 @testable import MediaPipeline
 @testable import Publishing
 

@@ -5,6 +5,7 @@ import LinuxIO
 import Media
 import MediaPipeline
 import StreamLogic
+import VideoCapture
 
 /// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {

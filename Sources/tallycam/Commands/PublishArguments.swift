@@ -9,6 +9,7 @@ import Settings
 import StreamLogic
 import StreamQuality
 import Transport
+import VideoCapture
 
 /// What `tallycam publish` was asked for, checked.
 struct PublishArguments {

@@ -4,6 +4,7 @@ import MediaPipeline
 import Publishing
 import SoftwareEncoding
 import StreamQuality
+import VideoCapture
 
 /// Options of `tallycam publish` that say how sources are taken.
 enum SourceOptions {

@@ -15,6 +15,7 @@ import StreamLogic
 import StreamQuality
 import SyntheticSources
 import USBVideo
+import VideoCapture
 
 /// Streams with the devices of this machine.
 struct MachineStreams: StreamEngine {

@@ -88,14 +88,14 @@ enum AudioInput: AudioSourceChoice {
     }
 
     func open(
-        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (TrackEvent) -> Void
+        sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (AudioEvent) -> Void
     ) throws -> (any AudioSource)? {
         switch self {
         case .embedded(let source):
             return try source.open(sampleRate: sampleRate, stop: stop).map { try Self.fitted($0, sampleRate) }
         case .movie(let movie, let isOptional):
             let opened = try movie.openAudio(isOptional: isOptional, sampleRate: sampleRate, stop: stop) {
-                notify(.note(.audio, $0))
+                notify(.note($0))
             }
             return try Self.fitted(opened, sampleRate)
         case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
@@ -194,13 +194,13 @@ struct AudioPart {
     private static let gapThreshold = Duration.milliseconds(250)
 
     fileprivate func open(
-        sampleRate: Int, stop: EventFD, _ notify: @escaping @Sendable (TrackEvent) -> Void
+        sampleRate: Int, stop: EventFD, _ notify: @escaping @Sendable (AudioEvent) -> Void
     ) throws -> MicrophoneSource? {
         let report: @Sendable (MicrophoneSource.Event) -> Void = { [name] event in
             switch event {
             case .interrupted(let reason): notify(.source(.interrupted(.audio, source: name, reason: reason)))
             case .returned(let gap): notify(.source(.returned(.audio, source: name, after: gap)))
-            case .ended(let note): notify(.note(.audio, "\(note); silence follows"))
+            case .ended(let note): notify(.note("\(note); silence follows"))
             }
         }
         func microphone(_ opened: any AudioSource) throws -> MicrophoneSource {

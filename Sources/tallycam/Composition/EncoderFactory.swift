@@ -1,4 +1,5 @@
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline

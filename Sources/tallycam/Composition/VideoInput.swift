@@ -9,6 +9,7 @@ import StreamQuality
 import Synchronization
 import SyntheticSources
 import V4L2Devices
+import VideoCapture
 
 /// Where frames come from: a camera, or a source that needs none.
 enum VideoInput: VideoSourceChoice, Hashable {

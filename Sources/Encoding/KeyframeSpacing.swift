@@ -12,7 +12,7 @@ public struct KeyframeSpacing: Hashable, Sendable {
     }
 
     /// In frames, at least 1.
-    func distance(at frameRate: FrameRate, isStretched: Bool) -> Int {
+    package func distance(at frameRate: FrameRate, isStretched: Bool) -> Int {
         max(1, Int((isStretched ? longest : usual).inSeconds * Double(frameRate.framesPerSecond)))
     }
 }

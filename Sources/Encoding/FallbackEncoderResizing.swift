@@ -151,8 +151,8 @@ extension FallbackEncoder {
         // As if the source had one size: the next attempt is for frames that are scaled.
         resizing.isSecondSizeGivenUp = true
         dropSuccessor()
-        reports.send(
-            .encoderNote("the camera does not give its frames in \(source.size); they are scaled from here on"))
+        report(
+            .note("the camera does not give its frames in \(source.size); they are scaled from here on"))
     }
 
     /// Frames go to the next encoder from here on; those in the one before still come out, up to the next one's keyframe.
@@ -208,7 +208,7 @@ extension FallbackEncoder {
         if resizing.next != nil { resizing.preparation = .failed(reason: reason) }
         guard resizing.wanted != nil else { return }
         resizing.wanted = nil
-        reports.send(.sizeRefused(reason, keeping: configuration.size))
+        report(.sizeRefused(reason, keeping: configuration.size))
     }
 
     // MARK: The one before

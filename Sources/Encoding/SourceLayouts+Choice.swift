@@ -2,14 +2,6 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-extension SourceFrames {
-    init(of source: any VideoSource) {
-        self.init(
-            layouts: source.layouts, memoryKind: source.memoryKind,
-            colors: source.layout.colors(reported: source.colors))
-    }
-}
-
 extension SourceLayouts {
     /// The one with the fewest pixels that frames of this size can be made of: not smaller, and of the same shape.
     func nearest(to size: FrameSize) -> FrameLayout {

@@ -10,10 +10,10 @@ import SoftwareEncoding
 public final class AdjustedSource: VideoSource {
     let source: any VideoSource
     /// `nil` where there is one camera.
-    let switcher: CameraSwitcher?
+    package let switcher: CameraSwitcher?
     let camera: (any ControllableSource)?
     /// Of the stream, which may have another shape than the frames: the largest that is encoded.
-    var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
+    package var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
     var view = CameraView()
     /// Of the other cameras, by their names.
     private var otherViews: [String: CameraView] = [:]
@@ -21,7 +21,7 @@ public final class AdjustedSource: VideoSource {
     /// What each camera is set to when it is on for the first time.
     var initial: [ControlChange] = []
     /// Filters follow, which work on samples in planes.
-    var feedsFilters = false
+    package var feedsFilters = false
     /// Of a camera that zooms, on the way.
     var zoomRefusal: ControlError?
     private var adjuster: ViewAdjuster?
@@ -49,7 +49,7 @@ public final class AdjustedSource: VideoSource {
     }
 
     /// Of several cameras.
-    convenience init(_ switcher: CameraSwitcher, streamSize: FrameSize) {
+    package convenience init(_ switcher: CameraSwitcher, streamSize: FrameSize) {
         self.init(switcher, switcher: switcher, streamSize: streamSize)
     }
 
@@ -97,32 +97,32 @@ public final class AdjustedSource: VideoSource {
     // MARK: For the encoder's sake
 
     /// As they come now.
-    var frames: SourceFrames { isTurning ? made : plain }
+    package var frames: SourceFrames { isTurning ? made : plain }
 
     /// Of the camera that is to be on next, as they will come; `nil` while there is none.
-    var nextCamera: SourceFrames? {
+    package var nextCamera: SourceFrames? {
         guard let next = switcher?.next else { return nil }
         let isMade = next.camera.flatMap { otherViews[$0] }?.isMade ?? false
         return isMade || feedsFilters && !next.layouts.full.format.isPlanar ? made(of: next) : next
     }
 
     /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
-    var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
+    package var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
 
     /// The encoder is ready. Zoom starts to glide now, where the frames show it.
-    func handOver() {
+    package func handOver() {
         isTurning = wantsTurning
         if zoomsItself, !view.isZoomReached { view.glide.startAgain(at: lastTime) }
     }
 
     /// There is no encoder, and nobody sees how it gets there.
-    func showAtOnce() {
+    package func showAtOnce() {
         settleZoom()
         isTurning = wantsTurning
     }
 
     /// Zoom is where it was to go; how frames come stays until the encoder is ready.
-    func settleZoom() {
+    package func settleZoom() {
         view.glide = ZoomGlide(view.glide.target)
         followZoom(at: lastTime)
     }
@@ -198,4 +198,12 @@ public final class AdjustedSource: VideoSource {
 
     /// Whether the processor takes a part of each frame.
     var zoomsItself: Bool { !cameraOffers(.zoom) }
+}
+
+extension SourceFrames {
+    init(of source: any VideoSource) {
+        self.init(
+            layouts: source.layouts, memoryKind: source.memoryKind,
+            colors: source.layout.colors(reported: source.colors))
+    }
 }

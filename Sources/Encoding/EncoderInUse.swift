@@ -5,6 +5,8 @@ import Synchronization
 public final class EncoderInUse: Sendable {
     private let current = Mutex(EncoderIdentity.software)
 
+    package init() {}
+
     public var identity: EncoderIdentity {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }

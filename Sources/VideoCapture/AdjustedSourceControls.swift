@@ -129,7 +129,7 @@ extension AdjustedSource: ControllableSource {
     }
 
     /// Each camera is set to these when it is on for the first time; the one that is on is set already.
-    func keepForOthers(_ controls: [ControlChange]) { initial = controls }
+    package func keepForOthers(_ controls: [ControlChange]) { initial = controls }
 
     private var seen: SeenFrame { SeenFrame(of: source.layout.size, within: streamSize) }
 }

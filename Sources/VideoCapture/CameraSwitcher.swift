@@ -5,9 +5,25 @@ import Media
 import StreamLogic
 
 /// One of the cameras of a stream, by the name that commands have for it.
-struct SwitchableCamera: Sendable {
+package struct SwitchableCamera: Sendable {
     let name: String
     let open: CameraOpening
+
+    package init(name: String, open: @escaping CameraOpening) {
+        self.name = name
+        self.open = open
+    }
+}
+
+/// That another camera is to be on, and when somebody asked for it.
+package struct CameraWish: Sendable {
+    let name: String
+    let time: MediaTimestamp
+
+    package init(name: String, time: MediaTimestamp) {
+        self.name = name
+        self.time = time
+    }
 }
 
 /// Several cameras as one source, one of which is on. Used by the video thread.
@@ -22,7 +38,7 @@ struct SwitchableCamera: Sendable {
 ///                    └──▶ present one suspended, next opens anew ──▶ ...
 /// ```
 /// Whatever fails on that way leaves the present camera on.
-final class CameraSwitcher: VideoSource {
+package final class CameraSwitcher: VideoSource {
     /// A switch that is under way.
     private struct Change {
         let camera: CameraPlace
@@ -46,10 +62,10 @@ final class CameraSwitcher: VideoSource {
     /// How long a wish waits where no frames come.
     private static let attention = Duration.milliseconds(100)
 
-    let endingNote: String? = nil
-    var cameraModel: String? { present.cameraModel }
+    package let endingNote: String? = nil
+    package var cameraModel: String? { present.cameraModel }
     private let places: [CameraPlace]
-    private let requests: EncoderRequests
+    private let takeNewestWish: () -> CameraWish?
     private let stop: EventFD
     private let notify: @Sendable (SourceEvent) -> Void
     private let failed: @Sendable (_ name: String, _ reason: String) -> Void
@@ -57,7 +73,7 @@ final class CameraSwitcher: VideoSource {
     private var presentPlace: CameraPlace
     private var change: Change?
     /// Of the camera that is on, when that was wished for; `nil` for the first one.
-    private(set) var lastWish: MediaTimestamp?
+    package private(set) var lastWish: MediaTimestamp?
     /// Of the camera that was on before, when it gave its last frame.
     private(set) var reportBefore = CameraReport()
     /// Of cameras that were on before.
@@ -68,17 +84,17 @@ final class CameraSwitcher: VideoSource {
 
     /// - Parameters:
     ///   - cameras: the first one is on at the start.
-    ///   - requests: has the wish for another one.
+    ///   - takeWish: the newest wish for another one; nil when there is none since the last call.
     ///   - failed: a camera did not come; the one before stays.
     /// - Throws: what opening the first one threw.
-    init?(
-        _ cameras: [SwitchableCamera], requests: EncoderRequests, stop: EventFD,
+    package init?(
+        _ cameras: [SwitchableCamera], takeWish: @escaping () -> CameraWish?, stop: EventFD,
         notify: @escaping @Sendable (SourceEvent) -> Void,
         failed: @escaping @Sendable (_ name: String, _ reason: String) -> Void
     ) throws {
         places = cameras.map(CameraPlace.init)
         guard let first = places.first else { return nil }
-        self.requests = requests
+        takeNewestWish = takeWish
         self.stop = stop
         self.notify = notify
         self.failed = failed
@@ -97,12 +113,12 @@ final class CameraSwitcher: VideoSource {
 
     // MARK: As a source
 
-    var layout: FrameLayout { present.layout }
-    var memoryKind: FrameMemoryKind { present.memoryKind }
-    var frameRate: FrameRate { present.frameRate }
-    var colors: VideoColors? { present.colors }
+    package var layout: FrameLayout { present.layout }
+    package var memoryKind: FrameMemoryKind { present.memoryKind }
+    package var frameRate: FrameRate { present.frameRate }
+    package var colors: VideoColors? { present.colors }
 
-    var statistics: VideoSourceStatistics {
+    package var statistics: VideoSourceStatistics {
         var sum = past
         sum.add(present.statistics)
         sum.capturedFrames -= supersededFrames
@@ -110,7 +126,7 @@ final class CameraSwitcher: VideoSource {
         return sum
     }
 
-    func nextFrame() throws -> CapturedFrame? {
+    package func nextFrame() throws -> CapturedFrame? {
         while true {
             takeWish()
             advance()
@@ -132,7 +148,7 @@ final class CameraSwitcher: VideoSource {
     // MARK: For the encoder's sake
 
     /// Of the camera that is on.
-    var name: String { presentPlace.name }
+    package var name: String { presentPlace.name }
 
     /// Of the camera that is on.
     var frames: SourceFrames {
@@ -149,20 +165,20 @@ final class CameraSwitcher: VideoSource {
     }
 
     /// The encoder is ready: the next camera is on with its next frame of this size.
-    func handOver(at size: FrameSize? = nil) {
+    package func handOver(at size: FrameSize? = nil) {
         guard let change, change.handedOver == nil else { return }
         self.change?.handedOver = MonotonicClock.now()
         change.thread.turnOn(at: size)
     }
 
     /// The encoder does not take the next camera's frames.
-    func refuseNext(_ reason: String) { fail(reason) }
+    package func refuseNext(_ reason: String) { fail(reason) }
 
     // MARK: The switch
 
     /// The last one counts.
     private func takeWish() {
-        guard let wish = requests.takeCamera(), change?.camera.name != wish.name else { return }
+        guard let wish = takeNewestWish(), change?.camera.name != wish.name else { return }
         let isPresentClosed = change?.isPresentClosed ?? false
         change?.thread.close()
         change = nil
@@ -243,12 +259,12 @@ final class CameraSwitcher: VideoSource {
 }
 
 extension CameraSwitcher: FrameSizeSelection {
-    var layouts: SourceLayouts { present.layouts }
-    func selectSize(_ size: FrameSize) { present.selectSize(size) }
+    package var layouts: SourceLayouts { present.layouts }
+    package func selectSize(_ size: FrameSize) { present.selectSize(size) }
 }
 
 extension CameraSwitcher: FrameRateSelection {
-    func selectFrameRate(_ rate: FrameRate) {
+    package func selectFrameRate(_ rate: FrameRate) {
         selectedRate = rate
         present.selectFrameRate(rate)
     }
@@ -256,10 +272,10 @@ extension CameraSwitcher: FrameRateSelection {
 
 /// Those of the camera that is on.
 extension CameraSwitcher: ControllableSource {
-    var controlOffers: [ControlOffer] { present.controlOffers }
-    var wishedControls: WishedControls { present.wishedControls }
-    var cameraReport: CameraReport { present.cameraReport }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try present.apply(changes) }
-    var lux: Double? { present.lux }
-    func takeRefusal() -> ControlError? { present.takeRefusal() }
+    package var controlOffers: [ControlOffer] { present.controlOffers }
+    package var wishedControls: WishedControls { present.wishedControls }
+    package var cameraReport: CameraReport { present.cameraReport }
+    package func apply(_ changes: [ControlChange]) throws(ControlError) { try present.apply(changes) }
+    package var lux: Double? { present.lux }
+    package func takeRefusal() -> ControlError? { present.takeRefusal() }
 }

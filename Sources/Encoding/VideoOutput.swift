@@ -40,27 +40,27 @@ public final class VideoOutput: Sendable {
 
     private let hub: PacketHub
     private let counters: SharedCounters
-    private let reports: Mailbox<TrackEvent>
+    private let report: @Sendable (EncoderEvent) -> Void
     private let state = Mutex(State())
 
     /// So many frames after its keyframe was asked for it is asked for again: a driver may have spent it on a frame that
     /// was inside already.
     private static let awaitedLimit = 4
 
-    init(hub: PacketHub, counters: SharedCounters, reports: Mailbox<TrackEvent>) {
+    package init(hub: PacketHub, counters: SharedCounters, report: @escaping @Sendable (EncoderEvent) -> Void) {
         self.hub = hub
         self.counters = counters
-        self.reports = reports
+        self.report = report
     }
 
     /// Frames from `start` on are of this camera: the first one that comes out is reported.
     /// - Parameter wished: when somebody asked for it.
-    func cameraChanged(to name: String, at start: MediaTimestamp, wished: MediaTimestamp) {
+    package func cameraChanged(to name: String, at start: MediaTimestamp, wished: MediaTimestamp) {
         state.withLock { $0.awaitedCamera = AwaitedCamera(name: name, start: start, wished: wished) }
     }
 
     /// An encoder's place here.
-    struct Source: Sendable {
+    package struct Source: Sendable {
         fileprivate let number: Int
         /// What the encoder is made with.
         let output: EncodedOutput
@@ -106,7 +106,7 @@ public final class VideoOutput: Sendable {
 
     /// The stream ends to start again: the next header counts, even if it is the same.
     /// - Parameter epoch: that the encoder was made for which comes now; `nil` for the present one.
-    func streamRestarts(epoch: Int?) {
+    package func streamRestarts(epoch: Int?) {
         state.withLock { state in
             state.epoch = epoch ?? state.epoch
             state.lastHeader = nil
@@ -133,7 +133,7 @@ public final class VideoOutput: Sendable {
                     counters.encodedVideoBytes += packet.payload.count
                 }
             }
-            state.takeAwaitedCamera(in: packets).map { reports.send($0) }
+            state.takeAwaitedCamera(in: packets).map(report)
             hub.append(packets, epoch: state.epoch)
         }
     }
@@ -141,7 +141,7 @@ public final class VideoOutput: Sendable {
 
 extension VideoOutput.State {
     /// - Parameter packets: that go on.
-    fileprivate mutating func takeAwaitedCamera(in packets: [EncodedPacket]) -> TrackEvent? {
+    fileprivate mutating func takeAwaitedCamera(in packets: [EncodedPacket]) -> EncoderEvent? {
         guard let camera = awaitedCamera,
             packets.contains(where: { !$0.kind.isHeader && $0.decodeTime >= camera.start })
         else { return nil }

@@ -14,7 +14,7 @@ extension FallbackEncoder {
             forgetHardware()
             return try perform(recovery.hardwareClosed(now: now))
         }
-        for note in thread.takeNotes() { reports.send(.encoderNote("\(path): \(note)")) }
+        for note in thread.takeNotes() { report(.note("\(path): \(note)")) }
         if case .failed(let error) = thread.progress { return try hardwareFailed(error, now: now) }
         if case .open = thread.progress, hardware?.isOpenReported == false {
             hardware?.isOpenReported = true
@@ -43,7 +43,7 @@ extension FallbackEncoder {
             return try perform(recovery.hardwareFailed(reason: "\(error)", now: now))
         }
         let failure = error as? any EncoderFailure
-        if failure?.isRefusalOfSize == true { reports.send(.sizeNotOpened("\(error)", configuration.size)) }
+        if failure?.isRefusalOfSize == true { report(.sizeNotOpened("\(error)", configuration.size)) }
         let isDead = failure?.mayBeDeadFirmware ?? false
         try perform(recovery.openingFailed(reason: "\(error)", isDead: isDead, now: now))
     }
@@ -61,7 +61,7 @@ extension FallbackEncoder {
             case .openSoftware: guard try openSoftware() else { return }
             case .crossToHardware: cross()
             case .emit(.failed): break
-            case .emit(let event): reports.send(.encoder(event))
+            case .emit(let event): report(.changed(event))
             case .giveUp(let reason):
                 throw StreamFailure(
                     .videoEncodingFailed, needsMachineRestart: true, reason)

@@ -39,7 +39,7 @@ public final class FallbackEncoder: VideoEncoder {
     let scalingDevice: ScalingDevice?
     let inUse: EncoderInUse
     let output: VideoOutput
-    let reports: Mailbox<TrackEvent>
+    let report: @Sendable (EncoderEvent) -> Void
     var hardware: Hardware?
     var software: (encoder: BudgetedEncoder, source: VideoOutput.Source)?
     var scaling: FrameScaling
@@ -83,7 +83,7 @@ public final class FallbackEncoder: VideoEncoder {
         self.openHardware = openHardware
         inUse = needs.inUse
         output = needs.output
-        reports = needs.reports
+        report = needs.report
         self.scalingDevice = scalingDevice
         scaling = FrameScaling(to: configuration.size, by: scalingDevice)
         let now = MonotonicClock.now()
@@ -189,7 +189,7 @@ public final class FallbackEncoder: VideoEncoder {
         } catch {
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
-        if let note = scaling.takeNote() { reports.send(.encoderNote(note)) }
+        if let note = scaling.takeNote() { report(.note(note)) }
     }
 
     public func finish() throws {

@@ -41,26 +41,26 @@ private struct PooledRotator {
 }
 
 /// A source whose frames are rotated or mirrored. Used by the video thread.
-final class RotatedSource: VideoSource {
+package final class RotatedSource: VideoSource {
     private let source: any VideoSource
     private var rotator: PooledRotator
 
-    init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
+    package init(_ source: any VideoSource, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.source = source
         rotator = try PooledRotator(from: source.layout, rotation)
     }
 
-    var layout: FrameLayout { rotator.layout }
-    var frameRate: FrameRate { source.frameRate }
-    var colors: VideoColors? { source.colors }
-    var cameraModel: String? { source.cameraModel }
-    var origin: String { source.origin }
-    var endingNote: String? { source.endingNote }
+    package var layout: FrameLayout { rotator.layout }
+    package var frameRate: FrameRate { source.frameRate }
+    package var colors: VideoColors? { source.colors }
+    package var cameraModel: String? { source.cameraModel }
+    package var origin: String { source.origin }
+    package var endingNote: String? { source.endingNote }
 
-    var rates: (any FrameRateSelection)? { source.rates }
-    var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }
+    package var rates: (any FrameRateSelection)? { source.rates }
+    package var statistics: VideoSourceStatistics { rotator.completed(source.statistics) }
 
-    func nextFrame() throws -> CapturedFrame? {
+    package func nextFrame() throws -> CapturedFrame? {
         guard let frame = try source.nextFrame() else { return nil }
         return try rotator.turned(frame)
     }
@@ -72,25 +72,25 @@ extension RotatedSource: RotatedControls {
 }
 
 /// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
-final class RotatedCamera: Camera {
+package final class RotatedCamera: Camera {
     private let camera: any Camera
     private var rotator: PooledRotator
 
-    init(_ camera: any Camera, _ rotation: FrameRotation) throws(VideoEncodingError) {
+    package init(_ camera: any Camera, _ rotation: FrameRotation) throws(VideoEncodingError) {
         self.camera = camera
         rotator = try PooledRotator(from: camera.layout, rotation)
     }
 
-    var name: String { camera.name }
-    var model: String { camera.model }
-    var layout: FrameLayout { rotator.layout }
-    let memoryKind = FrameMemoryKind.pooled
-    var frameRate: FrameRate { camera.frameRate }
-    var colors: VideoColors? { camera.colors }
-    var rates: (any FrameRateSelection)? { camera.rates }
-    var statistics: VideoSourceStatistics { rotator.completed(camera.statistics) }
+    package var name: String { camera.name }
+    package var model: String { camera.model }
+    package var layout: FrameLayout { rotator.layout }
+    package let memoryKind = FrameMemoryKind.pooled
+    package var frameRate: FrameRate { camera.frameRate }
+    package var colors: VideoColors? { camera.colors }
+    package var rates: (any FrameRateSelection)? { camera.rates }
+    package var statistics: VideoSourceStatistics { rotator.completed(camera.statistics) }
 
-    func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
+    package func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         switch try camera.nextFrame(until: deadline) {
         case .captured(let frame): .captured(try rotator.turned(frame))
         case .none: .none
@@ -112,13 +112,13 @@ protocol RotatedControls: ControllableSource {
 }
 
 extension RotatedControls {
-    var controlOffers: [ControlOffer] { rotation.applied(to: upright?.controlOffers ?? []) }
-    var wishedControls: WishedControls { upright?.wishedControls ?? WishedControls() }
-    var cameraReport: CameraReport { rotation.applied(to: upright?.cameraReport ?? CameraReport()) }
-    func apply(_ changes: [ControlChange]) throws(ControlError) { try upright?.apply(rotation.undone(on: changes)) }
-    func takeRefusal() -> ControlError? { upright?.takeRefusal() }
-    var lux: Double? { upright?.lux }
-    var reportsLight: Bool { upright?.reportsLight ?? false }
+    package var controlOffers: [ControlOffer] { rotation.applied(to: upright?.controlOffers ?? []) }
+    package var wishedControls: WishedControls { upright?.wishedControls ?? WishedControls() }
+    package var cameraReport: CameraReport { rotation.applied(to: upright?.cameraReport ?? CameraReport()) }
+    package func apply(_ changes: [ControlChange]) throws(ControlError) { try upright?.apply(rotation.undone(on: changes)) }
+    package func takeRefusal() -> ControlError? { upright?.takeRefusal() }
+    package var lux: Double? { upright?.lux }
+    package var reportsLight: Bool { upright?.reportsLight ?? false }
 }
 
 extension FrameRotation {
