@@ -73,20 +73,36 @@ let package = Package(
         .target(
             name: "MediaPipeline",
             dependencies: [
-                "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts",
+                "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters",
+                "FrameFiltering", "DevicePorts",
                 "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
             ]),
         .target(
             name: "WebcamService",
             dependencies: [
-                "USBVideo", "StreamQuality", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO",
-                "SoftwareEncoding", "Media",
+                "ApplianceLogic", "StreamLogic", "Settings", "USBVideo", "StreamQuality", "Controls", "Filters",
+                "FrameFiltering", "JSONText", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
+            ]),
+        .target(
+            name: "CardStorage",
+            dependencies: [
+                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Filters", "FrameFiltering", "JSONText",
+                "Transport", "LinuxIO", "Media",
+            ]),
+        .target(
+            name: "BoardRuntime", dependencies: ["ApplianceLogic", "Settings", "BoardIO", "LinuxIO", "Media"]),
+        .target(
+            name: "DeviceStreams",
+            dependencies: [
+                "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings",
+                "Controls", "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
         .target(
             name: "Publishing",
             dependencies: [
-                "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream",
-                "Transport", "Settings", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+                "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+                "Settings",
+                "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
@@ -96,9 +112,9 @@ let package = Package(
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering",
-                "JSONText", "BoardIO",
-                "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
+                "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic",
+                "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
+                "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
 
         .executableTarget(
@@ -109,7 +125,8 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "Encoding", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "ApplianceRuntime", "WebcamService", "USBVideo", "BoardIO",
+                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "ApplianceRuntime",
+                "WebcamService", "USBVideo", "BoardIO",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.
@@ -219,8 +236,9 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
-                "JSONText", "BoardIO", "DevicePorts", "Filters", "USBVideo",
+                "ApplianceRuntime", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal",
+                "Transport", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText",
+                "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(
@@ -236,7 +254,8 @@ let package = Package(
         .testTarget(
             name: "PublishingTests",
             dependencies: [
-                "Publishing", "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+                "Publishing", "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP",
+                "Bitstream", "Transport",
                 "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
@@ -251,7 +270,8 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
-                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media", "MediaTestSupport", "PipelineSupport",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+                "MediaTestSupport", "PipelineSupport",
             ]),
     ],
     swiftLanguageModes: [.v6],
@@ -283,7 +303,9 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 let builtForSize = [
     "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
-    "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "ApplianceRuntime", "tallycam",
+    "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
+    "BoardRuntime",
+    "DeviceStreams", "ApplianceRuntime", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

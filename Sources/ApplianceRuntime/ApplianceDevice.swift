@@ -1,8 +1,12 @@
 import ApplianceLogic
+import BoardRuntime
+import CardStorage
+import DeviceStreams
 import LinuxIO
 import Media
 import Settings
 import StreamLogic
+import Terminal
 
 /// The device: `Appliance` with its files, board and card, and the parts that run stream, webcam and commands. Used from the main
 /// thread.

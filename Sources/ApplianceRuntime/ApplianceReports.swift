@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CardStorage
 import LinuxIO
 import Media
 import Settings

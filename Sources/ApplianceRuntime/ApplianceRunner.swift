@@ -1,7 +1,11 @@
+import BoardRuntime
+import CardStorage
+import DeviceStreams
 import Glibc
 import LinuxIO
 import Media
 import StreamLogic
+import Terminal
 
 /// What the main thread of the appliance waits for.
 enum ApplianceWait {

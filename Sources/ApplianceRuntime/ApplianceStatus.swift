@@ -4,6 +4,7 @@ import Media
 import StreamLogic
 import StreamQuality
 import Terminal
+import WebcamService
 
 /// What the device is doing right now. Text for people and JSON for programs are two renderings of this value.
 struct ApplianceStatus {

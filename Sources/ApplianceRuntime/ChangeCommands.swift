@@ -1,4 +1,5 @@
 import ApplianceLogic
+import BoardRuntime
 import Controls
 import Filters
 import LinuxIO

@@ -1,3 +1,4 @@
+import BoardRuntime
 import Controls
 import LinuxIO
 import Media

@@ -1,15 +1,9 @@
 import ApplianceLogic
 import BoardIO
+import BoardRuntime
 import Glibc
 import Media
 import Settings
-
-/// "; there is ..." with the names that there are to choose from; nothing when there are none.
-func offer(_ names: [String], limit: Int = 16) -> String {
-    guard !names.isEmpty else { return "" }
-    let list = names.prefix(limit).map { "\"\($0)\"" }.joined(separator: ", ")
-    return "; there is \(list)" + (names.count > limit ? " and \(names.count - limit) more" : "")
-}
 
 // Faults that show only when a description is followed, reported with the key that can mend them.
 extension ApplianceDevice {

@@ -1,4 +1,5 @@
 import DevicePorts
+import DeviceStreams
 import LinuxIO
 import Media
 import StreamLogic

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CardStorage
 import Glibc
 import LinuxIO
 import Media

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CardStorage
 import LinuxIO
 import Media
 import Settings
@@ -117,13 +118,5 @@ extension CommandService {
     func snapshotFailed(_ command: PendingCommand, _ reason: String) {
         device.tell("no snapshot: \(reason)")
         command.asker?.answer(.failed("no snapshot: \(reason)"))
-    }
-}
-
-extension SnapshotStore {
-    fileprivate init(_ chosen: DeviceDescription.Snapshots, _ settings: ApplianceSettings) {
-        directory = chosen.folder ?? "\(settings.stateDirectory)/snapshots"
-        limits = SnapshotFolder.Limits(count: chosen.count, byteCount: chosen.megabytes * 1_000_000)
-        bootDirectory = settings.bootDirectory
     }
 }

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import DeviceStreams
 import LinuxIO
 import Media
 import Settings

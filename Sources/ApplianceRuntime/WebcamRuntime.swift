@@ -1,8 +1,11 @@
+import CardStorage
+import DeviceStreams
 import LinuxIO
 import Media
 import Settings
 import StreamLogic
 import USBVideo
+import WebcamService
 
 /// The camera as a computer's webcam: makes the gadget, does what the computer asks, and knows what people at the camera have said to
 /// that. Used from the main thread.

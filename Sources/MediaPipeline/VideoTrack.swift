@@ -31,9 +31,7 @@ public struct VideoTrack {
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
         let (console, reports) = (context.console, context.reports)
-        let output = VideoOutput(hub: context.hub, counters: context.counters) {
-            reports.send(.encoder($0))
-        }
+        let output = VideoOutput(hub: context.hub, counters: context.counters) { reports.send(.encoder($0)) }
         if settings.dimension.isRounded {
             console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
@@ -156,7 +154,8 @@ public struct VideoTrack {
     ) throws -> AdjustedSource? {
         do {
             guard settings.cameras.isEmpty else {
-                let switcher = try CameraSwitcher(settings.switchableCameras, takeWish: requests.takeCamera, stop: stop) {
+                let switcher = try CameraSwitcher(settings.switchableCameras, takeWish: requests.takeCamera, stop: stop)
+                {
                     reports.send(.video(.source($0)))
                 } failed: {
                     reports.send(.video(.cameraSwitchFailed($0, reason: $1)))

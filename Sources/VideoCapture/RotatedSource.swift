@@ -115,7 +115,9 @@ extension RotatedControls {
     package var controlOffers: [ControlOffer] { rotation.applied(to: upright?.controlOffers ?? []) }
     package var wishedControls: WishedControls { upright?.wishedControls ?? WishedControls() }
     package var cameraReport: CameraReport { rotation.applied(to: upright?.cameraReport ?? CameraReport()) }
-    package func apply(_ changes: [ControlChange]) throws(ControlError) { try upright?.apply(rotation.undone(on: changes)) }
+    package func apply(_ changes: [ControlChange]) throws(ControlError) {
+        try upright?.apply(rotation.undone(on: changes))
+    }
     package func takeRefusal() -> ControlError? { upright?.takeRefusal() }
     package var lux: Double? { upright?.lux }
     package var reportsLight: Bool { upright?.reportsLight ?? false }

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
 
 /// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
 @Suite(.serialized) struct BoardDevicesTests {

@@ -10,6 +10,9 @@ import Synchronization
 import Testing
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
+@testable import CardStorage
+@testable import DeviceStreams
 @testable import StreamQuality
 
 /// `tallycam run` on a thread of its own, with its files, card and control socket; lines and streams are the test's.

@@ -4,6 +4,7 @@ import Media
 import Synchronization
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
 
 /// A chip behind a bus that hangs when it is asked to.
 final class Bus: Sendable {

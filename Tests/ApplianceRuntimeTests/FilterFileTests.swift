@@ -3,6 +3,7 @@ import MediaTestSupport
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CardStorage
 
 /// Files that the filters of device.json name.
 @Suite(.serialized) struct FilterFileTests {

@@ -5,6 +5,7 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import DeviceStreams
 
 /// The camera while it is open for the screen and no stream: who has it, and when.
 @Suite(.serialized) struct IdleFramesTests {

@@ -3,6 +3,7 @@ import Settings
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CardStorage
 
 @Suite struct NetworkSettingsTests {
     /// The start script has read the file, which then changes before the program reads it.

@@ -9,6 +9,7 @@ import Synchronization
 import USBVideo
 
 @testable import ApplianceRuntime
+@testable import DeviceStreams
 
 /// A publisher whose streams say and do what the test wants. One that is stopped ends in order.
 final class ScriptedStreams: Sendable {

@@ -5,6 +5,8 @@ import Synchronization
 import USBVideo
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
+@testable import DeviceStreams
 
 /// Webcams whose computer does what the test wants.
 final class ScriptedWebcams: Sendable {

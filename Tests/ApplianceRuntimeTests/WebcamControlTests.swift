@@ -6,6 +6,8 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
+@testable import WebcamService
 
 /// The camera's controls, which the computer's dialogue and people at the camera move.
 @Suite(.serialized) struct WebcamControlTests: WebcamSuite {

@@ -5,6 +5,8 @@ import Testing
 import USBVideo
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
+@testable import DeviceStreams
 
 /// Tests of a camera that is a computer's webcam.
 protocol WebcamSuite {

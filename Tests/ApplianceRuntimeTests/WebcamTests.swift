@@ -8,6 +8,7 @@ import Testing
 import USBVideo
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
 
 /// The camera as a computer's webcam: who has camera and microphones, and what people see of it.
 @Suite(.serialized) struct WebcamTests: WebcamSuite {

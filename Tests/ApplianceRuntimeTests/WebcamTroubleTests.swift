@@ -6,6 +6,7 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import BoardRuntime
 
 /// What the device says and does when the webcam, its camera or its microphone is not there, and while somebody waits.
 @Suite(.serialized) struct WebcamTroubleTests: WebcamSuite {

@@ -31,21 +31,34 @@ RIM = {
 }
 # The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
 ENGINES = {
+    "VideoCapture": {"StreamLogic", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media"},
+    "Encoding": {"StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media"},
     "MediaPipeline": {
-        "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO",
-        "SoftwareEncoding", "SyntheticSources", "Media",
+        "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "Bitstream", "Controls", "Filters",
+        "FrameFiltering", "DevicePorts", "LinuxIO", "SoftwareEncoding", "SyntheticSources", "Media",
     },
     "WebcamService": {
-        "USBVideo", "StreamQuality", "Controls", "Filters", "FrameFiltering", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
+        "ApplianceLogic", "StreamLogic", "Settings", "USBVideo", "StreamQuality", "Controls", "Filters",
+        "FrameFiltering", "JSONText", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
     },
     "Publishing": {
-        "MediaPipeline", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings", "Controls",
-        "Filters", "FrameFiltering", "LinuxIO", "Media",
+        "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
+        "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
     "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
     "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"},
+    "CardStorage": {
+        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Filters", "FrameFiltering", "JSONText",
+        "Transport", "LinuxIO", "Media",
+    },
+    "BoardRuntime": {"ApplianceLogic", "Settings", "BoardIO", "LinuxIO", "Media"},
+    "DeviceStreams": {
+        "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
+        "DevicePorts", "USBVideo", "LinuxIO", "Media",
+    },
     "ApplianceRuntime": {
-        "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering",
-        "JSONText", "BoardIO", "Transport", "Terminal", "DevicePorts", "USBVideo", "LinuxIO", "Media",
+        "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
+        "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
+        "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip

@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import CardStorage
 import FrameFiltering
 import JSONText
 import LinuxIO

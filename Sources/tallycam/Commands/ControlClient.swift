@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import CardStorage
 import Filters
 import Glibc
 import LinuxIO

@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import CardStorage
 import Glibc
 import LinuxIO
 import Media

@@ -1,7 +1,9 @@
 import ApplianceRuntime
+import CardStorage
 import LinuxIO
 import Publishing
 import StreamLogic
+import Terminal
 
 /// The command line's part of `ApplianceSettings`.
 extension ApplianceSettings {

@@ -1,4 +1,5 @@
 import ApplianceRuntime
+import CardStorage
 import LinuxIO
 import Media
 import StreamLogic

@@ -1,7 +1,9 @@
 import ApplianceLogic
 import ApplianceRuntime
 import AudioCapture
+import CardStorage
 import DevicePorts
+import DeviceStreams
 import DisplayOutput
 import Filters
 import FrameFiltering

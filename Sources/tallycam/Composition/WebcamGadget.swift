@@ -1,8 +1,10 @@
 import ApplianceRuntime
 import AudioCapture
 import BoardIO
+import BoardRuntime
 import Controls
 import DevicePorts
+import DeviceStreams
 import LinuxIO
 import Media
 import Synchronization

@@ -6,7 +6,7 @@ import Terminal
 /// The appliance's events on standard output, for whoever has started the program. Never waits for the reader.
 public struct ApplianceLog: Sendable {
     private let console: Console
-    let writesJSON: Bool
+    package let writesJSON: Bool
     private let writesLines: Bool
 
     /// - Parameters:
@@ -23,7 +23,7 @@ public struct ApplianceLog: Sendable {
     }
 
     /// - Parameter line: with its time; `nil` for what only programs read.
-    func write(json: [UInt8], line: String?) { console.write(json: json, line: writesLines ? line : nil) }
+    package func write(json: [UInt8], line: String?) { console.write(json: json, line: writesLines ? line : nil) }
 
     /// The program ends with this.
     public func failed(_ event: StreamEvent) { console.emit(event) }

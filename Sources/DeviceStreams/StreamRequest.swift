@@ -1,3 +1,4 @@
+import CardStorage
 import Controls
 import DevicePorts
 import LinuxIO
@@ -46,6 +47,13 @@ public struct WebcamRequest: Hashable, Sendable {
     public let asks: Bool
     /// What the camera has.
     public let controls: [ControlStatus]
+
+    package init(identity: GadgetIdentity, bus: IsochronousBudget, asks: Bool, controls: [ControlStatus]) {
+        self.identity = identity
+        self.bus = bus
+        self.asks = asks
+        self.controls = controls
+    }
 }
 
 /// What the files say of a camera that is open without a stream.
@@ -55,7 +63,7 @@ public struct IdleCameraDescription: Hashable, Sendable {
     /// Of `network.json`: two letters.
     public let country: String?
 
-    init(_ files: DescriptionFiles) {
+    package init(_ files: DescriptionFiles) {
         device = files.device
         board = files.board
         country = files.network.country

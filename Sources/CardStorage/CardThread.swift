@@ -6,13 +6,13 @@ import Settings
 import StreamLogic
 
 /// A partition of the card that is written while the camera runs.
-enum CardPartition: Sendable {
+package enum CardPartition: Sendable {
     case boot
     case state
 }
 
 /// What the main thread wants of the card. Each job is answered by one report, in order.
-enum CardJob: Sendable {
+package enum CardJob: Sendable {
     /// Whether the description files have changed.
     case look
     case read
@@ -26,13 +26,13 @@ enum CardJob: Sendable {
 }
 
 /// The description files on their way between threads: a reference, for a value of this size is copied by much code.
-final class ReadFiles: Sendable {
-    let value: DescriptionFiles
+package final class ReadFiles: Sendable {
+    package let value: DescriptionFiles
 
     init(directory: String) { value = DescriptionFiles(reading: directory) }
 }
 
-enum CardEvent: Sendable {
+package enum CardEvent: Sendable {
     case looked(hasChanged: Bool)
     case read(ReadFiles)
     case written(CardPartition, failed: Set<String>, failure: String?)
@@ -135,20 +135,20 @@ struct CardWork: Sendable {
 }
 
 /// The card as the main thread sees it, which never waits for it.
-final class Card {
-    let reports: Mailbox<CardEvent>
+package final class Card {
+    package let reports: Mailbox<CardEvent>
     /// For the threads that are watched.
-    let calls: CardCalls
+    package let calls: CardCalls
     private let jobs: Mailbox<CardJob>
     /// The description files as they were at the start.
-    let firstFiles: ReadFiles
+    package let firstFiles: ReadFiles
     private var boot = CardFiles(first: "faults.txt")
     private var state = CardFiles(first: "events")
     private var watch = CardWatch()
     private var isLooking = false
 
     /// Reads the description files, and starts the thread.
-    init(settings: ApplianceSettings) throws(SystemCallError) {
+    package init(settings: ApplianceSettings) throws(SystemCallError) {
         reports = try Mailbox()
         jobs = try Mailbox()
         calls = try CardCalls()
@@ -177,13 +177,13 @@ final class Card {
         }
     }
 
-    func give(_ job: CardJob, now: MediaTimestamp) {
+    package func give(_ job: CardJob, now: MediaTimestamp) {
         watch.jobGiven(now: now)
         jobs.send(job)
     }
 
     /// A file is to be so from now on; `nil` removes it. What fails is tried again.
-    func write(_ name: String, _ contents: [UInt8]?, to partition: CardPartition, now: MediaTimestamp) {
+    package func write(_ name: String, _ contents: [UInt8]?, to partition: CardPartition, now: MediaTimestamp) {
         switch partition {
         case .boot: perform(boot.contentsChanged(of: name, to: contents, now: now), partition, now: now)
         case .state: perform(state.contentsChanged(of: name, to: contents, now: now), partition, now: now)
@@ -191,7 +191,7 @@ final class Card {
     }
 
     /// To be called every few seconds: writes again what has failed, and has somebody look at the description files.
-    func tick(now: MediaTimestamp) {
+    package func tick(now: MediaTimestamp) {
         perform(boot.timePassed(now: now), .boot, now: now)
         perform(state.timePassed(now: now), .state, now: now)
         guard !isLooking else { return }
@@ -200,13 +200,13 @@ final class Card {
     }
 
     /// To be called at the end, when everything has been said that is to be kept.
-    func endNeared(now: MediaTimestamp) {
+    package func endNeared(now: MediaTimestamp) {
         perform(boot.endNeared(now: now), .boot, now: now)
         perform(state.endNeared(now: now), .state, now: now)
     }
 
     /// To be called with each report before anything else is done with it.
-    func answered(_ report: CardEvent, now: MediaTimestamp) {
+    package func answered(_ report: CardEvent, now: MediaTimestamp) {
         watch.jobAnswered(now: now)
         switch report {
         case .looked: isLooking = false
@@ -223,12 +223,12 @@ final class Card {
     }
 
     /// What is wrong with the card, if anything.
-    func failures(now: MediaTimestamp) -> [String] {
+    package func failures(now: MediaTimestamp) -> [String] {
         [watch.failure(now: now), boot.failure, state.failure].compactMap { $0 }
     }
 
     /// Whether there is something to wait for before the power goes.
-    func isBusy(now: MediaTimestamp) -> Bool {
+    package func isBusy(now: MediaTimestamp) -> Bool {
         !watch.isIdle || boot.isBusy(now: now) || state.isBusy(now: now)
     }
 }

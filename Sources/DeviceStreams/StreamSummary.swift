@@ -5,23 +5,25 @@ import StreamLogic
 import StreamQuality
 
 /// What the stream's events have said last, for status and LED.
-struct StreamSummary {
+package struct StreamSummary {
     /// What the rates are averaged over.
     private static let window = Duration.seconds(3)
 
     /// The snapshots of the window.
     private var recent: [StreamSnapshot] = []
-    private(set) var status: StreamStatus?
+    package private(set) var status: StreamStatus?
     /// What the encoders are meant to give, by the last status or change.
-    private(set) var point: OperatingPoint?
+    package private(set) var point: OperatingPoint?
     /// The one that is on; `nil` where it has no name, and before the first status.
-    private(set) var camera: String?
+    package private(set) var camera: String?
     /// Lower than where the stream started.
-    private(set) var isLowered = false
+    package private(set) var isLowered = false
+
+    package init() {}
 
     /// The first one comes before the stream is said to be live.
     /// - Parameter snapshot: `nil` when nothing is live any more.
-    mutating func streamChanged(_ snapshot: StreamSnapshot?) {
+    package mutating func streamChanged(_ snapshot: StreamSnapshot?) {
         guard let snapshot, snapshot.start != nil else { return }
         recent.removeAll { snapshot.time - $0.time > Self.window }
         recent.append(snapshot)
@@ -37,7 +39,7 @@ struct StreamSummary {
     }
 
     /// - Parameter start: the name of the quality that the stream started with.
-    mutating func eventHappened(_ event: StreamEvent, start: String) {
+    package mutating func eventHappened(_ event: StreamEvent, start: String) {
         switch event {
         case .status(let status): take(status)
         case .qualityChanged(let change):
@@ -54,7 +56,7 @@ struct StreamSummary {
 
 extension StreamEvent {
     /// Whether it belongs into a ring of few events: what comes many times a minute does not.
-    var isWorthKeeping: Bool {
+    package var isWorthKeeping: Bool {
         switch self {
         case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
             .qualityChanged, .uplinkTooSlow, .bufferFull, .serverAway, .softwareEncoderInUse, .encoderRestarted,
@@ -71,7 +73,7 @@ extension StreamEvent {
 }
 
 extension DeviceDescription.Torch {
-    var mode: Torch.Mode {
+    package var mode: Torch.Mode {
         switch self {
         case .off: .off
         case .on: .on
@@ -80,7 +82,7 @@ extension DeviceDescription.Torch {
         }
     }
 
-    init(_ mode: Torch.Mode) {
+    package init(_ mode: Torch.Mode) {
         self =
             switch mode {
             case .off: .off

@@ -4,38 +4,38 @@ import LinuxIO
 import Media
 
 /// The last events with their times, as they are kept. Used from the main thread.
-struct EventRing {
+package struct EventRing {
     private var log: EventLog
     /// While this file exists, the clock shows the image's date: no time server has answered since the boot.
     private let clockMark: String
 
     /// - Parameter path: of the file that the program's earlier runs have left.
-    init(path: String, clockMark: String) {
+    package init(path: String, clockMark: String) {
         self.clockMark = clockMark
         let saved = (try? readFile(path, limit: 256 * 1024)) ?? []
         let lines = saved.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) }
         log = EventLog(before: lines, now: MonotonicClock.now())
     }
 
-    var lines: [String] { log.lines }
-    var text: [UInt8] { log.text }
+    package var lines: [String] { log.lines }
+    package var text: [UInt8] { log.text }
 
     /// - Parameter text: without secrets, one line.
     /// - Returns: the line with its time.
     @discardableResult
-    mutating func append(_ text: String) -> String {
+    package mutating func append(_ text: String) -> String {
         let stamp = stamp()
         log.happened(text, stamp: stamp, now: MonotonicClock.now())
         return "\(stamp) \(text)"
     }
 
-    mutating func personActed() { log.personActed() }
+    package mutating func personActed() { log.personActed() }
 
-    mutating func takeUnwritten(isUrgent: Bool, now: MediaTimestamp) -> [UInt8]? {
+    package mutating func takeUnwritten(isUrgent: Bool, now: MediaTimestamp) -> [UInt8]? {
         log.takeUnwritten(isUrgent: isUrgent, now: now)
     }
 
-    mutating func takeLast(now: MediaTimestamp) -> [UInt8]? { log.takeLast(now: now) }
+    package mutating func takeLast(now: MediaTimestamp) -> [UInt8]? { log.takeLast(now: now) }
 
     /// The time of day, or the time since power-on where the clock is not set.
     private func stamp() -> String {
@@ -43,7 +43,7 @@ struct EventRing {
     }
 
     /// Whether the time of day is known.
-    var isClockSet: Bool { WallClock.isPlausible && access(clockMark, F_OK) != 0 }
+    package var isClockSet: Bool { WallClock.isPlausible && access(clockMark, F_OK) != 0 }
 }
 
 extension MediaTimestamp {

@@ -4,7 +4,7 @@ import Media
 
 /// The board's watchdog, kept as `WatchdogCare` says. Used from the main thread, whose own life is proved by its
 /// feeding.
-struct WatchdogFeeder {
+package struct WatchdogFeeder {
     /// The longest that the Raspberry Pi's can wait.
     private static let timeout: Int32 = 15
 
@@ -14,13 +14,13 @@ struct WatchdogFeeder {
     private var device: HardwareWatchdog?
     private var path: String?
     /// Why it cannot be used; `nil` when nothing is wrong with it.
-    private(set) var failure: String?
+    package private(set) var failure: String?
 
-    init(isSimulated: Bool) { self.isSimulated = isSimulated }
+    package init(isSimulated: Bool) { self.isSimulated = isSimulated }
 
     /// - Parameter path: the device's; `nil` when the board has none.
     /// - Returns: what is to be reported.
-    mutating func tick(path: String?, now: MediaTimestamp) -> [String] {
+    package mutating func tick(path: String?, now: MediaTimestamp) -> [String] {
         if path != self.path {
             // Another device, or none: the one that there was must not bite.
             _ = perform(care.disarmed())
@@ -30,7 +30,7 @@ struct WatchdogFeeder {
         return perform(care.threadsChecked(working: ThreadActivity.working(), isWanted: path != nil, now: now))
     }
 
-    mutating func disarm() { _ = perform(care.disarmed()) }
+    package mutating func disarm() { _ = perform(care.disarmed()) }
 
     private mutating func perform(_ actions: [WatchdogCare.Action]) -> [String] {
         var reported: [String] = []

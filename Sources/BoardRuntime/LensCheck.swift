@@ -1,7 +1,7 @@
 import LinuxIO
 
 /// The names of the camera's parts that the kernel has drivers for: sensors, lenses, receivers.
-func cameraParts() -> [String] {
+package func cameraParts() -> [String] {
     (0..<64).compactMap { number in
         guard let name = try? readFile("/sys/class/video4linux/v4l-subdev\(number)/name", limit: 256) else {
             return nil
@@ -12,10 +12,17 @@ func cameraParts() -> [String] {
 
 /// What is wrong with the lens that board.json names; `nil` when its driver is there. Whoever focuses (libcamera, or
 /// the lens itself) finds it by the sensor, so that a missing one would only be seen in blurred video.
-func lensProblem(_ wanted: String) -> String? {
+package func lensProblem(_ wanted: String) -> String? {
     let present = cameraParts()
     guard !present.contains(wanted) else { return nil }
     let found =
         present.isEmpty ? "; the kernel shows no camera part at all" : offer(present)
     return "no driver is named \"\(wanted)\"\(found); look at the camera's cable, or give another name"
+}
+
+/// "; there is ..." with the names that there are to choose from; nothing when there are none.
+package func offer(_ names: [String], limit: Int = 16) -> String {
+    guard !names.isEmpty else { return "" }
+    let list = names.prefix(limit).map { "\"\($0)\"" }.joined(separator: ", ")
+    return "; there is \(list)" + (names.count > limit ? " and \(names.count - limit) more" : "")
 }

@@ -3,9 +3,9 @@ import Media
 import USBVideo
 
 /// What the webcam is doing right now.
-struct WebcamStatus {
+package struct WebcamStatus {
     /// device.json or a command wants one.
-    let isWanted: Bool
+    package let isWanted: Bool
     /// A command holds, and device.json says otherwise.
     let isAgainstFile: Bool
     let state: WebcamState
@@ -22,7 +22,7 @@ struct WebcamStatus {
     /// `nil` while there is no gadget.
     let statistics: WebcamStatistics?
 
-    init(_ duty: WebcamDuty) {
+    package init(_ duty: WebcamDuty) {
         isWanted = duty.isWanted
         isAgainstFile = duty.isAgainstFile
         state = duty.state
@@ -37,7 +37,7 @@ struct WebcamStatus {
     }
 
     /// For programs.
-    func write(to object: borrowing JSONObjectWriter) {
+    package func write(to object: borrowing JSONObjectWriter) {
         object.write("state", problem == nil ? state.name : "failed")
         switch state {
         case .notConnected: break
@@ -63,7 +63,7 @@ struct WebcamStatus {
     }
 
     /// For people; `nil` where there is no webcam, nor one in device.json.
-    var text: String? {
+    package var text: String? {
         guard isWanted else { return isAgainstFile ? "off by a command, against device.json" : nil }
         if let problem { return "none, \(problem)" }
         var words = waitsForPress ? "a program waits for a press of the button" : "\(state)"

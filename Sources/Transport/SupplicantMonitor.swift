@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 
 /// Listens to wpa_supplicant's control interface, once there is one. Used from the main thread.
-struct SupplicantMonitor: ~Copyable {
+package struct SupplicantMonitor: ~Copyable {
     private static let interface = "wlan0"
     private static let longestMessage = 4096
 
@@ -13,16 +13,16 @@ struct SupplicantMonitor: ~Copyable {
     /// - Parameters:
     ///   - directory: wpa_supplicant's, with a socket for each interface.
     ///   - path: of the socket that its messages come to.
-    init(directory: String, path: String) {
+    package init(directory: String, path: String) {
         peer = "\(directory)/\(Self.interface)"
         self.path = path
     }
 
-    var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
+    package var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
 
     /// Attaches to a wpa_supplicant that has come, and lets go of one that is gone.
     /// - Returns: whether it is another one than before, or none any more.
-    mutating func tick() -> Bool {
+    package mutating func tick() -> Bool {
         do {
             if let socket {
                 try socket.send(Array("PING".utf8))
@@ -42,7 +42,7 @@ struct SupplicantMonitor: ~Copyable {
     }
 
     /// What it has said since the last call.
-    mutating func takeMessages() -> [String] {
+    package mutating func takeMessages() -> [String] {
         var messages: [String] = []
         do {
             while let message = try socket?.receive(limit: Self.longestMessage) {

@@ -6,21 +6,23 @@ import Settings
 
 /// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
 /// chip holds up: each line has a thread of its own.
-final class BoardDevices {
+package final class BoardDevices {
     /// How lines are opened; called on their threads.
-    struct Openers {
-        typealias Opener = @Sendable (BoardDescription.Line) throws(BoardIOError) -> any LineDevice
+    package struct Openers {
+        package init() {}
 
-        var button: Opener = { line throws(BoardIOError) in
+        package typealias Opener = @Sendable (BoardDescription.Line) throws(BoardIOError) -> any LineDevice
+
+        package var button: Opener = { line throws(BoardIOError) in
             try GPIOButton(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
         }
-        var lamp: Opener = { line throws(BoardIOError) in
+        package var lamp: Opener = { line throws(BoardIOError) in
             try GPIOLamp(name: line.name, chip: line.chip, isActiveLow: line.isActiveLow)
         }
-        var led: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
+        package var led: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
             try KernelLED(name: name)
         }
-        var flash: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
+        package var flash: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
             try FlashSubdevice(name: name)
         }
 
@@ -45,7 +47,7 @@ final class BoardDevices {
     private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
     /// Whether two short presses in a row mean something of their own.
-    var hearsDoublePress = false { didSet { gestures.hearsDoublePress = hearsDoublePress } }
+    package var hearsDoublePress = false { didSet { gestures.hearsDoublePress = hearsDoublePress } }
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
@@ -54,10 +56,10 @@ final class BoardDevices {
     /// Lines that have no thread, by their keys in board.json.
     private var threadFaults: [String: String] = [:]
 
-    init(openers: Openers = Openers()) { self.openers = openers }
+    package init(openers: Openers = Openers()) { self.openers = openers }
 
     /// What is wrong with the lines, by their keys in board.json.
-    var faults: [String: String] {
+    package var faults: [String: String] {
         let now = MonotonicClock.now()
         var faults = threadFaults
         faults["button"] = faults["button"] ?? button?.fault(now: now)
@@ -66,11 +68,11 @@ final class BoardDevices {
         return faults
     }
 
-    var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
-    var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
+    package var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
+    package var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
 
     /// Takes up another description of the board; lines that stay the same are not touched.
-    func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
+    package func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
         // Each lets go of its line first: the next may want the same one.
         if next?.button != board?.button { end(&button, now: now) }
         if next?.statusLED != board?.statusLED { end(&statusLED, now: now) }
@@ -80,7 +82,7 @@ final class BoardDevices {
     }
 
     /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
-    func checkLines(now: MediaTimestamp) {
+    package func checkLines(now: MediaTimestamp) {
         startThreads(now: now)
         button?.check(now: now)
         statusLED?.check(now: now)
@@ -91,7 +93,7 @@ final class BoardDevices {
     }
 
     /// The lights go dark, and all lines are let go of.
-    func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
+    package func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
 
     private func end(_ line: inout LineThread?, now: MediaTimestamp) {
         line?.end(now: now)
@@ -128,22 +130,22 @@ final class BoardDevices {
         }
     }
 
-    func show(_ pattern: LEDPattern, now: MediaTimestamp) {
+    package func show(_ pattern: LEDPattern, now: MediaTimestamp) {
         self.pattern = pattern
         perform(sequencer.patternChanged(to: pattern, now: now))
     }
 
-    func answer(_ answer: LEDSequencer.Answer, now: MediaTimestamp) {
+    package func answer(_ answer: LEDSequencer.Answer, now: MediaTimestamp) {
         perform(sequencer.answerWanted(answer, now: now))
     }
 
-    func setTorch(isLit: Bool) {
+    package func setTorch(isLit: Bool) {
         isTorchLit = isLit
         flashLED?.set(isLit: isLit, now: MonotonicClock.now())
     }
 
     /// What the button's edges mean.
-    func buttonMoved() -> [ButtonGestures.Action] {
+    package func buttonMoved() -> [ButtonGestures.Action] {
         guard let news = button?.takeNews() else { return [] }
         if news.opening != followedButton {
             followedButton = news.opening
@@ -158,7 +160,7 @@ final class BoardDevices {
         gestureTimer = nil
     }
 
-    func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {
+    package func timersFired(now: MediaTimestamp) -> [ButtonGestures.Action] {
         if let time = sequencerTimer, time <= now { perform(sequencer.timerFired(now: now)) }
         guard let time = gestureTimer, time <= now else { return [] }
         return taken(gestures.timerFired(now: now))

@@ -1,13 +1,15 @@
 import ApplianceLogic
+import CardStorage
 import Controls
 import DevicePorts
 import LinuxIO
 import Media
 import StreamLogic
 import USBVideo
+import WebcamService
 
 /// What the stream's thread tells the main thread.
-enum EngineEvent: Sendable {
+package enum EngineEvent: Sendable {
     case said(StreamMessage)
     /// What became of a snapshot for which the camera was opened alone.
     case still(SnapshotAnswer, Brightness?)
@@ -29,9 +31,9 @@ enum EngineEvent: Sendable {
 
 /// Runs the stream on a thread of its own, one after the other; while there is none, takes snapshots, and has camera and
 /// microphones feed a screen or a computer. One of these has a device at a time. Used from the main thread.
-final class StreamRunner {
-    let reports: Mailbox<EngineEvent>
-    let engine: any StreamEngine
+package final class StreamRunner {
+    package let reports: Mailbox<EngineEvent>
+    package let engine: any StreamEngine
     private let stateDirectory: String
     private let card: CardCalls
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
@@ -47,7 +49,7 @@ final class StreamRunner {
     /// A camera takes seconds to open and to see; one that gives nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
 
-    init(_ engine: any StreamEngine, stateDirectory: String, card: CardCalls) throws {
+    package init(_ engine: any StreamEngine, stateDirectory: String, card: CardCalls) throws {
         let reports = try Mailbox<EngineEvent>()
         self.reports = reports
         self.engine = engine
@@ -71,9 +73,9 @@ final class StreamRunner {
         self.card = card
     }
 
-    var isRunning: Bool { running != nil }
+    package var isRunning: Bool { running != nil }
     /// Camera or microphones are open for a screen or a computer.
-    var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
+    package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     private var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
     /// A stream that is started has to wait for its end.
     private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
@@ -83,7 +85,7 @@ final class StreamRunner {
     ///   - preview: where its frames are shown.
     ///   - webcam: what gets its frames and audio, too.
     ///   - isMuted, isPaused: from the start on.
-    func start(
+    package func start(
         _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
     ) throws {
         guard !isTaken else {
@@ -103,29 +105,29 @@ final class StreamRunner {
     }
 
     /// Asks the stream for something, if there is one.
-    func send(_ command: PublisherCommand) { running?.commands.send(command) }
+    package func send(_ command: PublisherCommand) { running?.commands.send(command) }
 
     /// A camera is open without a stream, or about to be, and stays so.
-    var hasIdleCamera: Bool { idleFrames.request != nil && idleFrames.nextDeadline == nil }
+    package var hasIdleCamera: Bool { idleFrames.request != nil && idleFrames.nextDeadline == nil }
 
     /// Changes controls of the camera that is open without a stream.
-    func changeIdle(_ changes: [ControlChange]) { idleFrames.request?.changes.send(changes) }
+    package func changeIdle(_ changes: [ControlChange]) { idleFrames.request?.changes.send(changes) }
 
     /// - Returns: whether there was only one that waited for the camera: no end of it will be reported.
-    func stop() -> Bool {
+    package func stop() -> Bool {
         defer { startsAgain = false }
         running?.commands.send(.stop)
         return startsAgain && running == nil
     }
 
-    func restart() {
+    package func restart() {
         startsAgain = startsAgain || running != nil
         running?.commands.send(.stop)
     }
 
     /// The thread has reported its end.
     /// - Returns: whether a new stream is to start.
-    func ended() -> Bool {
+    package func ended() -> Bool {
         running?.thread.join()
         running = nil
         defer { startsAgain = false }
@@ -135,7 +137,7 @@ final class StreamRunner {
     // MARK: Snapshots
 
     /// `EngineEvent` answers: the stream's, if there is one, else `still`.
-    func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
+    package func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
         guard running == nil else { return send(.takeSnapshot(request)) }
         waitingStills.append(StillRequest(snapshot: request, camera: IdleCameraDescription(files)))
         openForStill(now: now)
@@ -164,12 +166,12 @@ final class StreamRunner {
     }
 
     /// When somebody has had the camera for too long.
-    var nextDeadline: MediaTimestamp? {
+    package var nextDeadline: MediaTimestamp? {
         [stillDeadline, stills.nextDeadline, idleFrames.nextDeadline, idleAudio.nextDeadline].compactMap { $0 }.min()
     }
 
     /// - Returns: whether a stream is to start now.
-    func timeReached(now: MediaTimestamp) -> Bool {
+    package func timeReached(now: MediaTimestamp) -> Bool {
         if let deadline = stillDeadline, deadline <= now {
             stillDeadline = nil
             stills.stop(now: now)
@@ -186,7 +188,7 @@ final class StreamRunner {
 
     /// Its thread has reported its end.
     /// - Returns: whether a stream is to start now.
-    func stillEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+    package func stillEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         guard stills.ended(number) else { return false }
         stillDeadline = nil
         return devicesFreed(now: now)
@@ -210,7 +212,7 @@ final class StreamRunner {
     /// Has the camera's frames go to screen and computer while nothing else needs it.
     /// - Parameter sinks: empty when nobody wants them.
     /// - Returns: whether the camera is opened by that.
-    func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
+    package func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
         if let present = idleFrames.request {
             if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
             return false
@@ -225,7 +227,7 @@ final class StreamRunner {
 
     /// Has the microphones heard by a computer while no stream needs them.
     /// - Parameter sink: `nil` when nobody wants them.
-    func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
+    package func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
         if let present = idleAudio.request {
             if present.device != files.device || present.sink !== sink { idleAudio.stop(now: now) }
             return
@@ -236,12 +238,12 @@ final class StreamRunner {
 
     /// Its thread has reported its end.
     /// - Returns: whether a stream is to start now.
-    func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+    package func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         idleFrames.ended(number) && devicesFreed(now: now)
     }
 
     /// As `idleFramesEnded`.
-    func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
+    package func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         idleAudio.ended(number) && devicesFreed(now: now)
     }
 

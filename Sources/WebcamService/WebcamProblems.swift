@@ -2,14 +2,14 @@ import Settings
 import StreamLogic
 
 /// Why a computer gets nothing, or nothing new, by whoever has found it.
-struct WebcamProblems {
+package struct WebcamProblems {
     /// There is no gadget.
-    var gadget: String?
+    package var gadget: String?
     /// The gadget's microphone does not work.
-    var card: String?
+    package var card: String?
     /// Without a stream.
-    var idleCamera: String?
-    var idleMicrophone: String?
+    package var idleCamera: String?
+    package var idleMicrophone: String?
     /// The stream's camera, as far as it is on.
     private var streamCamera: String?
     private var streamMicrophones = LostMicrophones(of: 1)
@@ -30,7 +30,7 @@ struct WebcamProblems {
     }
 
     /// Of the stream's camera and microphones.
-    mutating func sourceChanged(_ event: SourceEvent) {
+    package mutating func sourceChanged(_ event: SourceEvent) {
         streamMicrophones.changed(event)
         switch event {
         case .interrupted(.video, _, _): streamCamera = event.text
@@ -40,7 +40,7 @@ struct WebcamProblems {
     }
 
     /// Another one is on, and gives frames.
-    mutating func cameraSwitched() { streamCamera = nil }
+    package mutating func cameraSwitched() { streamCamera = nil }
 
     /// The gadget is gone; what is known of camera and microphones holds for the next one.
     mutating func gadgetEnded() { (gadget, card) = (nil, nil) }

@@ -4,7 +4,7 @@ import Media
 import Synchronization
 
 /// What is on a GPIO line. Used from its line's thread only.
-protocol LineDevice: AnyObject {
+package protocol LineDevice: AnyObject {
     /// Whether the chip still answers for it.
     var isThere: Bool { get }
     /// Readable when `takeEdges` has something; -1 for what is not listened to.
@@ -15,16 +15,16 @@ protocol LineDevice: AnyObject {
 }
 
 extension GPIOButton: LineDevice {
-    func set(isLit: Bool) throws(BoardIOError) {}
+    package func set(isLit: Bool) throws(BoardIOError) {}
 }
 
 /// A lamp goes dark when it goes out of scope.
-protocol Lamp: LineDevice {}
+package protocol Lamp: LineDevice {}
 
 extension Lamp {
-    var fileDescriptor: Int32 { -1 }
-    var wasPressedAtFirst: Bool { false }
-    func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge] { [] }
+    package var fileDescriptor: Int32 { -1 }
+    package var wasPressedAtFirst: Bool { false }
+    package func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge] { [] }
 }
 
 extension GPIOLamp: Lamp {}

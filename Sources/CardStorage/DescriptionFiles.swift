@@ -9,19 +9,19 @@ import StreamQuality
 import Transport
 
 /// What the four files on the boot partition say. A file that is wrong does not spoil the others.
-struct DescriptionFiles {
+package struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
 
-    var board: BoardDescription?
-    var device = DeviceDescription()
-    var network = NetworkDescription()
-    var stream: StreamDescription?
+    package var board: BoardDescription?
+    package var device = DeviceDescription()
+    package var network = NetworkDescription()
+    package var stream: StreamDescription?
     /// In the order of the files, errors and warnings.
-    var faults: [FileFault] = []
+    package var faults: [FileFault] = []
     /// What the contents are known by, to tell whether they have changed.
-    private(set) var streamText: [UInt8] = []
-    private(set) var deviceText: [UInt8] = []
-    private(set) var networkText: [UInt8] = []
+    package private(set) var streamText: [UInt8] = []
+    package private(set) var deviceText: [UInt8] = []
+    package private(set) var networkText: [UInt8] = []
     private var boardKeys = DescriptionKeys()
     private var deviceKeys = DescriptionKeys()
     private var networkKeys = DescriptionKeys()
@@ -32,15 +32,15 @@ struct DescriptionFiles {
     /// that was not there. They are too large to be compared by their contents every few seconds.
     private var mediaFiles: [String: FileState?] = [:]
     /// The filters of device.json, as their files were then.
-    private(set) var filters = UsableFilters()
+    package private(set) var filters = UsableFilters()
     /// As the image's maker has described it, where the card says nothing that can be used.
-    private(set) var boardOfTheImage: BoardDescription?
+    package private(set) var boardOfTheImage: BoardDescription?
     /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
-    private(set) var onlyCertificatesAreWrong = false
+    package private(set) var onlyCertificatesAreWrong = false
 
-    init() {}
+    package init() {}
 
-    static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
@@ -138,25 +138,25 @@ struct DescriptionFiles {
     var mediaFilesHaveChanged: Bool { mediaFiles.contains { FileState($0.key) != $0.value } }
 
     /// Whether the file that stream.json names for a pause is another one than `previous` found there.
-    func hasOtherPauseImage(than previous: DescriptionFiles) -> Bool {
+    package func hasOtherPauseImage(than previous: DescriptionFiles) -> Bool {
         guard let path = stream?.pauseImage, path == previous.stream?.pauseImage else { return false }
         return mediaFiles[path] != previous.mediaFiles[path]
     }
 
     /// Whether a file that `previous` could not use can be used now, so that a stream would have a filter more.
-    func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {
+    package func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {
         func unusableFiles(_ filters: UsableFilters) -> Set<String> { Set(filters.unusable.flatMap(\.setting.paths)) }
         return !unusableFiles(previous.filters).isSubset(of: unusableFiles(filters))
     }
 
     /// Takes a description of the board from elsewhere, in place of one that could not be read.
-    mutating func takeBoard(_ other: BoardDescription?) {
+    package mutating func takeBoard(_ other: BoardDescription?) {
         board = other
         boardKeys = DescriptionKeys()
     }
 
     /// A fault that shows only when the description is followed, with the place of the key that can mend it.
-    func fault(
+    package func fault(
         _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil
     ) -> FileFault {
         let keys =
@@ -174,12 +174,12 @@ struct DescriptionFiles {
     }
 
     /// Whether the stream's key stands apart from its URL.
-    var hasStreamKey: Bool { streamKeys.has("key") }
+    package var hasStreamKey: Bool { streamKeys.has("key") }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
     /// Choices that are right by themselves and that this board cannot do.
-    var contradictions: [FileFault] {
+    package var contradictions: [FileFault] {
         guard let board, board.flashLED == nil else { return [] }
         let choices = [
             ("torch", device.torch.rawValue, instead: "off"),

@@ -1,13 +1,21 @@
 import ApplianceLogic
 import Glibc
 import LinuxIO
+import Settings
 
 /// Where the snapshots go. Used from the thread "card".
-struct SnapshotStore: Sendable {
-    let directory: String
-    let limits: SnapshotFolder.Limits
+package struct SnapshotStore: Sendable {
+    package let directory: String
+    package let limits: SnapshotFolder.Limits
     /// The boot partition, which is read-only but for the moment of a write.
-    let bootDirectory: String
+    package let bootDirectory: String
+
+    /// - Parameter chosen: in device.json.
+    package init(_ chosen: DeviceDescription.Snapshots, _ settings: ApplianceSettings) {
+        directory = chosen.folder ?? "\(settings.stateDirectory)/snapshots"
+        limits = SnapshotFolder.Limits(count: chosen.count, byteCount: chosen.megabytes * 1_000_000)
+        bootDirectory = settings.bootDirectory
+    }
 
     /// Writes a snapshot, and removes the oldest ones that are too many beside it.
     /// - Returns: its path.
