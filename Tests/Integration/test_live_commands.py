@@ -38,8 +38,8 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     else:
         send(publisher, f"set {' '.join(changes)}")
     wait_for(publisher, "configured", 1)
-    [changed] = wait_for_change(publisher)
-    assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
+    for changed in wait_for_change(publisher):
+        assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
     wait_for_statuses(publisher, 2)
     send(publisher, "stop")
     assert publisher.wait() == 0, publisher.report()

@@ -120,8 +120,13 @@ def recorded(nginx) -> int:
 
 
 def wait_for_more(nginx, publisher, size: int) -> None:
-    """Waits for frames on the old connection or a new one."""
-    publisher.wait_until(lambda: recorded(nginx) > size + BYTES_WITH_FRAMES, "more frames")
+    """Waits for frames on the old connection or a new one, and in the last recording."""
+
+    def has_come() -> bool:
+        last = nginx.all_recordings()[-1]
+        return recorded(nginx) > size + BYTES_WITH_FRAMES and last.stat().st_size > BYTES_WITH_FRAMES
+
+    publisher.wait_until(has_come, "more frames")
 
 
 def stay_cut(publisher, seconds: float) -> None:

