@@ -117,9 +117,18 @@ let package = Package(
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
 
+        // The executable, and what it knows of this machine's devices.
+        .target(
+            name: "MachineDevices",
+            dependencies: [
+                "Terminal", "MediaPipeline", "VideoCapture", "Encoding", "ApplianceLogic", "StreamLogic",
+                "StreamQuality", "Settings", "FileSources", "SyntheticSources", "LibcameraCapture", "V4L2Devices",
+                "AudioCapture", "DisplayOutput", "SoftwareEncoding", "DevicePorts", "LinuxIO", "Media",
+            ]),
         .executableTarget(
             name: "tallycam",
             dependencies: [
+                "MachineDevices",
                 "Media", "StreamQuality", "Settings", "Controls", "Filters", "FrameFiltering", "StreamLogic",
                 "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
@@ -305,7 +314,7 @@ let builtForSize = [
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
     "BoardRuntime",
-    "DeviceStreams", "ApplianceRuntime", "tallycam",
+    "DeviceStreams", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

@@ -3,7 +3,6 @@ import LinuxIO
 import Media
 import SoftwareEncoding
 import StreamLogic
-import StreamQuality
 
 /// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderRecovery` says, on
 /// the video thread; the connection sees nothing but a keyframe. The hardware has a thread of its own, is closed and

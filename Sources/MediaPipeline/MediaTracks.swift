@@ -1,7 +1,5 @@
-import Controls
 import DevicePorts
 import Encoding
-import FrameFiltering
 import LinuxIO
 import Media
 import SoftwareEncoding

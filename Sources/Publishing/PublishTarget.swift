@@ -4,7 +4,6 @@ import Media
 import MediaPipeline
 import RTMP
 import StreamLogic
-import StreamQuality
 import Transport
 
 /// One server that a stream goes to: performs what its `StreamSession` decides, with connections and a send buffer of its own.

@@ -1,6 +1,5 @@
 import Encoding
 import LinuxIO
-import MediaPipeline
 import StreamLogic
 
 /// A connection's thread and the way to speak to it.

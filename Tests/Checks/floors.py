@@ -62,3 +62,5 @@ ENGINES = {
         "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip
+# Of the executable: they know everything below them.
+EXECUTABLE = {"MachineDevices", "tallycam"}

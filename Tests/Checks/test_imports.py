@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from floors import CORE, CORE_PACKAGES, ENGINES, RIM
+from floors import CORE, CORE_PACKAGES, ENGINES, EXECUTABLE, RIM
 from swift_source import CHECKOUT, SOURCES, SwiftFile, swift_files, targets
 
 SYSTEM = {"Glibc", "Swift", "Synchronization"}
@@ -23,8 +23,8 @@ def allowed_imports(target: str) -> set[str]:
         return set(CORE) | {"DevicePorts", "LinuxIO"} | RIM[target] | SYSTEM
     if target in ENGINES:
         return ENGINES[target] | SYSTEM
-    if target == "tallycam":
-        return set(CORE) | set(RIM) | set(ENGINES) | {"DevicePorts"} | SYSTEM
+    if target in EXECUTABLE:
+        return set(CORE) | set(RIM) | set(ENGINES) | {"DevicePorts"} | SYSTEM | (EXECUTABLE - {"tallycam"})
     raise KeyError(f"the target {target} is not in the table of Tests/Checks/floors.py")
 
 

@@ -9,7 +9,7 @@ from swift_source import SOURCES, SwiftFile, code_of, swift_files, targets
 ENGINE_LINES, EXECUTABLE_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 3000, 2300, 300, 40, 7
 
 # Larger than that today, with the limit that each of them has until it is split. An entry that is not needed fails, too.
-LARGE_TARGETS = {"tallycam": 3200}
+LARGE_TARGETS: dict[str, int] = {}
 LARGE_FILES = {
     "Sources/ApplianceLogic/Appliance.swift": 350,
     "Sources/tallycam/Commands/PublishArguments.swift": 375,

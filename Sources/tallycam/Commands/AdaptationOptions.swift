@@ -4,6 +4,7 @@ import MediaPipeline
 import Publishing
 import StreamLogic
 import StreamQuality
+import Terminal
 
 /// The command line's part of `QualitySettings`.
 enum AdaptationOptions {

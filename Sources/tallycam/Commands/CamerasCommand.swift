@@ -6,6 +6,7 @@ import LibcameraCapture
 import LinuxIO
 import Media
 import StreamLogic
+import Terminal
 import V4L2Devices
 
 /// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.

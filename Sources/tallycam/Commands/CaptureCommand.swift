@@ -2,9 +2,11 @@ import DevicePorts
 import Glibc
 import JSONText
 import LinuxIO
+import MachineDevices
 import Media
 import MediaPipeline
 import StreamLogic
+import Terminal
 import VideoCapture
 
 /// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.

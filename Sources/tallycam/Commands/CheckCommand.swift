@@ -1,9 +1,10 @@
-import ApplianceRuntime
 import CardStorage
 import FrameFiltering
 import JSONText
 import LinuxIO
+import MachineDevices
 import Settings
+import Terminal
 import Transport
 
 /// `tallycam check`: every fault of the card's JSON files, with its place.

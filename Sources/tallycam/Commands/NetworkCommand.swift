@@ -2,6 +2,7 @@ import ApplianceRuntime
 import CardStorage
 import Glibc
 import LinuxIO
+import Terminal
 
 /// `tallycam network`: what network.json says, in the forms that the system's network programs read.
 func runNetwork(_ arguments: [String]) throws -> ExitStatus {

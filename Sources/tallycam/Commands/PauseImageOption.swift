@@ -1,6 +1,7 @@
 import FrameFiltering
 import LinuxIO
 import MediaPipeline
+import Terminal
 
 /// `--pause-image` of `publish`.
 enum PauseImageOption {

@@ -2,12 +2,14 @@ import Controls
 import Filters
 import FrameFiltering
 import LinuxIO
+import MachineDevices
 import Media
 import MediaPipeline
 import Publishing
 import Settings
 import StreamLogic
 import StreamQuality
+import Terminal
 import Transport
 import VideoCapture
 

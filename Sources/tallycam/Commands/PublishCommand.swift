@@ -1,6 +1,7 @@
 import DisplayOutput
 import Glibc
 import LinuxIO
+import MachineDevices
 import Media
 import Publishing
 import StreamLogic

@@ -1,8 +1,8 @@
-import ApplianceRuntime
 import CardStorage
 import LinuxIO
 import Media
 import StreamLogic
+import Terminal
 
 /// `tallycam snapshot`: a JPEG of what the running camera sees.
 func runSnapshot(_ arguments: [String]) throws -> ExitStatus {

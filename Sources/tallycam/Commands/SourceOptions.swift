@@ -1,9 +1,10 @@
 import LinuxIO
+import MachineDevices
 import Media
 import MediaPipeline
 import Publishing
-import SoftwareEncoding
 import StreamQuality
+import Terminal
 import VideoCapture
 
 /// Options of `tallycam publish` that say how sources are taken.

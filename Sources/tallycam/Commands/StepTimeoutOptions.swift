@@ -1,5 +1,6 @@
 import LinuxIO
 import Publishing
+import Terminal
 
 /// The command line's part of `StepTimeouts`.
 extension StepTimeouts {

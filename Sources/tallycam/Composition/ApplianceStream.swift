@@ -8,6 +8,7 @@ import DisplayOutput
 import Filters
 import FrameFiltering
 import LinuxIO
+import MachineDevices
 import Media
 import MediaPipeline
 import Publishing

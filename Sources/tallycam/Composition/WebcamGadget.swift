@@ -1,4 +1,3 @@
-import ApplianceRuntime
 import AudioCapture
 import BoardIO
 import BoardRuntime

@@ -3,14 +3,20 @@ import FileSources
 import LinuxIO
 import Media
 import SyntheticSources
+import Terminal
 
 /// A movie that was named.
-struct MovieChoice: Hashable, Sendable {
+package struct MovieChoice: Hashable, Sendable {
     let path: String
     /// Whether it starts again at its end.
-    var loops = false
+    var loops: Bool
     /// Of its video and audio.
     let clock = MovieClock()
+
+    package init(path: String, loops: Bool = false) {
+        self.path = path
+        self.loops = loops
+    }
 
     /// - Parameters:
     ///   - isOptional: a movie without audio is silent.
@@ -34,7 +40,7 @@ enum FileChoice {
     case movie(MovieChoice)
 
     /// - Returns: `nil` when the text starts with another scheme.
-    init?(parsing text: String) throws(CommandFailure) {
+    package init?(parsing text: String) throws(CommandFailure) {
         if text.hasPrefix("image:") {
             self = .image(path: try Self.path(text.dropFirst(6), of: "image:FILE"))
         } else if text.hasPrefix("movie:") {

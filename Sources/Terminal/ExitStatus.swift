@@ -1,7 +1,7 @@
 import StreamLogic
 
 /// The program's exit statuses; `tallycam --help` lists them.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32 {
     case success = 0
     /// The command line or a description file is wrong.
     case usage = 2
@@ -16,27 +16,27 @@ enum ExitStatus: Int32 {
 }
 
 /// What ends the program: one clear line and a status.
-struct CommandFailure: Error {
-    let status: ExitStatus
+package struct CommandFailure: Error {
+    package let status: ExitStatus
     /// `nil` for what the list of codes does not have.
-    let code: EventCode?
-    let message: String
+    package let code: EventCode?
+    package let message: String
 
-    init(_ status: ExitStatus, code: EventCode? = nil, _ message: String) {
+    package init(_ status: ExitStatus, code: EventCode? = nil, _ message: String) {
         self.status = status
         self.code = code
         self.message = withoutURLs(of: CommandLine.arguments, message)
     }
 
     /// How whoever reads the events learns of it.
-    var event: StreamEvent { .failed(code, message: message) }
+    package var event: StreamEvent { .failed(code, message: message) }
 
-    static func usage(_ message: String, code: EventCode? = nil) -> CommandFailure {
+    package static func usage(_ message: String, code: EventCode? = nil) -> CommandFailure {
         CommandFailure(.usage, code: code, message)
     }
 
     /// Whatever a command has thrown.
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let failure as StreamFailure:
@@ -60,7 +60,7 @@ extension ExitStatus {
 
 /// Whoever refuses a word of the command line quotes it. A URL in the wrong place would bring the stream's key into
 /// journals that way: of what looks like one, only the scheme is left.
-func withoutURLs(of arguments: [String], _ message: String) -> String {
+package func withoutURLs(of arguments: [String], _ message: String) -> String {
     var bytes = Array(message.utf8)[...]
     for argument in arguments {
         let text = Array(argument.utf8)

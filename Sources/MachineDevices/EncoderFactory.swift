@@ -6,17 +6,18 @@ import MediaPipeline
 import SoftwareEncoding
 import StreamLogic
 import Synchronization
+import Terminal
 import V4L2Devices
 
 /// Which encoder was asked for.
-enum EncoderChoice: VideoEncoderChoice, Hashable {
+package enum EncoderChoice: VideoEncoderChoice, Hashable {
     /// The hardware's where there is one, else OpenH264.
     case auto
     /// The hardware's: at this path, or the first that there is.
     case v4l2(path: String?)
     case openh264
 
-    init(parsing text: String) throws {
+    package init(parsing text: String) throws {
         switch text {
         case "auto": self = .auto
         case "openh264": self = .openh264
@@ -30,9 +31,9 @@ enum EncoderChoice: VideoEncoderChoice, Hashable {
         }
     }
 
-    var mayUseSoftware: Bool { self == .auto }
+    package var mayUseSoftware: Bool { self == .auto }
 
-    func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory { EncoderFactory(choice: self, needs) }
+    package func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory { EncoderFactory(choice: self, needs) }
 }
 
 /// Makes a stream's video encoder, by what was chosen and what the machine has.
@@ -66,7 +67,7 @@ struct EncoderFactory: VideoEncoderFactory {
         let device = Mutex<ScalingDevice?>(nil)
     }
 
-    init(choice: EncoderChoice, _ needs: EncoderNeeds) {
+    package init(choice: EncoderChoice, _ needs: EncoderNeeds) {
         self.choice = choice
         self.needs = needs
     }

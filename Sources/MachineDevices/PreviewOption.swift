@@ -4,15 +4,16 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 import Synchronization
+import Terminal
 
 /// What `--preview` says: `drm`, or `drm:CONNECTOR`.
-struct PreviewOption: Sendable {
+package struct PreviewOption: Sendable {
     /// As the kernel names it; `nil` for the first one that has a display.
     let connector: String?
 
-    init() { connector = nil }
+    package init() { connector = nil }
 
-    init(parsing text: String) throws(CommandFailure) {
+    package init(parsing text: String) throws(CommandFailure) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.first == "drm", parts.last?.isEmpty == false else {
             throw .usage("--preview is drm or drm:CONNECTOR, as in drm:HDMI-A-1, not \(quoted(text.prefix(60)))")
@@ -22,20 +23,20 @@ struct PreviewOption: Sendable {
 }
 
 extension Display {
-    convenience init(_ option: PreviewOption, report: @escaping @Sendable (PreviewEvent) -> Void) throws {
+    package convenience init(_ option: PreviewOption, report: @escaping @Sendable (PreviewEvent) -> Void) throws {
         try self.init(
             connector: option.connector, makeScaler: { try SoftwareScaler(from: $0, to: $1) }, report: report)
     }
 }
 
 /// The words over the preview of `publish`: what the stream says of itself.
-final class PreviewWords: Sendable {
+package final class PreviewWords: Sendable {
     private let display: Display
     private let page = Mutex(StreamPage())
 
-    init(on display: Display) { self.display = display }
+    package init(on display: Display) { self.display = display }
 
-    func take(_ message: StreamMessage) {
+    package func take(_ message: StreamMessage) {
         guard case .snapshot(let snapshot) = message else { return }
         let words = page.withLock { page in
             if let snapshot { page.update(snapshot) } else { page.end() }

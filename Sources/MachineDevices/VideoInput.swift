@@ -8,11 +8,12 @@ import StreamLogic
 import StreamQuality
 import Synchronization
 import SyntheticSources
+import Terminal
 import V4L2Devices
 import VideoCapture
 
 /// Where frames come from: a camera, or a source that needs none.
-enum VideoInput: VideoSourceChoice, Hashable {
+package enum VideoInput: VideoSourceChoice, Hashable {
     case embedded(VideoSourceDescription)
     /// A PNG or JPEG file.
     case image(path: String)
@@ -22,22 +23,22 @@ enum VideoInput: VideoSourceChoice, Hashable {
     /// Whatever camera there is; the settings name none.
     case firstCamera(CameraSettings)
 
-    static let none = VideoInput.embedded(.none)
+    package static let none = VideoInput.embedded(.none)
 
-    var isNone: Bool { self == .none }
-    var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _, _)) = self { true } else { false } }
+    package var isNone: Bool { self == .none }
+    package var readsStandardInput: Bool { if case .embedded(.raw("-", _, _, _, _)) = self { true } else { false } }
     /// Whether frames come from a device, in its own memory.
-    var isCamera: Bool {
+    package var isCamera: Bool {
         switch self {
         case .embedded, .image, .movie: false
         case .v4l2, .libcamera, .firstCamera: true
         }
     }
 
-    var isLive: Bool { if case .movie = self { false } else { isSwitchable } }
+    package var isLive: Bool { if case .movie = self { false } else { isSwitchable } }
 
     /// Whether it may be one of several cameras: what can be left and taken up again.
-    var isSwitchable: Bool {
+    package var isSwitchable: Bool {
         switch self {
         case .embedded(let source): source == .synthetic
         case .image, .movie, .v4l2, .libcamera, .firstCamera: true
@@ -45,9 +46,9 @@ enum VideoInput: VideoSourceChoice, Hashable {
     }
 
     /// `nil` for what is not a movie.
-    var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
+    package var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
 
-    init(parsing text: String) throws {
+    package init(parsing text: String) throws {
         if let settings = try CameraSettings(parsing: text, scheme: "v4l2") {
             guard settings.device.hasPrefix("/") else {
                 throw CommandFailure.usage("v4l2: takes a path, v4l2:/dev/videoN, not \"\(settings.device)\"")
@@ -69,7 +70,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
     }
 
     /// What the command line says about it, before anything is opened.
-    var frameRate: FrameRate? {
+    package var frameRate: FrameRate? {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate, _)): frameRate
         case .embedded, .image, .movie: nil
@@ -78,7 +79,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
     }
 
     /// As `frameRate`; `nil` for what takes the stream's size. Reads a file's header, which takes as long as a disk does.
-    func ownSize() throws -> FrameSize? {
+    package func ownSize() throws -> FrameSize? {
         switch self {
         case .embedded(.raw(_, _, let size, _, _)): size
         case .embedded: nil
@@ -89,14 +90,14 @@ enum VideoInput: VideoSourceChoice, Hashable {
     }
 
     /// Whether it is a file or pipe of raw frames.
-    var isRaw: Bool { if case .embedded(.raw) = self { true } else { false } }
+    package var isRaw: Bool { if case .embedded(.raw) = self { true } else { false } }
 
     /// The same, as fast as a pipe's writer.
-    var unpaced: VideoInput {
+    package var unpaced: VideoInput {
         if case .embedded(let source) = self { .embedded(source.unpaced) } else { self }
     }
 
-    func open(
+    package func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
         switch self {
@@ -111,7 +112,7 @@ enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    func cameraOpening(_ wish: SourceWish) -> CameraOpening? {
+    package func cameraOpening(_ wish: SourceWish) -> CameraOpening? {
         switch self {
         case .embedded(.synthetic):
             return { TestPatternCamera(size: wish.size, frameRate: wish.frameRate, stop: $0) }
@@ -183,7 +184,7 @@ extension CameraSettings {
     /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` how
     /// it is exposed, `tuning` how libcamera takes its sensor; every other one is a control of the camera.
     /// - Returns: `nil` when the text starts with another scheme.
-    init?(parsing text: String, scheme: String) throws {
+    package init?(parsing text: String, scheme: String) throws {
         guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
         var parts = text.dropFirst(scheme.utf8.count + 1).split(separator: ",", omittingEmptySubsequences: false)[...]
         self.init(device: "")

@@ -6,9 +6,10 @@ import MediaPipeline
 import Settings
 import StreamLogic
 import SyntheticSources
+import Terminal
 
 /// Where audio comes from: a microphone, a source that needs none, or several of both.
-enum AudioInput: AudioSourceChoice {
+package enum AudioInput: AudioSourceChoice {
     case embedded(AudioSourceDescription)
     case microphone(AudioPart)
     /// - Parameter isOptional: a movie without audio is silent.
@@ -16,14 +17,14 @@ enum AudioInput: AudioSourceChoice {
     /// Their sum.
     case mixed([AudioPart])
 
-    static let none = AudioInput.embedded(.none)
-    static let largestCount = 4
+    package static let none = AudioInput.embedded(.none)
+    package static let largestCount = 4
 
     /// - Parameters:
     ///   - texts: of `--audio`, as often as it was given.
     ///   - isPaced: `false` takes raw samples as fast as a pipe's writer.
     ///   - movie: that the video is from, if it is.
-    init(parsing texts: [String], isPaced: Bool, movie: MovieChoice?) throws {
+    package init(parsing texts: [String], isPaced: Bool, movie: MovieChoice?) throws {
         let parts = try texts.map { try AudioPart(parsing: $0, isPaced: isPaced, movie: movie) }
         if let part = parts.first, parts.count == 1 {
             self = part.alone
@@ -43,18 +44,18 @@ enum AudioInput: AudioSourceChoice {
     }
 
     /// - Parameter device: `hw:CARD[,DEVICE]`; empty for the first microphone.
-    init(microphone device: String) { self = .microphone(AudioPart(microphone: device, MicrophoneLevel())) }
+    package init(microphone device: String) { self = .microphone(AudioPart(microphone: device, MicrophoneLevel())) }
 
     /// - Parameter microphones: any number; those after the fourth are left out.
-    init(microphones: [DeviceDescription.Microphone]) {
+    package init(microphones: [DeviceDescription.Microphone]) {
         let parts = microphones.prefix(Self.largestCount).map { AudioPart(microphone: $0.device, $0.level) }
         self = parts.count == 1 ? parts[0].alone : .mixed(parts)
     }
 
-    var isNone: Bool { if case .embedded(.none) = self { true } else { false } }
+    package var isNone: Bool { if case .embedded(.none) = self { true } else { false } }
 
     /// Whether a file or pipe of raw samples is in it.
-    var hasRaw: Bool {
+    package var hasRaw: Bool {
         switch self {
         case .embedded(let source): source.isRaw
         case .microphone, .movie: false
@@ -62,7 +63,7 @@ enum AudioInput: AudioSourceChoice {
         }
     }
 
-    var takesSampleRate: Bool {
+    package var takesSampleRate: Bool {
         switch self {
         case .embedded(let source): source.takesSampleRate
         case .microphone: true
@@ -71,7 +72,7 @@ enum AudioInput: AudioSourceChoice {
         }
     }
 
-    var readsStandardInput: Bool {
+    package var readsStandardInput: Bool {
         switch self {
         case .embedded(let source): source.readsStandardInput
         case .microphone, .movie: false
@@ -79,7 +80,7 @@ enum AudioInput: AudioSourceChoice {
         }
     }
 
-    var microphones: [MicrophoneControl] {
+    package var microphones: [MicrophoneControl] {
         switch self {
         case .embedded, .movie: []
         case .microphone(let part): [part.control]
@@ -87,7 +88,7 @@ enum AudioInput: AudioSourceChoice {
         }
     }
 
-    func open(
+    package func open(
         sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (AudioEvent) -> Void
     ) throws -> (any AudioSource)? {
         switch self {
@@ -114,7 +115,7 @@ enum AudioInput: AudioSourceChoice {
 }
 
 /// One of several sources of audio, with its gain and mute.
-struct AudioPart {
+package struct AudioPart {
     enum Source {
         case embedded(AudioSourceDescription)
         /// `hw:CARD[,DEVICE]`; empty for the first one.
@@ -133,13 +134,13 @@ struct AudioPart {
         self.name = name
     }
 
-    init(microphone device: String, _ level: MicrophoneLevel) {
+    package init(microphone device: String, _ level: MicrophoneLevel) {
         let name = device.isEmpty ? "the microphone" : "the microphone \(device)"
         self.init(.alsa(device: device), level, name: name)
     }
 
     /// - Parameter movie: that the video is from: audio from the same file is in step with it.
-    init(parsing text: String, isPaced: Bool, movie: MovieChoice?) throws {
+    package init(parsing text: String, isPaced: Bool, movie: MovieChoice?) throws {
         var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
             var parts = text.split(separator: ",", omittingEmptySubsequences: false)

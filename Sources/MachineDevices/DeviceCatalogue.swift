@@ -5,7 +5,7 @@ import V4L2Devices
 
 /// What the files could name in place of a camera or microphone that was not there. It opens devices, which may take its
 /// time: for the stream's thread.
-func devicesInstead(of fault: ApplianceFault) -> [String] {
+package func devicesInstead(of fault: ApplianceFault) -> [String] {
     switch fault {
     case .camera:
         let cameras = (try? CameraSystem.shared().cameras()) ?? []
