@@ -6,29 +6,6 @@ import StreamLogic
 /// It keeps facts (network, faults, the stream's state) and what the person wants, and derives the
 /// rest, so that events may come in any order.
 public struct Appliance: Sendable {
-    public enum PowerOff: Hashable, Sendable {
-        case halt
-        case reboot
-    }
-
-    public enum Action: Hashable, Sendable {
-        case startStream
-        case stopStream
-        /// End the stream in order and start anew with the new settings.
-        case restartStream
-        /// Read all files again and report `configurationLoaded`.
-        case loadConfiguration
-        /// The state and with it the LED's rhythm.
-        case show(ApplianceState)
-        case setTorch(isLit: Bool)
-        /// Write down what must survive and end the machine; nothing comes after it.
-        case powerOff(PowerOff)
-        /// A start was asked for and cannot be.
-        case refuseStart(ApplianceFault)
-        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
-        case setTimer(MediaTimestamp?)
-    }
-
     /// A stream stops within a second; a power-off waits no longer than this for it.
     private static let shutdownTimeout: Duration = .seconds(2)
 
@@ -42,7 +19,7 @@ public struct Appliance: Sendable {
     private var isLoadStale = false
     /// Whether a stream is wished for, whatever stands in its way now.
     public private(set) var wantsStream = false
-    private var torch = Torch()
+    var torch = Torch()
     public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
@@ -232,31 +209,6 @@ public struct Appliance: Sendable {
         return clockSet(now: now)
     }
 
-    // MARK: The torch
-
-    /// Holds until the files say something else.
-    public mutating func torchRequested(_ mode: Torch.Mode) -> [Action] {
-        torch.mode = mode
-        return updated()
-    }
-
-    public mutating func torchToggled() -> [Action] { torchRequested(isTorchLit ? .off : .on) }
-
-    /// Lights the torch for a snapshot, or lets it be again as it was.
-    public mutating func flashRequested(_ isFlashing: Bool) -> [Action] {
-        torch.isFlashing = isFlashing
-        return updated()
-    }
-
-    public mutating func brightnessMeasured(_ brightness: Brightness, now: MediaTimestamp) -> [Action] {
-        torch.measured(brightness, now: now)
-        return updated()
-    }
-
-    public var torchMode: Torch.Mode { torch.mode }
-    /// Whether a snapshot wants the torch; `nil` when nothing is live that would show it.
-    public var isDark: Bool? { torch.isDark }
-
     // MARK: Derived
 
     public var isPoweringOff: Bool { powerOff != nil }
@@ -293,7 +245,7 @@ public struct Appliance: Sendable {
     }
 
     /// Shows what has changed.
-    private mutating func updated() -> [Action] {
+    mutating func updated() -> [Action] {
         var actions: [Action] = []
         let next = derivedState
         if next != state {

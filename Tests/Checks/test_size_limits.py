@@ -10,10 +10,7 @@ ENGINE_LINES, EXECUTABLE_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 3000, 2
 
 # Larger than that today, with the limit that each of them has until it is split. An entry that is not needed fails, too.
 LARGE_TARGETS: dict[str, int] = {}
-LARGE_FILES = {
-    "Sources/ApplianceLogic/Appliance.swift": 350,
-    "Sources/tallycam/Commands/PublishArguments.swift": 375,
-}
+LARGE_FILES: dict[str, int] = {}
 LONG_FUNCTIONS: dict[str, int] = {}
 WIDE_INITIALIZERS: dict[str, int] = {}
 
