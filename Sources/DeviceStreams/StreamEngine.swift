@@ -7,7 +7,7 @@ import USBVideo
 /// How this machine streams. The executable knows its cameras, encoders and connections; the appliance does not.
 public protocol StreamEngine: Sendable {
     /// Runs a stream to its end, on the calling thread.
-    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, sink: EventSink) throws
+    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws
 
     /// Opens the camera for one snapshot, on the calling thread, until the descriptor is signalled at the latest.
     /// - Returns: with the snapshot, how bright it is.

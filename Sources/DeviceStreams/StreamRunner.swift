@@ -254,7 +254,7 @@ package final class StreamRunner {
         JoinableThread(
             try NamedThread("stream") {
                 do {
-                    try engine.run(request, commands: commands, sink: EventSink { reports.send(.said($0)) })
+                    try engine.run(request, commands: commands, reporter: EventSink { reports.send(.said($0)) })
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")

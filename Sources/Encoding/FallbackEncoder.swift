@@ -47,12 +47,11 @@ public final class FallbackEncoder: VideoEncoder {
     var lastSoftwareTime: MediaTimestamp?
     var earlierConversions = 0
 
-    /// A change of the frames' size that is under way.
-    var resizing = Resizing()
+    var succession = EncoderSuccession()
     /// Of the frames that come.
     var newestSize: FrameSize
     /// For frames of the source's other size that come although the encoder has changed.
-    var leftOverWait = SizeWait()
+    var leftOverWait = EncoderSuccession.SizeWait()
 
     /// The hardware's thread, and what of its doings the recovery knows.
     struct Hardware {
@@ -111,7 +110,7 @@ public final class FallbackEncoder: VideoEncoder {
     deinit {
         hardware?.thread.close()
         scaling.close()
-        resizing.close()
+        succession.close()
     }
 
     /// - Throws: what opening it threw; an earlier thread that is slow to leave the node is waited for.
@@ -158,12 +157,12 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     public var pendingFrameCount: Int {
-        (recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0) + resizing.pendingFrameCount
+        (recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0) + succession.pendingFrameCount
     }
 
     public var conversionCount: Int {
         earlierConversions + scaling.passCount + (hardware?.thread.conversionCount ?? 0)
-            + (software?.encoder.conversionCount ?? 0) + resizing.conversionCount
+            + (software?.encoder.conversionCount ?? 0) + succession.conversionCount
     }
 
     public func submit(_ frame: CapturedFrame) throws {
@@ -192,7 +191,7 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     public func finish() throws {
-        dropResizing()
+        dropSuccession()
         if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
         scaling.close()
@@ -207,8 +206,8 @@ public final class FallbackEncoder: VideoEncoder {
 
     public func setBitrate(_ bitrate: Bitrate) throws {
         configuration.bitrate = bitrate
-        resizing.update { $0.bitrate = bitrate }
-        resizing.successor?.thread.setBitrate(bitrate)
+        succession.update { $0.bitrate = bitrate }
+        succession.successor?.hardware.thread.setBitrate(bitrate)
         hardware?.thread.setBitrate(bitrate)
         do {
             try software?.encoder.setBitrate(bitrate)
@@ -220,11 +219,11 @@ public final class FallbackEncoder: VideoEncoder {
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         configuration.frameRate = frameRate
         configuration.keyframeInterval = keyframeInterval
-        resizing.update {
+        succession.update {
             $0.frameRate = frameRate
             $0.keyframeInterval = keyframeInterval
         }
-        resizing.successor?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
+        succession.successor?.hardware.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         hardware?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         do {
             try software?.encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)

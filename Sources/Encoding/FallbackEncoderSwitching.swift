@@ -8,35 +8,34 @@ import StreamLogic
 // with the first frame of the next camera, which so becomes a keyframe; what is still in the one before comes out.
 extension FallbackEncoder {
     public func prepare(for frames: SourceFrames) throws -> SourcePreparation {
-        if resizing.next != frames {
+        if succession.next?.frames != frames {
             dropSuccessor()
-            resizing.next = frames
-            resizing.preparation = .underWay
+            succession.next = EncoderSuccession.NextSource(frames: frames)
         }
         try settleSize()
         // It takes whatever comes.
         if recovery.usesSoftware { readyForNext() }
-        return resizing.preparation
+        return succession.next?.preparation ?? .underWay
     }
 
     public func dropPreparation() {
-        guard resizing.next != nil else { return }
+        guard succession.next != nil else { return }
         dropSuccessor()
-        resizing.next = nil
+        succession.next = nil
     }
 
     func readyForNext() {
         let (wanted, frames) = target
-        resizing.preparation = .ready(layout(of: frames, for: wanted).size)
+        succession.next?.preparation = .ready(layout(of: frames, for: wanted).size)
     }
 
     public func sourceChanges(to frames: SourceFrames) throws {
-        if resizing.next != frames {
+        if succession.next?.frames != frames {
             dropSuccessor()
-            resizing.next = frames
+            succession.next = EncoderSuccession.NextSource(frames: frames)
         }
-        defer { resizing.next = nil }
-        if let successor = resizing.successor, case .open = successor.thread.progress {
+        defer { succession.next = nil }
+        if let successor = succession.successor, case .open = successor.hardware.thread.progress {
             return cross(to: successor)
         }
         dropSuccessor()

@@ -12,17 +12,17 @@ public struct StreamContext: Sendable {
     public let reports: Mailbox<TrackEvent>
     /// Once signalled, every source ends at once. It is not drained.
     public let stop: EventFD
-    public let console: EventSink
+    public let reporter: EventSink
 
     public init(
         hub: PacketHub, counters: SharedCounters, requests: EncoderRequests, reports: Mailbox<TrackEvent>,
-        stop: EventFD, console: EventSink
+        stop: EventFD, reporter: EventSink
     ) {
         self.hub = hub
         self.counters = counters
         self.requests = requests
         self.reports = reports
         self.stop = stop
-        self.console = console
+        self.reporter = reporter
     }
 }

@@ -30,10 +30,10 @@ public struct VideoTrack {
     init?(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
-        let (console, reports) = (context.console, context.reports)
+        let (reporter, reports) = (context.reporter, context.reports)
         let output = VideoOutput(hub: context.hub, counters: context.counters) { reports.send(.encoder($0)) }
         if settings.dimension.isRounded {
-            console.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
+            reporter.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
         let asked = settings.dimension
         func source() throws -> AdjustedSource? {
@@ -45,10 +45,10 @@ public struct VideoTrack {
             do {
                 try opened.openEncoder(
                     settings, point: point, maximum: maximum, mayShrink: mayShrink, output: output, reports: reports,
-                    console: console)
+                    reporter: reporter)
             } catch let lack as any EncoderFailure {
                 mayShrink = try settings.fit(after: lack, asked: asked, point: point, maximum: maximum)
-                console.log("warning: \(lack); the frame size is \(settings.dimension.size) now")
+                reporter.log("warning: \(lack); the frame size is \(settings.dimension.size) now")
                 if settings.video.isCamera {
                     // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
                     opened.source = nil
@@ -68,12 +68,12 @@ public struct VideoTrack {
         makeEncoder = { configuration, frames in try factory.makeWhileLive(configuration, for: frames) }
         encoderInUse = opened.inUse
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
-        Self.warn(of: source, settings, console)
-        Self.setControls(of: source, settings.controls, console)
+        Self.warn(of: source, settings, reporter)
+        Self.setControls(of: source, settings.controls, reporter)
     }
 
     /// What the camera lacks is no reason not to stream.
-    static func setControls(of source: AdjustedSource, _ controls: [ControlChange], _ console: EventSink) {
+    static func setControls(of source: AdjustedSource, _ controls: [ControlChange], _ reporter: EventSink) {
         source.keepForOthers(controls)
         func apply(_ changes: [ControlChange]) {
             for change in changes {
@@ -81,7 +81,7 @@ public struct VideoTrack {
                     try source.controlOffers.check([change])
                     try source.apply([change])
                 } catch {
-                    console.log("warning: \(error)")
+                    reporter.log("warning: \(error)")
                 }
             }
         }
@@ -103,7 +103,7 @@ public struct VideoTrack {
 
         mutating func openEncoder(
             _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, mayShrink: Bool, output: VideoOutput,
-            reports: Mailbox<TrackEvent>, console: EventSink
+            reports: Mailbox<TrackEvent>, reporter: EventSink
         ) throws {
             guard let source else { return }
             let configuration = try VideoTrack.configuration(
@@ -113,19 +113,19 @@ public struct VideoTrack {
                     frames: source.frames, maySwitchCameras: settings.cameras.count > 1,
                     isVideoChosen: settings.isVideoChosen, inUse: inUse, output: output
                 ) { reports.send(.encoder($0)) })
-            encoder = try factory.make(configuration, mayShrink: mayShrink) { console.log($0) }
+            encoder = try factory.make(configuration, mayShrink: mayShrink) { reporter.log($0) }
             self.factory = factory
             self.configuration = configuration
         }
     }
 
-    private static func warn(of source: any VideoSource, _ settings: MediaSettings, _ console: EventSink) {
+    private static func warn(of source: any VideoSource, _ settings: MediaSettings, _ reporter: EventSink) {
         let size = settings.dimension.size
         if Letterbox(source.layout.size, into: size).hasBars {
-            console.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")
+            reporter.log("warning: \(source.layout.size) has another aspect than \(size); black bars fill the rest")
         }
         if source.frameRate < settings.quality.frameRate {
-            console.log(
+            reporter.log(
                 "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(settings.quality.name) has "
                     + "\(settings.quality.frameRate.framesPerSecond)")
         }

@@ -24,13 +24,13 @@ final class ScriptedStreams: Sendable {
         let request: StreamRequest
         /// To what it is asked to change, and whether to pauses.
         let changeAnswer = Mutex(Answer.done)
-        private let sink: EventSink
+        private let reporter: EventSink
         private let ends: Mailbox<StreamFailure?>
         private let received = Mutex<[PublisherCommand]>([])
 
-        fileprivate init(_ request: StreamRequest, _ sink: EventSink) throws {
+        fileprivate init(_ request: StreamRequest, _ reporter: EventSink) throws {
             self.request = request
-            self.sink = sink
+            self.reporter = reporter
             ends = try Mailbox()
         }
 
@@ -58,9 +58,9 @@ final class ScriptedStreams: Sendable {
             received.withLock { $0.contains { if case .stop = $0 { true } else { false } } }
         }
 
-        func say(_ events: StreamEvent...) { for event in events { sink.emit(event) } }
+        func say(_ events: StreamEvent...) { for event in events { reporter.emit(event) } }
 
-        func show(_ snapshot: StreamSnapshot?) { sink.show(snapshot) }
+        func show(_ snapshot: StreamSnapshot?) { reporter.show(snapshot) }
 
         func goLive() {
             say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
@@ -100,7 +100,7 @@ final class ScriptedStreams: Sendable {
 
         var pauseImageLoads: Int { received.withLock { commands in commands.count { $0 == .loadPauseImage } } }
 
-        func tell(_ brightness: Brightness) { sink.tell(brightness) }
+        func tell(_ brightness: Brightness) { reporter.tell(brightness) }
 
         /// - Parameter failure: `nil` for an end in order.
         func end(_ failure: StreamFailure?) { ends.send(failure) }
@@ -111,21 +111,21 @@ final class ScriptedStreams: Sendable {
             case .pause(let isPaused, let id):
                 if case .none = changeAnswer.withLock({ $0 }) { break }
                 say(.paused(isPaused))
-                if let id { sink.answer(id, .done([isPaused ? "paused" : "live"])) }
+                if let id { reporter.answer(id, .done([isPaused ? "paused" : "live"])) }
             case .apply(let changes, let id?): answer(changes, for: id)
-            case .listSettings(let id): sink.answer(id, .done(["quality Low1", "mute off"]))
+            case .listSettings(let id): reporter.answer(id, .done(["quality Low1", "mute off"]))
             case .listControls(let id):
                 let own = [ControlOffer(.zoom, range: 1...4), ControlOffer(.brightness, range: -1...1)]
                 let offers = own.completed { _ in "it has none" }
-                sink.answer(id, .controls(offers.map { ControlStatus($0, wished: nil, report: CameraReport()) }))
+                reporter.answer(id, .controls(offers.map { ControlStatus($0, wished: nil, report: CameraReport()) }))
             default: break
             }
         }
 
         private func answer(_ changes: RequestedChanges, for id: CommandID) {
             switch changeAnswer.withLock({ $0 }) {
-            case .done: sink.answer(id, .done(changes.descriptions))
-            case .refused(let reason): sink.answer(id, .refused(reason: reason))
+            case .done: reporter.answer(id, .done(changes.descriptions))
+            case .refused(let reason): reporter.answer(id, .refused(reason: reason))
             case .none: break
             }
         }
@@ -165,8 +165,8 @@ final class ScriptedStreams: Sendable {
 }
 
 extension ScriptedStreams: StreamEngine {
-    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, sink: EventSink) throws {
-        let run = try Run(request, sink)
+    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws {
+        let run = try Run(request, reporter)
         started.withLock { $0.append(run) }
         try run.run(commands)
     }

@@ -147,7 +147,7 @@ private let configuration = VideoEncoderConfiguration(
             settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512),
             context: StreamContext(
                 hub: hub, counters: counters, requests: control, reports: reports, stop: stop,
-                console: EventSink { _ in }))
+                reporter: EventSink { _ in }))
     }
 
     private func run(_ tracks: MediaTracks, until condition: () -> Bool) throws {

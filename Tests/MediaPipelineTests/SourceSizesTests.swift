@@ -63,7 +63,7 @@ import Testing
             settings: &settings, point: point, maximum: Bitrate(kilobitsPerSecond: 512),
             context: StreamContext(
                 hub: hub, counters: counters, requests: control, reports: reports, stop: stop,
-                console: EventSink { _ in }))
+                reporter: EventSink { _ in }))
     }
 
     /// While the sender takes what there is.

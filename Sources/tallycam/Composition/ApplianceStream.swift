@@ -22,13 +22,13 @@ import VideoCapture
 
 /// Streams with the devices of this machine.
 struct MachineStreams: StreamEngine {
-    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, sink: EventSink) throws {
+    func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws {
         let settings = try PublishSettings(request)
-        for warning in settings.warnings { sink.log("warning: \(warning)") }
+        for warning in settings.warnings { reporter.log("warning: \(warning)") }
         // Whoever asks for the status gets what is sent now, and not in three seconds.
         try LiveStream(
             settings: settings, commands: commands, isWatched: true,
-            snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: sink
+            snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
         ).run()
     }
 
