@@ -26,7 +26,8 @@ extension FallbackEncoder {
 
     func readyForNext() {
         let (wanted, frames) = target
-        succession.next?.preparation = .ready(layout(of: frames, for: wanted).size)
+        let size = layout(of: frames, for: wanted).size
+        succession.next?.preparation = .ready(size)
     }
 
     public func sourceChanges(to frames: SourceFrames) throws {
