@@ -62,6 +62,7 @@ extension ThreadedEncoder {
 
     private func encode(_ encoder: any PolledVideoEncoder) throws {
         var drainEnd: MediaTimestamp?
+        var waits = PollSet<Waited>()
         while let orders = takeOrders() {
             try apply(orders, encoder)
             give(try encoder.collect(), of: encoder)
@@ -70,7 +71,7 @@ extension ThreadedEncoder {
                 give(try encoder.collect(), of: encoder)
             }
             drainEnd = drain(encoder, until: drainEnd)
-            try wait(encoder, until: drainEnd)
+            try wait(encoder, until: drainEnd, by: &waits)
         }
     }
 
@@ -139,13 +140,16 @@ extension ThreadedEncoder {
     }
 
     /// For orders and frames, and for the device until it was drained: from then on it is always ready.
-    private func wait(_ encoder: any PolledVideoEncoder, until end: MediaTimestamp?) throws {
+    private func wait(
+        _ encoder: any PolledVideoEncoder, until end: MediaTimestamp?, by waits: inout PollSet<Waited>
+    ) throws {
         let isFinished = state.withLock { state in
             state.busySince = nil
             return state.isFinished
         }
         let device = isFinished ? -1 : encoder.fileDescriptor ?? -1
-        var waits: PollSet<Waited> = [.work: work.fileDescriptor]
+        waits.removeAll()
+        waits.add(.work, work.fileDescriptor)
         waits.add(.device, device, for: [.readable, .writable])
         try waits.wait(until: end)
         let found = waits.ready(.device)

@@ -1,6 +1,6 @@
 import Media
 
-/// Descriptors and deadlines to wait for, by name. It is made for one wait, as what there is to wait for changes.
+/// Descriptors and deadlines to wait for, by name. It is made or filled for one wait, as what there is to wait for changes.
 ///
 ///     var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .device: device.fileDescriptor]
 ///     try waits.wait(until: deadline)
@@ -37,6 +37,14 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
             names.append(name)
             self.entries.append(entry)
         }
+    }
+
+    /// Empties it for another wait and keeps its memory: for what waits several times for each frame.
+    @inlinable
+    public mutating func removeAll() {
+        names.removeAll(keepingCapacity: true)
+        entries.removeAll(keepingCapacity: true)
+        deadline = nil
     }
 
     /// The wait ends at this time at the latest.

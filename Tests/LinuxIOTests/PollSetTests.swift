@@ -39,6 +39,18 @@ import Testing
         #expect(!waits.isReady(.first) && MonotonicClock.now() >= start + .milliseconds(1))
     }
 
+    @Test func anEmptiedSetForgetsDescriptorsAndDeadlines() throws {
+        let (first, second) = (try EventFD(), try EventFD())
+        first.signal()
+        var waits: PollSet<Name> = [.first: first.fileDescriptor]
+        waits.wake(at: .zero)
+        #expect(try waits.wait())
+        waits.removeAll()
+        second.signal()
+        waits.add(.second, second.fileDescriptor)
+        #expect(try waits.wait() && waits.isReady(.second) && !waits.isReady(.first))
+    }
+
     @Test func interestIsWhatIsAskedFor() throws {
         let event = try EventFD()
         var waits = PollSet<Name>()

@@ -125,6 +125,7 @@ public final class V4L2Camera: Camera {
     private enum Waited {
         case stop, device, buffers
     }
+    private var waits = PollSet<Waited>()
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         if !isStarted {
@@ -133,10 +134,10 @@ public final class V4L2Camera: Camera {
         }
         while true {
             let isShort = try queue.takeBack()
-            var waits: PollSet<Waited> = [
-                .stop: stop.fileDescriptor, .device: device.fileDescriptor,
-                .buffers: isShort ? queue.wakeup.fileDescriptor : -1,
-            ]
+            waits.removeAll()
+            waits.add(.stop, stop.fileDescriptor)
+            waits.add(.device, device.fileDescriptor)
+            if isShort { waits.add(.buffers, queue.wakeup.fileDescriptor) }
             guard try waits.wait(until: deadline) else { return .none }
             if waits.isReady(.stop) { return .stopped }
             // A camera that was unplugged reports an error for ever.
