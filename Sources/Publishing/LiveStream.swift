@@ -70,7 +70,8 @@ public final class LiveStream {
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
         let context = StreamContext(
-            hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks, reporter: reporter)
+            hub: hub, counters: counters, requests: control, reports: trackReports, stop: stopTracks, reporter: reporter
+        )
         let (point, maximum) = (adaptation.operatingPoint, settings.quality.bitrateRange.maximum)
         tracks = try Self.connect(targets) {
             try MediaTracks(settings: &settings.media, point: point, maximum: maximum, context: context)
