@@ -133,9 +133,9 @@ let package = Package(
                 "ApplianceLogic",
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
-                "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "Encoding", "MediaPipeline",
+                "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "MediaPipeline",
                 "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "ApplianceRuntime",
-                "WebcamService", "USBVideo", "BoardIO",
+                "WebcamService", "USBVideo", "BoardIO", "BoardRuntime",
             ]),
 
         // C shims: they surface what Swift cannot import and hold no logic.

@@ -7,7 +7,8 @@ import Media
 ///
 /// ```
 ///  settled ── a size or a source is wanted ──▶ successor opens ── first frame for it ──▶ retiring ──▶ settled
-///                                                    └── refused: the present one goes on ──▶ settled
+///                                                    ├── refused: the present one goes on ──▶ settled
+///                                                    └── too little memory: the present one closes first (`openInPlace`)
 /// ```
 struct EncoderSuccession {
     /// The hardware that is to be next, for the wanted size and the frames to come.
@@ -56,7 +57,7 @@ struct EncoderSuccession {
     var wanted: VideoEncoderConfiguration?
     /// `nil` when its frames come, or none is to be next.
     var next: NextSource?
-    /// `nil` while none is opening.
+    /// From when it opens until the first of its frames comes.
     var successor: Successor?
     /// The hardware before, with the frames that are still in it.
     var retiring: (hardware: FallbackEncoder.Hardware, deadline: MediaTimestamp)?

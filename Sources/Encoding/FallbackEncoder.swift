@@ -138,11 +138,17 @@ public final class FallbackEncoder: VideoEncoder {
         // Frames that are scaled or converted first come in the scaler's layout and memory.
         let (kind, open) = (frames.memoryKind, openHardware)
         let scaled = Self.isTakenAsIs(layout, configuration) ? nil : scaling.start(for: layout, kind)
-        let thread = try ThreadedEncoder(path: path, output: source.output) {
-            let given = scaled?() ?? (layout: layout, memory: kind)
-            return try open(configuration, given.layout, given.memory, isProven)
+        do {
+            let thread = try ThreadedEncoder(path: path, output: source.output) {
+                let given = scaled?() ?? (layout: layout, memory: kind)
+                return try open(configuration, given.layout, given.memory, isProven)
+            }
+            return Hardware(thread: thread, source: source)
+        } catch {
+            // Its thread waits for frames already.
+            scaling.close()
+            throw error
         }
-        return Hardware(thread: thread, source: source)
     }
 
     /// Whether the hardware takes frames in this layout as they are. A camera that returns may give others than before.

@@ -1,7 +1,6 @@
 import Glibc
 import LinuxIO
 import StreamLogic
-import Terminal
 
 /// The appliance's events on standard output, for whoever has started the program. Never waits for the reader.
 public struct ApplianceLog: Sendable {

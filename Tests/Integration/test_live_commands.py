@@ -38,8 +38,8 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     else:
         send(publisher, f"set {' '.join(changes)}")
     wait_for(publisher, "configured", 1)
-    for changed in wait_for_change(publisher):
-        assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
+    [changed] = wait_for_change(publisher)
+    assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
     wait_for_statuses(publisher, 2)
     send(publisher, "stop")
     assert publisher.wait() == 0, publisher.report()
@@ -107,7 +107,7 @@ def wait_for_change(publisher: Process) -> list[dict]:
     """What the quality is by command; it may adapt besides."""
 
     def found() -> list[dict]:
-        return [event for event in events(publisher) if event.get("reason") == "settingsChanged"]
+        return [event for event in events(publisher) if event["name"] == "qualityChanged" and event["reason"] == "settingsChanged"]
 
     publisher.wait_until(found, "another quality")
     return found()

@@ -68,14 +68,15 @@ def test_snapshots_are_frames_of_the_stream_which_loses_none(children, tmp_path)
     assert max(after - before for before, after in zip(times, times[1:])) < 60 or missed, "30 frames a second, none missing"
 
     frames = gray(recording.path, "-fps_mode", "passthrough")
-    shown = []
+    shown, left_out = [], 0
     for path in paths:
         # What the encoder has left of a frame is nearer to its snapshot than to its neighbours'.
         by_frame = differences(gray(path)[0], frames)
         shown.append(by_frame.index(min(by_frame)))
-        # One that a busy machine took a snapshot of may have been left out of the stream.
-        assert min(by_frame) < 3 or missed, f"the nearest frame differs by {min(by_frame):.1f}"
-    assert shown == sorted(set(shown)) and len(shown) == len(paths), shown
+        left_out += min(by_frame) >= 3
+    # One that a busy machine took a snapshot of may have been left out of the stream.
+    assert left_out <= min(missed, 2), f"{left_out} are not in the stream"
+    assert shown == sorted(shown) and len(set(shown)) >= len(paths) - left_out, shown
     print("\n  nearest frames", shown)
 
 

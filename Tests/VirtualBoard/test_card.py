@@ -342,7 +342,7 @@ def is_answered_and_dropped(light: LightRecord) -> bool:
     light.start()
     light.press(10.8)
     changes = light.changes()
-    pressed = next(when for when, what in changes if what == "pressed")
+    pressed = min(when for when, what in changes if what == "pressed")
     blinks = [when - pressed for when, what in changes if what == "lit" and 3.02 < when - pressed < 3.59]
     is_answered = len(blinks) == 3 and all(abs(a - b) < 0.09 for a, b in zip(blinks, [3.1, 3.3, 3.5]))
     print(f"blinks {blinks} after the press, of {changes}")
