@@ -61,7 +61,9 @@ struct JSONParsingTests {
         #expect(value.bitPattern == number.bitPattern)
     }
 
-    @Test(arguments: ["1e309", "-1e309", "1e99999999999", "0.1e310", String(repeating: "9", count: 310), "1.8e308", "-1.8e308"])
+    @Test(arguments: [
+        "1e309", "-1e309", "1e99999999999", "0.1e310", String(repeating: "9", count: 310), "1.8e308", "-1.8e308",
+    ])
     func aNumberBeyondDoubleIsTooBig(text: String) {
         #expect(fault("[\(text)]") == "1:2: the number is too big")
     }
