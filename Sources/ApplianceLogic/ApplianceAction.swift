@@ -9,7 +9,7 @@ extension Appliance {
     public enum Action: Hashable, Sendable {
         case startStream
         case stopStream
-        /// End the stream in order and start anew with the new settings.
+        /// End the stream in order and start it again with the new settings.
         case restartStream
         /// Read all files again and report `configurationLoaded`.
         case loadConfiguration

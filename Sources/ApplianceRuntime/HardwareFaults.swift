@@ -37,7 +37,7 @@ extension ApplianceDevice {
     private func deviceFault(_ key: String, _ problem: String, present: [String]) -> FileFault {
         let paths = present.map { name -> String in "/dev/\(name)" }.filter { access($0, F_OK) == 0 }
         let example = paths.first.map { "\"\(key)\": \"\($0)\"" }
-        return files.fault(.board, "board.json", key, problem + offer(paths), example: example)
+        return files.fault(.board, "board.json", key, problem + foundNames(paths), example: example)
     }
 
     private func lightFault(_ key: String, _ light: BoardDescription.Light, _ problem: String) -> FileFault {
@@ -51,7 +51,7 @@ extension ApplianceDevice {
     private func namedFault(_ key: String, _ problem: String, among names: [String]) -> FileFault {
         let name = key.split(separator: ".").last ?? ""
         return files.fault(
-            .board, "board.json", key, problem + offer(names),
+            .board, "board.json", key, problem + foundNames(names),
             example: names.first.map { "\"\(name)\": \"\($0)\"" })
     }
 
@@ -61,14 +61,14 @@ extension ApplianceDevice {
         if searched.isEmpty, !chips.isEmpty {
             return files.fault(
                 .board, "board.json", "\(key).chip",
-                "there is no GPIO chip \"\(line.chip ?? "")\"\(offer(chips.map(\.label)))",
+                "there is no GPIO chip \"\(line.chip ?? "")\"\(foundNames(chips.map(\.label)))",
                 example: chips.first.map { "\"chip\": \"\($0.label)\"" })
         }
         // The others are for something else on most boards.
         let all = searched.flatMap(\.lines).filter { $0.user == nil }.map(\.name)
         let free = all.filter { $0.hasPrefix("GPIO") } + all.filter { !$0.hasPrefix("GPIO") }
         let near = NameSuggestion.nearest(to: line.name, among: free)
-        let found = chips.isEmpty ? "; the kernel shows no GPIO chip at all" : offer(free)
+        let found = chips.isEmpty ? "; the kernel shows no GPIO chip at all" : foundNames(free)
         return files.fault(
             .board, "board.json", "\(key).line", problem + found,
             example: (near ?? free.first).map { "\"line\": \"\($0)\"" })

@@ -16,13 +16,6 @@ package func lensProblem(_ wanted: String) -> String? {
     let present = cameraParts()
     guard !present.contains(wanted) else { return nil }
     let found =
-        present.isEmpty ? "; the kernel shows no camera part at all" : offer(present)
+        present.isEmpty ? "; the kernel shows no camera part at all" : foundNames(present)
     return "no driver is named \"\(wanted)\"\(found); look at the camera's cable, or give another name"
-}
-
-/// "; there is ..." with the names that there are to choose from; nothing when there are none.
-package func offer(_ names: [String], limit: Int = 16) -> String {
-    guard !names.isEmpty else { return "" }
-    let list = names.prefix(limit).map { "\"\($0)\"" }.joined(separator: ", ")
-    return "; there is \(list)" + (names.count > limit ? " and \(names.count - limit) more" : "")
 }

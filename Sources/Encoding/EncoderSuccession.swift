@@ -1,5 +1,4 @@
 import DevicePorts
-import LinuxIO
 import Media
 
 /// How one encoder of a stream follows another: what the next one is for, and how far it is. The one before may still give its

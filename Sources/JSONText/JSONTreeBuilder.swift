@@ -77,7 +77,7 @@ final class JSONTreeBuilder {
         }
     }
 
-    /// - Returns: nil for a number beyond the range of `Double`.
+    /// - Returns: `nil` for a number beyond the range of `Double`.
     private func content(of event: CRapidJSONEvent) -> JSONValue.Content? {
         switch event.kind {
         case CRapidJSONEventBool: .bool(event.boolean)

@@ -67,7 +67,7 @@ struct EncoderFactory: VideoEncoderFactory {
         let device = Mutex<ScalingDevice?>(nil)
     }
 
-    package init(choice: EncoderChoice, _ needs: EncoderNeeds) {
+    init(choice: EncoderChoice, _ needs: EncoderNeeds) {
         self.choice = choice
         self.needs = needs
     }

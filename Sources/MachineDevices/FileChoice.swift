@@ -40,7 +40,7 @@ enum FileChoice {
     case movie(MovieChoice)
 
     /// - Returns: `nil` when the text starts with another scheme.
-    package init?(parsing text: String) throws(CommandFailure) {
+    init?(parsing text: String) throws(CommandFailure) {
         if text.hasPrefix("image:") {
             self = .image(path: try Self.path(text.dropFirst(6), of: "image:FILE"))
         } else if text.hasPrefix("movie:") {

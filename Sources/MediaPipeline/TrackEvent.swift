@@ -15,7 +15,7 @@ public enum TrackEvent: Sendable {
     case failed(StreamFailure)
 }
 
-/// Of a camera, or another source of frames, and of what is done with its frames.
+/// What the thread `video` reports of its source, its filters and the camera's controls.
 public enum VideoEvent: Sendable {
     /// A device has started, was lost or has come back.
     case source(SourceEvent)
@@ -34,7 +34,7 @@ public enum VideoEvent: Sendable {
     case filtersFailed(reason: String)
 }
 
-/// Of microphones, and other sources of audio.
+/// What sources of audio report.
 public enum AudioEvent: Sendable {
     /// A device has started, was lost or has come back.
     case source(SourceEvent)

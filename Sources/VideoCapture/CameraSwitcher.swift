@@ -84,7 +84,7 @@ package final class CameraSwitcher: VideoSource {
 
     /// - Parameters:
     ///   - cameras: the first one is on at the start.
-    ///   - takeWish: the newest wish for another one; nil when there is none since the last call.
+    ///   - takeWish: the newest wish for another one; `nil` when nobody has asked since the last call.
     ///   - failed: a camera did not come; the one before stays.
     /// - Throws: what opening the first one threw.
     package init?(

@@ -62,5 +62,5 @@ ENGINES = {
         "USBVideo", "LinuxIO", "Media",
     },
 }  # fmt: skip
-# Of the executable: they know everything below them.
+# The executable and its devices: they may import every target below.
 EXECUTABLE = {"MachineDevices", "tallycam"}

@@ -98,7 +98,7 @@ def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
 def silence(recording: Recording) -> float:
     """Seconds of digital silence: a file that is read late on a busy machine goes on from there, and silence fills the time.
 
-    AAC blurs both ends of each by less than a packet, in which 0.05 s are counted back."""
+    AAC blurs both ends of a silence, so 0.05 s are added to each."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,

@@ -75,7 +75,7 @@ def test_snapshots_are_frames_of_the_stream_which_loses_none(children, tmp_path)
         shown.append(by_frame.index(min(by_frame)))
         left_out += min(by_frame) >= 3
     # One that a busy machine took a snapshot of may have been left out of the stream.
-    assert left_out <= min(missed, 2), f"{left_out} are not in the stream"
+    assert left_out <= min(missed, len(paths) - 1), f"{left_out} are not in the stream"
     assert shown == sorted(shown) and len(set(shown)) >= len(paths) - left_out, shown
     print("\n  nearest frames", shown)
 

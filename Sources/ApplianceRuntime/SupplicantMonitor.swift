@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 
 /// Listens to wpa_supplicant's control interface, once there is one. Used from the main thread.
-package struct SupplicantMonitor: ~Copyable {
+struct SupplicantMonitor: ~Copyable {
     private static let interface = "wlan0"
     private static let longestMessage = 4096
 
@@ -13,16 +13,16 @@ package struct SupplicantMonitor: ~Copyable {
     /// - Parameters:
     ///   - directory: wpa_supplicant's, with a socket for each interface.
     ///   - path: of the socket that its messages come to.
-    package init(directory: String, path: String) {
+    init(directory: String, path: String) {
         peer = "\(directory)/\(Self.interface)"
         self.path = path
     }
 
-    package var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
+    var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
 
     /// Attaches to a wpa_supplicant that has come, and lets go of one that is gone.
     /// - Returns: whether it is another one than before, or none any more.
-    package mutating func tick() -> Bool {
+    mutating func tick() -> Bool {
         do {
             if let socket {
                 try socket.send(Array("PING".utf8))
@@ -42,7 +42,7 @@ package struct SupplicantMonitor: ~Copyable {
     }
 
     /// What it has said since the last call.
-    package mutating func takeMessages() -> [String] {
+    mutating func takeMessages() -> [String] {
         var messages: [String] = []
         do {
             while let message = try socket?.receive(limit: Self.longestMessage) {
