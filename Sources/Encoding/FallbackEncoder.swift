@@ -47,11 +47,13 @@ public final class FallbackEncoder: VideoEncoder {
     var lastSoftwareTime: MediaTimestamp?
     var earlierConversions = 0
 
-    var succession = EncoderSuccession()
+    var succession = EncoderSuccession<SourceFrames>(openTimeout: ThreadedEncoder.openTimeout)
+    /// From when it starts to open until it takes over.
+    var successor: Successor?
+    /// The hardware before, with the frames that are still in it.
+    var retiring: (hardware: Hardware, deadline: MediaTimestamp)?
     /// Of the frames that come.
     var newestSize: FrameSize
-    /// For frames of the source's other size that come although the encoder has changed.
-    var leftOverWait = EncoderSuccession.SizeWait()
 
     /// The hardware's thread, and what of its doings the recovery knows.
     struct Hardware {
@@ -62,6 +64,15 @@ public final class FallbackEncoder: VideoEncoder {
         var isClosing = false
         var encodedReported = 0
         var faultsReported = 0
+    }
+
+    /// The hardware that is to be next.
+    struct Successor {
+        let hardware: Hardware
+        /// Brings the frames to its size.
+        var scaling: FrameScaling
+        /// Of the frames that it is for.
+        let sourceLayout: FrameLayout
     }
 
     /// - Parameters:
@@ -110,7 +121,9 @@ public final class FallbackEncoder: VideoEncoder {
     deinit {
         hardware?.thread.close()
         scaling.close()
-        succession.close()
+        retiring?.hardware.thread.close()
+        successor?.hardware.thread.close()
+        successor?.scaling.close()
     }
 
     /// - Throws: what opening it threw; an earlier thread that is slow to leave the node is waited for.
@@ -163,18 +176,19 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     public var pendingFrameCount: Int {
-        (recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0) + succession.pendingFrameCount
+        (recovery.usesSoftware ? 0 : hardware?.thread.pendingFrameCount ?? 0)
+            + (retiring?.hardware.thread.pendingFrameCount ?? 0)
     }
 
     public var conversionCount: Int {
         earlierConversions + scaling.passCount + (hardware?.thread.conversionCount ?? 0)
-            + (software?.encoder.conversionCount ?? 0) + succession.conversionCount
+            + (software?.encoder.conversionCount ?? 0) + (retiring?.hardware.thread.conversionCount ?? 0)
     }
 
     public func submit(_ frame: CapturedFrame) throws {
         try watchHardware()
         newestSize = frame.layout.size
-        try settleSize()
+        try advanceSuccession()
         let isLeftOver = recovery.feedsHardware && isLeftOver(frame)
         if !isLeftOver { try perform(recovery.frameSubmitted(now: MonotonicClock.now())) }
         if let software {
@@ -197,7 +211,7 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     public func finish() throws {
-        dropSuccession()
+        endSuccession()
         if !recovery.usesSoftware { hardware?.thread.finish() }
         forgetHardware()
         scaling.close()
@@ -212,8 +226,8 @@ public final class FallbackEncoder: VideoEncoder {
 
     public func setBitrate(_ bitrate: Bitrate) throws {
         configuration.bitrate = bitrate
-        succession.update { $0.bitrate = bitrate }
-        succession.successor?.hardware.thread.setBitrate(bitrate)
+        succession.ratesChanged { $0.bitrate = bitrate }
+        successor?.hardware.thread.setBitrate(bitrate)
         hardware?.thread.setBitrate(bitrate)
         do {
             try software?.encoder.setBitrate(bitrate)
@@ -225,11 +239,11 @@ public final class FallbackEncoder: VideoEncoder {
     public func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws {
         configuration.frameRate = frameRate
         configuration.keyframeInterval = keyframeInterval
-        succession.update {
+        succession.ratesChanged {
             $0.frameRate = frameRate
             $0.keyframeInterval = keyframeInterval
         }
-        succession.successor?.hardware.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
+        successor?.hardware.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         hardware?.thread.setFrameRate(frameRate, keyframeInterval: keyframeInterval)
         do {
             try software?.encoder.setFrameRate(frameRate, keyframeInterval: keyframeInterval)

@@ -80,7 +80,10 @@ extension FallbackEncoder {
 
     /// Frames that are inside have been left out from here on: none of them is to come out after all.
     private func closeHardware() {
-        dropSuccessor()
+        if successor != nil {
+            closeSuccessor()
+            succession.successorClosed()
+        }
         guard let hardware else { return }
         output.ignore(hardware.source)
         hardware.thread.close()
