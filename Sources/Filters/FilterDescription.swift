@@ -1,4 +1,4 @@
-/// A row of the table of filters. docs/filters.md is compared with it.
+/// A row of the table of filters. docs/reference/filters.md is compared with it.
 public struct FilterDescription: Hashable, Sendable {
     public let name: FilterName
     public let parameters: [FilterParameter]
