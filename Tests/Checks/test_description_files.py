@@ -8,7 +8,8 @@ import pytest
 from swift_source import CHECKOUT
 
 REFERENCE = CHECKOUT / "docs/reference"
-HARDWARE = REFERENCE / "hardware.md"
+LIGHTS = [REFERENCE / "hardware.md", CHECKOUT / "docs/trouble/light.md"]
+WIRINGS = [REFERENCE / "hardware.md", CHECKOUT / "docs/start/wiring.md"]
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehaviour", "DeviceCameras", "DeviceControls", "DeviceFilters",
@@ -185,8 +186,9 @@ def test_the_sample_of_the_device_holds_the_documented_defaults():
     assert lists == ("filters.", "audio.sources.") and written == named
 
 
-def test_the_documented_light_is_the_code_s():
-    text, code = HARDWARE.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
+@pytest.mark.parametrize("page", LIGHTS, ids=lambda page: page.name)
+def test_the_documented_light_is_the_code_s(page):
+    text, code = page.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
     rhythms = re.findall(r"^\| [^|]+ \| [^|]+ \| ([\d ]+) \|$", text, re.MULTILINE)
     for rhythm in re.findall(r"= LEDPattern\(\[([\d, ]+)\]\)", code):
         assert rhythm.replace(",", "") in rhythms
@@ -200,8 +202,9 @@ PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
 
 
 @pytest.mark.parametrize("board", [path.name for path in sorted((CHECKOUT / "board").glob("rpi*"))])
-def test_a_board_is_wired_as_documented(board):
-    wiring = HARDWARE.read_text().split("\n## Wiring\n", 1)[1].split("\n## ", 1)[0]
+@pytest.mark.parametrize("page", WIRINGS, ids=lambda page: page.name)
+def test_a_board_is_wired_as_documented(page, board):
+    wiring = page.read_text().split("\n## Wiring\n", 1)[1].split("\n## ", 1)[0]
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     for key, name in (("button", "Button"), ("statusLED", "Status LED"), ("flashLED", "Flash LED")):
         line = description[key]["line"]
