@@ -44,10 +44,10 @@ FAULTS = {
 }
 
 SHOWN = 7000  # milliseconds: one round of ten blinks fits
-STRIP, ROW = 350, 26
-LABEL = 246
+STRIP, ROW = 224, 28
+LABEL = 272
 COLUMN = LABEL + STRIP
-MARGIN, GAP, HEAD = 24, 40, 58
+MARGIN, GAP, HEAD = 20, 36, 58
 
 
 def read(name: str) -> str:
@@ -94,7 +94,7 @@ def spans(steps: list[int], starts_lit: bool) -> list[tuple[int, int]]:
 
 
 def row(x: int, y: int, label: str, lit: list[tuple[int, int]], kind: str) -> str:
-    parts = [f'<text x="{x}" y="{y + 14}" class="{kind}">{label}</text>']
+    parts = [f'<text x="{x}" y="{y + 15}" class="{kind}">{label}</text>']
     parts.append(f'<rect x="{x + LABEL}" y="{y}" width="{STRIP}" height="{ROW - 8}" rx="3" fill="#2a2e37"/>')
     for start, end in lit:
         left, width = x + LABEL + start * STRIP / SHOWN, (end - start) * STRIP / SHOWN
@@ -107,7 +107,7 @@ def scale(x: int, y: int) -> str:
         f'<text x="{x + LABEL + second * 1000 * STRIP / SHOWN:.1f}" y="{y}" class="scale">{second}</text>'
         for second in range(SHOWN // 1000 + 1)
     ]
-    return "\n".join(marks) + f'\n<text x="{x + LABEL + STRIP + 8}" y="{y}" class="unit">s</text>'
+    return "\n".join(marks) + f'\n<text x="{x + LABEL + STRIP + 7}" y="{y}" class="unit">s</text>'
 
 
 def drawing() -> str:
@@ -128,9 +128,9 @@ def drawing() -> str:
         ' aria-labelledby="title">',
         "<!-- Drawn by scripts/light-strip.py from Sources/ApplianceLogic. Do not edit. -->",
         '<title id="title">What the tally light shows: red is light, grey is dark, seven seconds from left to right</title>',
-        "<style>text{font-family:'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif;fill:#d5d8de;font-size:13px}"
-        ".head{font-size:15px;font-weight:bold;fill:#fff}.live{font-weight:bold;fill:#ff5a4f}"
-        ".scale{font-size:10px;fill:#8b93a1;text-anchor:middle}.unit{font-size:10px;fill:#8b93a1}</style>",
+        "<style>text{font-family:'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif;fill:#d5d8de;font-size:14.5px}"
+        ".head{font-size:16px;font-weight:bold;fill:#fff}.live{font-weight:bold;fill:#ff5a4f}"
+        ".scale{font-size:11px;fill:#8b93a1;text-anchor:middle}.unit{font-size:11px;fill:#8b93a1}</style>",
         f'<rect width="{width}" height="{height}" rx="10" fill="#16181d"/>',
         f'<text x="{MARGIN}" y="34" class="head">Rhythms: what the camera is doing</text>',
         f'<text x="{right}" y="34" class="head">Counts: what is wrong</text>',
