@@ -115,6 +115,64 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
                         "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word"}, read  # fmt: skip
 
 
+LIMITED = re.compile(r"\.(?:integer|integerOrChoice|number)\(\s*\"(\w+)\", in: ([\w.-]+?)(?:\.\.\.([\d_]+))?[,)]")
+CHOSEN = re.compile(r"\.choice\(\s*\"(\w+)\", of: (\w+)\.allCases|\.integer\(\s*\"(\w+)\", of: (\w+)\.allCases")
+RANGES = {"MicrophoneLevel.gainRange": ("-60", "40")}
+
+
+def words_of(enumeration: str) -> list[str]:
+    """The raw values of an enumeration of the module Settings."""
+    texts = "".join(path.read_text() for path in sorted((CHECKOUT / "Sources/Settings").rglob("*.swift")))
+    body = re.search(rf"enum {enumeration}: (?:String|Int), .*?\n    \}}", texts, re.DOTALL)[0]
+    return [value or name for name, value in re.findall(r"\bcase (\w+)(?: = \"?(\w+)\"?)?", body)]
+
+
+def rules_in_code(file: str) -> set[tuple[str, str]]:
+    """Keys with the range that their number has, as in "1 to 5", or with one of the words that they take."""
+    found = set()
+    for name in SOURCES[file]:
+        text = settings_source(name)
+        for key, low, high in LIMITED.findall(text):
+            low, high = (low.replace("_", ""), high.replace("_", "")) if high else RANGES[low]
+            found.add((key, f"{low} to {high}"))
+        for key, enumeration, number, numbers in CHOSEN.findall(text):
+            found |= {(key or number, word) for word in words_of(enumeration or numbers)}
+    return found
+
+
+def undocumented_rules(file: str, text: str) -> set[tuple[str, str]]:
+    def is_documented(key: str, rule: str) -> bool:
+        return any(
+            re.search(rf"(?<![\w-]){re.escape(rule)}(?![\w])", row)
+            for row in rows(text)
+            if re.findall(r"`(\w+)`", row.split(" | ")[0])[-1:] == [key]
+        )
+
+    # The service's own number, which nobody sets.
+    return {rule for rule in rules_in_code(file) if rule[0] != "disabledTill" and not is_documented(*rule)}
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_limits_and_words_of_the_code_are_in_the_document(file):
+    assert undocumented_rules(file, document(file)) == set()
+
+
+@pytest.mark.parametrize(
+    "file, old, new, rule",
+    [
+        ("device.json", "1 to 5 seconds", "1 to 6 seconds", ("seconds", "1 to 5")),
+        ("device.json", "-60 to 40 dB", "-50 to 40 dB", ("gain", "-60 to 40")),
+        ("device.json", "`slow`: exposure", "`slower`: exposure", ("lowLight", "slow")),
+        ("stream.json", "10 to 604800", "1 to 604800", ("publishLifetime", "10 to 604800")),
+        ("board.json", "1 to 3072", "1 to 1024", ("packetBytes", "1 to 3072")),
+    ],
+)
+def test_a_limit_or_word_that_the_document_lacks_is_seen(file, old, new, rule):
+    text = document(file)
+    assert text.count(old) == 1
+    assert undocumented_rules(file, text.replace(old, new)) == {rule}
+
+
 def unused(description: str, users: str) -> set[str]:
     """The description's properties that no line of the program names."""
     text = settings_source(description)
