@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// Targets and who may import whom: docs/architecture.md; Tests/Checks enforces it.
+// Targets and who may import whom: docs/explain/architecture.md; Tests/Checks enforces it.
 import PackageDescription
 
 let package = Package(

@@ -1,6 +1,6 @@
 import StreamLogic
 
-/// Something that the device as a whole reports, beside the events of its stream: docs/events.md.
+/// Something that the device as a whole reports, beside the events of its stream: docs/reference/events.md.
 public enum ApplianceEvent: Event {
     /// A line for people that has no event of its own.
     case message(String)

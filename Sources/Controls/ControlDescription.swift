@@ -1,4 +1,4 @@
-/// A row of the table of controls: all that is the same on every camera. docs/controls.md is compared with it.
+/// A row of the table of controls: all that is the same on every camera. docs/reference/controls.md has the same table.
 public struct ControlDescription: Hashable, Sendable {
     /// What a value is made of.
     public enum Kind: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// A row of the table of filters. docs/filters.md is compared with it.
+/// A row of the table of filters. docs/reference/filters.md is compared with it.
 public struct FilterDescription: Hashable, Sendable {
     public let name: FilterName
     public let parameters: [FilterParameter]
@@ -22,7 +22,7 @@ public struct FilterDescription: Hashable, Sendable {
     private static let image = FilterDescription(
         .image,
         [
-            FilterParameter(.file, .file, "PNG or JPEG, of 8 MB, 4 million pixels and 8192 on a side at the most"),
+            FilterParameter(.file, .file, "PNG or JPEG, at most 8 MB, 4 million pixels and 8192 on a side"),
             FilterParameter(.position, .position, standard: .position(.topRight), "where it is"),
             margin,
             FilterParameter(
@@ -46,7 +46,7 @@ public struct FilterDescription: Hashable, Sendable {
             FilterParameter(.background, .color, standard: .color(.none), "of a box behind the lines"),
             FilterParameter(
                 .font, .file, absence: "the built-in one: Latin, Greek, Cyrillic",
-                "TrueType or OpenType, of 32 MB at the most"),
+                "TrueType or OpenType, at most 32 MB"),
         ], "lines of text with fields, such as a clock")
 
     private static let margin = FilterParameter(
@@ -59,7 +59,7 @@ public struct FilterDescription: Hashable, Sendable {
             FilterParameter(
                 .file, .file,
                 "a .cube file with LUT_3D_SIZE from \(ColorCube.pointCounts.lowerBound) to "
-                    + "\(ColorCube.pointCounts.upperBound), of \(ColorCube.largestFile >> 20) MB at the most"),
+                    + "\(ColorCube.pointCounts.upperBound), at most \(ColorCube.largestFile >> 20) MB"),
             FilterParameter(.strength, .number(0...1), standard: .number(1), "0 does nothing"),
         ], "a look: a table that says what each colour becomes")
 

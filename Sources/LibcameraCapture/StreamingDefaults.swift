@@ -2,7 +2,7 @@ import DevicePorts
 import Media
 
 /// What a camera is set to for a live stream where its settings do not say otherwise: libcamera's own defaults are for an
-/// application with a person at its controls (docs/capture.md has the reasons).
+/// application with a person at its controls (docs/explain/capture.md has the reasons).
 enum StreamingDefaults {
     private struct Default {
         let name: String

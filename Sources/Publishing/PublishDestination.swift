@@ -109,9 +109,9 @@ public final class PublishDestination: Sendable {
         let (name, resizing) = (platform.name, platform.resizing)
         return switch (policy, resizing) {
         case (.seamless, .never), (.seamless, .byRestart):
-            "\(name) may not follow a frame size that changes within the stream (docs/services.md)"
+            "\(name) may not follow a frame size that changes within the stream (docs/services)"
         case (.restart, .never):
-            "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services.md)"
+            "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services)"
         case (.never, _), (.restart, _), (.seamless, .seamless): nil
         }
     }

@@ -96,7 +96,7 @@ extension PublishError: CustomStringConvertible {
                 + "start the URL with rtmps://"
         case .connectionLost(.createStream), .connectionLost(.publish):
             "the server ended the connection when the stream key was sent; the key is probably wrong, or in use: "
-                + "compare it with the one that the service shows (docs/services.md says where)"
+                + "compare it with the one that the service shows (docs/services says where)"
         case .connectionLost(.media): "the connection to the server was lost"
         case .connectionLost(let step): "the server closed the connection during \(step.rawValue)"
         case .invalidChunks(let error): "the server sent what is no RTMP: \(error)"

@@ -1,7 +1,7 @@
 import Media
 
 /// The controller's constants, each with the default that was found by simulation and on real links.
-/// docs/quality.md gives the reason of each.
+/// docs/explain/quality.md gives the reason of each.
 public struct ControlTuning: Hashable, Sendable {
     // MARK: Using the link
 

@@ -2,8 +2,9 @@ import Media
 
 /// Decides bit rates, frame rate and drops, so that a receiver sees live video and not old.
 ///
-/// Goes down at once and to what the link carries; goes up by probing. docs/quality.md has the state diagram and the
-/// reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder count.
+/// Goes down at once and to what the link carries; goes up by probing. docs/explain/quality.md has the state diagram
+/// and the reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder
+/// count.
 public struct QualityController: Sendable {
     enum State: Sendable {
         /// The link carries what is sent. The buffer has been low since then; `nil` while it is not.

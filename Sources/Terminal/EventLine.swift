@@ -1,7 +1,7 @@
 import JSONText
 import StreamLogic
 
-/// An event as one JSON object in a line, as programs read it: docs/events.md.
+/// An event as one JSON object in a line, as programs read it: docs/reference/events.md.
 /// - Parameter seconds: since the program's start.
 public func jsonLine(_ event: some Event, at seconds: Double) -> [UInt8] {
     var writer = JSONLineWriter()

@@ -266,7 +266,7 @@ extension Connector {
     }
 }
 
-// Servers that the library fails with unless they are offered less (docs/decisions/0015-a-library-that-changed.md).
+// Servers with which the library fails unless it offers less: docs/explain/decisions/0015-a-library-that-changed.md.
 extension Connector {
     private func noteOffer(_ connection: TLSConnection) {
         guard offer == .tls12, case .tls(let context) = security, context.tls12Servers.insert(endpoint) else { return }

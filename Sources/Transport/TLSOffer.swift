@@ -1,7 +1,7 @@
 import CMbedTLS
 import LinuxIO
 
-/// A client's offer of versions, signatures and cipher suites (docs/decisions/0015-a-library-that-changed.md).
+/// A client's offer of versions, signatures and cipher suites (docs/explain/decisions/0015-a-library-that-changed.md).
 enum TLSOffer: CaseIterable, Sendable {
     /// TLS 1.3 and 1.2.
     case latest

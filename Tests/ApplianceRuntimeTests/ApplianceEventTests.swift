@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The events of the device against docs/events.md.
+/// The events of the device against docs/reference/events.md.
 @Suite struct ApplianceEventTests {
     private static let samples: [ApplianceEvent] = [
         .message("button pressed"), .deviceStateChanged(.live), .deviceStateChanged(.fault(.camera)),

@@ -1,4 +1,4 @@
-"""The targets of each floor and what they may import: docs/architecture.md."""
+"""The targets of each floor and what they may import: docs/explain/architecture.md."""
 
 CORE = {
     "Media": set(),

@@ -1,4 +1,4 @@
-"""docs/commands.md has each command's help as the program prints it."""
+"""docs/reference/commands.md has each command's help as the program prints it."""
 
 import re
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from swift_source import CHECKOUT
 
-PAPER = CHECKOUT / "docs/commands.md"
+PAPER = CHECKOUT / "docs/reference/commands.md"
 
 
 def help_of(*command: str) -> str:

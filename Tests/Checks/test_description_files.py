@@ -1,4 +1,4 @@
-"""The keys of the JSON files are the same in the code and in the papers, and the samples on the card are right."""
+"""The keys of the JSON files are the same in the code and in the documents, and the samples on the card are right."""
 
 import json
 import re
@@ -7,7 +7,9 @@ import subprocess
 import pytest
 from swift_source import CHECKOUT
 
-PAPER = CHECKOUT / "docs/appliance.md"
+REFERENCE = CHECKOUT / "docs/reference"
+LIGHTS = [REFERENCE / "hardware.md", CHECKOUT / "docs/trouble/light.md"]
+WIRINGS = [REFERENCE / "hardware.md", CHECKOUT / "docs/start/wiring.md"]
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehaviour", "DeviceCameras", "DeviceControls", "DeviceFilters",
@@ -38,27 +40,34 @@ def keys_in_code(file: str) -> set[str]:
     return keys - FORMER.get(file, set())
 
 
-def rows(file: str, text: str) -> list[str]:
-    """The lines of the file's tables."""
-    section = text.split(f"\n## {file}\n", 1)[1].split("\n## ", 1)[0]
-    return re.findall(r"^\| `.+ \|\n", section, re.MULTILINE)
+def document(file: str) -> str:
+    """The page about one of the JSON files."""
+    return (REFERENCE / f"{file.replace('.', '-')}.md").read_text()
 
 
-def keys_in_paper(file: str, text: str) -> set[str]:
-    """The names that the first columns of the file's tables set as code."""
-    section = text.split(f"\n## {file}\n", 1)[1].split("\n## ", 1)[0]
+def section_of_keys(text: str) -> str:
+    return text.split("\n## Keys\n", 1)[1].split("\n## ", 1)[0]
+
+
+def rows(text: str) -> list[str]:
+    """The lines of the page's tables of keys."""
+    return re.findall(r"^\| `.+ \|\n", section_of_keys(text), re.MULTILINE)
+
+
+def keys_in_document(file: str, text: str) -> set[str]:
+    """The names that the first columns of the page's tables set as code."""
     keys = set()
-    for row in rows(file, text):
+    for row in rows(text):
         keys |= set(re.findall(r"`(\w+)`", row.split(" | ")[0]))
     if file == "stream.json":
         # Named where the table explains their object.
-        keys |= set(re.findall(r"`(publish|rtmp|play|live|playback)`", section))
+        keys |= set(re.findall(r"`(publish|rtmp|play|live|playback)`", section_of_keys(text)))
     return keys
 
 
 @pytest.mark.parametrize("file", SOURCES)
-def test_every_key_is_in_code_and_paper(file):
-    assert keys_in_code(file) == keys_in_paper(file, PAPER.read_text())
+def test_every_key_is_in_code_and_document(file):
+    assert keys_in_code(file) == keys_in_document(file, document(file))
 
 
 # Of each file two keys, from the top and from within.
@@ -69,28 +78,28 @@ SOME_KEYS = {
 
 
 @pytest.mark.parametrize("file", SOURCES)
-def test_a_key_that_only_the_paper_has_is_seen(file):
-    text = PAPER.read_text()
+def test_a_key_that_only_the_document_has_is_seen(file):
+    text = document(file)
     for key in SOME_KEYS[file]:
-        row = next(row for row in rows(file, text) if f"`{key}`" in row)
+        row = next(row for row in rows(text) if f"`{key}`" in row)
         more = text.replace(row, row.replace(f"`{key}`", f"`{key}`, `lense`", 1))
-        assert keys_in_paper(file, more) - keys_in_code(file) == {"lense"}
+        assert keys_in_document(file, more) - keys_in_code(file) == {"lense"}
 
 
 @pytest.mark.parametrize("file", SOURCES)
 def test_a_key_that_only_the_code_has_is_seen(file):
-    text = PAPER.read_text()
+    text = document(file)
     for key in SOME_KEYS[file]:
         fewer = text
-        for row in rows(file, text):
-            if f"`{key}`" in row:
+        for row in rows(text):
+            if f"`{key}`" in row.split(" | ")[0]:
                 fewer = fewer.replace(row, "", 1)
-        assert keys_in_code(file) - keys_in_paper(file, fewer) == {key}
+        assert keys_in_code(file) - keys_in_document(file, fewer) == {key}
 
 
 @pytest.mark.parametrize("file", SOURCES)
-def test_every_key_has_a_default_and_a_meaning_in_the_paper(file):
-    for row in rows(file, PAPER.read_text()):
+def test_every_key_has_a_default_and_a_meaning_in_the_document(file):
+    for row in rows(document(file)):
         cells = [cell.strip() for cell in row.strip().strip("|").split(" | ")]
         assert len(cells) == 3 and all(cells), row
 
@@ -104,6 +113,64 @@ def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
         assert read <= {"name", "text", "flag", "flagOrChoice", "integer", "integerOrChoice", "number",
                         "choice", "texts", "object", "objects", "accept",
                         "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word"}, read  # fmt: skip
+
+
+LIMITED = re.compile(r"\.(?:integer|integerOrChoice|number)\(\s*\"(\w+)\", in: ([\w.-]+?)(?:\.\.\.([\d_]+))?[,)]")
+CHOSEN = re.compile(r"\.choice\(\s*\"(\w+)\", of: (\w+)\.allCases|\.integer\(\s*\"(\w+)\", of: (\w+)\.allCases")
+RANGES = {"MicrophoneLevel.gainRange": ("-60", "40")}
+
+
+def words_of(enumeration: str) -> list[str]:
+    """The raw values of an enumeration of the module Settings."""
+    texts = "".join(path.read_text() for path in sorted((CHECKOUT / "Sources/Settings").rglob("*.swift")))
+    body = re.search(rf"enum {enumeration}: (?:String|Int), .*?\n    \}}", texts, re.DOTALL)[0]
+    return [value or name for name, value in re.findall(r"\bcase (\w+)(?: = \"?(\w+)\"?)?", body)]
+
+
+def rules_in_code(file: str) -> set[tuple[str, str]]:
+    """Keys with the range that their number has, as in "1 to 5", or with one of the words that they take."""
+    found = set()
+    for name in SOURCES[file]:
+        text = settings_source(name)
+        for key, low, high in LIMITED.findall(text):
+            low, high = (low.replace("_", ""), high.replace("_", "")) if high else RANGES[low]
+            found.add((key, f"{low} to {high}"))
+        for key, enumeration, number, numbers in CHOSEN.findall(text):
+            found |= {(key or number, word) for word in words_of(enumeration or numbers)}
+    return found
+
+
+def undocumented_rules(file: str, text: str) -> set[tuple[str, str]]:
+    def is_documented(key: str, rule: str) -> bool:
+        return any(
+            re.search(rf"(?<![\w-]){re.escape(rule)}(?![\w])", row)
+            for row in rows(text)
+            if re.findall(r"`(\w+)`", row.split(" | ")[0])[-1:] == [key]
+        )
+
+    # The service's own number, which nobody sets.
+    return {rule for rule in rules_in_code(file) if rule[0] != "disabledTill" and not is_documented(*rule)}
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_limits_and_words_of_the_code_are_in_the_document(file):
+    assert undocumented_rules(file, document(file)) == set()
+
+
+@pytest.mark.parametrize(
+    "file, old, new, rule",
+    [
+        ("device.json", "1 to 5 seconds", "1 to 6 seconds", ("seconds", "1 to 5")),
+        ("device.json", "-60 to 40 dB", "-50 to 40 dB", ("gain", "-60 to 40")),
+        ("device.json", "`slow`: exposure", "`slower`: exposure", ("lowLight", "slow")),
+        ("stream.json", "10 to 604800", "1 to 604800", ("publishLifetime", "10 to 604800")),
+        ("board.json", "1 to 3072", "1 to 1024", ("packetBytes", "1 to 3072")),
+    ],
+)
+def test_a_limit_or_word_that_the_document_lacks_is_seen(file, old, new, rule):
+    text = document(file)
+    assert text.count(old) == 1
+    assert undocumented_rules(file, text.replace(old, new)) == {rule}
 
 
 def unused(description: str, users: str) -> set[str]:
@@ -160,13 +227,12 @@ def test_the_examples_on_the_card_are_right(tmp_path):
     assert run("network", "--file", tmp_path / "network.json", "--output", tmp_path).stderr == ""
 
 
-def defaults_in_paper(text: str) -> dict[str, str]:
-    section = text.split("\n## device.json\n", 1)[1].split("\n## ", 1)[0]
-    rows = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", section, re.MULTILINE)
-    return {re.sub("`", "", key): re.sub("`", "", value) for key, value in rows}
+def defaults_in_document(text: str) -> dict[str, str]:
+    found = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", section_of_keys(text), re.MULTILINE)
+    return {re.sub("`", "", key): re.sub("`", "", value) for key, value in found}
 
 
-def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
+def test_the_sample_of_the_device_holds_the_documented_defaults():
     sample = json.loads((CHECKOUT / "board/common/device.json").read_text())
     flat = {}
     for key, value in sample.items():
@@ -174,18 +240,19 @@ def test_the_sample_of_the_device_holds_the_defaults_that_the_paper_names():
     written = {key: json.dumps(value) if not isinstance(value, str) else value for key, value in flat.items()}
     # The objects of a list that is empty have no keys in the sample.
     lists = tuple(f"{key}." for key, value in flat.items() if isinstance(value, list))
-    named = {key: value for key, value in defaults_in_paper(PAPER.read_text()).items() if not key.startswith(lists)}
+    named = {key: value for key, value in defaults_in_document(document("device.json")).items() if not key.startswith(lists)}
     assert lists == ("filters.", "audio.sources.") and written == named
 
 
-def test_the_light_of_the_paper_is_the_code_s():
-    paper, code = PAPER.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
-    rhythms = re.findall(r"^\| [^|]+ \| [^|]+ \| ([\d ]+) \|$", paper, re.MULTILINE)
+@pytest.mark.parametrize("page", LIGHTS, ids=lambda page: page.name)
+def test_the_documented_light_is_the_code_s(page):
+    text, code = page.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
+    rhythms = re.findall(r"^\| [^|]+ \| [^|]+ \| ([\d ]+) \|$", text, re.MULTILINE)
     for rhythm in re.findall(r"= LEDPattern\(\[([\d, ]+)\]\)", code):
         assert rhythm.replace(",", "") in rhythms
     faults = (CHECKOUT / "Sources/ApplianceLogic/ApplianceFault.swift").read_text()
     blinks = set(re.findall(r"^    case \w+ = (\d+)$", faults, re.MULTILINE))
-    assert blinks == set(re.findall(r"^\| (\d+) \|", paper, re.MULTILINE))
+    assert blinks == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
 
 
 # Of the 40-pin header, as every Raspberry Pi has had it since 2014.
@@ -193,8 +260,9 @@ PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
 
 
 @pytest.mark.parametrize("board", [path.name for path in sorted((CHECKOUT / "board").glob("rpi*"))])
-def test_a_board_is_wired_as_the_paper_says(board):
-    wiring = PAPER.read_text().split("\n## Wiring\n", 1)[1].split("\n## ", 1)[0]
+@pytest.mark.parametrize("page", WIRINGS, ids=lambda page: page.name)
+def test_a_board_is_wired_as_documented(page, board):
+    wiring = page.read_text().split("\n## Wiring\n", 1)[1].split("\n## ", 1)[0]
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     for key, name in (("button", "Button"), ("statusLED", "Status LED"), ("flashLED", "Flash LED")):
         line = description[key]["line"]

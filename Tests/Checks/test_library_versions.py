@@ -9,6 +9,14 @@ MANIFEST = "Tests/Checks/library-versions"
 FOLDERS = [f"/usr/lib/{machine}-linux-gnu" for machine in ("x86_64", "aarch64")]
 # Built by scripts/build-root.d, from archives with a checksum.
 OWN = {"asound", "camera"}
+# What THIRD-PARTY-NOTICES.md calls each package of the list.
+NOTICES = {
+    "libc6-dev": "glibc", "libdrm-dev": "libdrm", "libfdk-aac-dev": "fdk-aac", "libfreetype-dev": "FreeType",
+    "libgcc-14-dev": "libstdc++, libgcc", "libgpiod-dev": "libgpiod", "libjpeg62-turbo-dev": "libjpeg-turbo",
+    "libmbedtls-dev": "Mbed TLS", "libopenh264-dev": "OpenH264", "libpng-dev": "libpng", "libspeexdsp-dev": "speexdsp",
+    "libstdc++-14-dev": "libstdc++, libgcc", "libv4l-dev": "libv4lconvert", "libyaml-dev": "libyaml", "libyuv-dev": "libyuv",
+    "rapidjson-dev": "RapidJSON", "swiftlang": "Swift standard library, runtime, libdispatch", "zlib1g-dev": "zlib",
+}  # fmt: skip
 # With the compiler, in a folder of its own.
 COMPILERS = {"stdc++": "libstdc++-14-dev"}
 
@@ -52,6 +60,26 @@ def changes(present: dict[tuple[str, str], str], manifest: dict[str, list[str]])
         for (package, machine), version in sorted(present.items())
         if version not in manifest[package]
     ]
+
+
+def plain(version: str) -> str:
+    """Without what Debian adds to the upstream version: +dfsg, another name for the same, a snapshot's day."""
+    return re.sub(r"^.*\+really|\+dfsg\d*$|\.dfsg|\.\d{8}$", "", version)
+
+
+def without_notice(manifest: dict[str, list[str]], text: str) -> list[str]:
+    """Packages whose newest version the notices do not have in the row of its name."""
+    rows = {name: version for name, version in re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|", text, re.MULTILINE)}
+    return [name for name, versions in manifest.items() if rows.get(NOTICES.get(name, "")) != plain(versions[-1])]
+
+
+def test_the_notices_have_each_linked_library_with_its_version():
+    manifest, text = read_manifest((CHECKOUT / MANIFEST).read_text()), (CHECKOUT / "THIRD-PARTY-NOTICES.md").read_text()
+    assert without_notice(manifest, text) == []
+    assert without_notice(manifest, text.replace("| libgpiod |", "| gpiod |")) == ["libgpiod-dev"]
+    assert without_notice({"libgpiod-dev": ["2.2.2"], "libnew-dev": ["1.0"]}, text) == ["libgpiod-dev", "libnew-dev"]
+    names = ("1.3.dfsg+really1.3.1", "1.1.0+dfsg2", "0.0.1904.20250204", "2.2.1")
+    assert [plain(version) for version in names] == ["1.3.1", "1.1.0", "0.0.1904", "2.2.1"]
 
 
 def test_the_build_root_has_the_versions_that_were_tested():

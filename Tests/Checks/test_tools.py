@@ -1,4 +1,4 @@
-"""Formatters and linters, and that the papers tell the truth about commands."""
+"""Formatters and linters, and that the commands in the documents exist."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from documents import code_spans, documents
 from swift_source import CHECKOUT
 
 # Fuzz also holds a link to Sources.
@@ -82,31 +83,15 @@ def unknown_commands(text: str) -> list[str]:
     return faults
 
 
-def code_spans(text: str) -> str:
-    """What the text sets as code."""
-    blocks = re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    spans = re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
-    return "\n".join(blocks + spans)
-
-
-def broken_links(name: str, text: str) -> list[str]:
-    folder = (CHECKOUT / name).parent
-    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
-    return [link for link in links if "://" not in link and not (folder / link).exists()]
-
-
-@pytest.mark.parametrize("paper", [name for name in project_files(".") if name.endswith(".md")])
-def test_commands_and_links_in_the_papers_exist(paper):
-    text = (CHECKOUT / paper).read_text()
-    assert unknown_commands(text) == []
-    assert broken_links(paper, text) == []
+@pytest.mark.parametrize("paper", documents())
+def test_commands_in_the_documents_exist(paper):
+    assert unknown_commands((CHECKOUT / paper).read_text()) == []
 
 
 def test_there_is_a_readme():
     assert (CHECKOUT / "README.md").is_file()
 
 
-def test_a_wrong_command_in_a_paper_is_seen():
+def test_a_wrong_command_in_a_document_is_seen():
     text = "Run `make nothing`, or `scripts/nothing`, then\n```sh\nout/x86_64/tallycam nothing --fast\n```\n"
     assert len(unknown_commands(text)) == 3
-    assert broken_links("README.md", "See [here](docs/nothing.md#a).") == ["docs/nothing.md"]

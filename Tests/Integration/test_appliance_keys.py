@@ -1,4 +1,4 @@
-"""Every key of device.json and board.json does what docs/appliance.md says, or is refused: none is passed over."""
+"""Every key of device.json and board.json does what docs/reference says, or is refused: none is passed over."""
 
 import json
 import os

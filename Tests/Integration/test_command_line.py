@@ -232,8 +232,8 @@ def test_every_event_is_an_object_with_time_code_and_name(stream, who):
 
 
 def documented_events(command: str) -> dict[str, tuple[str, set[str], set[str]]]:
-    """Code, fields and fields that may be missing of every event in docs/events.md."""
-    text = (CHECKOUT / "docs/events.md").read_text()
+    """Code, fields and fields that may be missing of every event in docs/reference/events.md."""
+    text = (CHECKOUT / "docs/reference/events.md").read_text()
     section = text.partition(f"## tallycam {command}\n")[2].partition("\n## ")[0]
     found = {}
     for code, names, fields in re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|", section, re.MULTILINE):

@@ -83,7 +83,7 @@ def test_another_shape_keeps_its_aspect_with_a_warning(children, clip, tmp_path)
 
 
 def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
-    """The example of docs/commands.md, shortened. ffmpeg catches up at its start, so times are not looked at."""
+    """The example of docs/reference/commands.md, shortened. Times are not compared: ffmpeg catches up at its start."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-re", "-i", clip, "-vf", "scale=1280:720",
         "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -348,7 +348,7 @@ def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
     assert_lasts(recording, SECONDS)
 
 
-# What a channel of several is heard with: docs/commands.md says how they are mixed.
+# What a channel of several is heard with: docs/reference/commands.md says how they are mixed.
 FRONT_OF_5_1 = 1 / (1 + 2 * 0.5**0.5)
 CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
 

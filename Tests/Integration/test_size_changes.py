@@ -1,5 +1,5 @@
 """A frame size that changes inside a stream, as `publish --from-flv` sends it: what the servers and players that are here
-make of it (docs/services.md). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
+make of it (docs/services). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
 
 import os
 import re

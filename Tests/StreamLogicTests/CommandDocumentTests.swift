@@ -3,13 +3,12 @@ import Testing
 
 @testable import StreamLogic
 
-/// The documents list the commands of a surface as the program has them.
+/// docs/reference/console.md lists the commands of a surface as the program has them.
 @Suite struct CommandDocumentTests {
-    @Test(arguments: [("docs/appliance.md", CommandSurface.console), ("docs/quality.md", .publish)])
-    func theDocumentNamesEachCommand(path: String, surface: CommandSurface) throws {
-        let table = try documentLines(path).drop { $0 != "| Command | Does |" }.dropFirst(2).prefix {
-            $0.hasPrefix("| `")
-        }
+    @Test(arguments: [("## On the camera", CommandSurface.console), ("## In tallycam publish", .publish)])
+    func theDocumentNamesEachCommand(heading: String, surface: CommandSurface) throws {
+        let section = try documentLines("docs/reference/console.md").drop { $0 != heading }
+        let table = section.drop { $0 != "| Command | Does |" }.dropFirst(2).prefix { $0.hasPrefix("| `") }
         var documented: Set<String> = []
         for line in table {
             let cell = line.split(separator: "|")[0].split(separator: "`", omittingEmptySubsequences: false)

@@ -6,7 +6,7 @@ import MediaTestSupport
 import StreamLogic
 import Testing
 
-/// The words of the events against docs/events.md. A case that is added and not documented is found here.
+/// The words of the events against docs/reference/events.md. A case that is added and not documented is found here.
 @Suite("Event rendering")
 struct EventRenderingTests {
     private let table: EventTable

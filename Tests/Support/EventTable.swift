@@ -1,7 +1,7 @@
 import LinuxIO
 import Testing
 
-/// What docs/events.md says of a command's events.
+/// What docs/reference/events.md says of a command's events.
 public struct EventTable {
     public struct Row {
         /// The codes of the events of the row, in the order of their names; `nil` where it says so in words.
@@ -24,7 +24,8 @@ public struct EventTable {
     /// - Parameter command: the heading of its section.
     public init(of command: String) throws {
         let checkout = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let text = String(decoding: try readFile("/\(checkout)/docs/events.md", limit: 1 << 20), as: UTF8.self)
+        let path = "/\(checkout)/docs/reference/events.md"
+        let text = String(decoding: try readFile(path, limit: 1 << 20), as: UTF8.self)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let heading = try #require(lines.firstIndex { $0 == "## \(command)" })
         let section = lines[(heading + 1)...].prefix { !$0.hasPrefix("## ") }

@@ -7,17 +7,17 @@ import statistics
 from board import CHECKOUT, Board
 
 TRACE = "/sys/kernel/tracing"
-# The paper's words for what the light shows; those of faults are counts.
-PAPER = (CHECKOUT / "docs/appliance.md").read_text()
+# The documented words for what the light shows; those of faults are counts.
+HARDWARE = (CHECKOUT / "docs/reference/hardware.md").read_text()
 LINE = re.compile(r" (\d+\.\d+): (?:gpio_value: (\d+) set ([01])|tracing_mark_write: (\w+))$", re.MULTILINE)
 
 
-def rhythm_of_the_paper(meaning: str) -> list[int]:
-    """Milliseconds of light and dark in turn, as docs/appliance.md has them."""
+def documented_rhythm(meaning: str) -> list[int]:
+    """Milliseconds of light and dark in turn, as docs/reference/hardware.md has them."""
     if meaning.isdigit():
-        light, dark, pause = map(int, re.search(r"\| a fault, see below \| (\d+) (\d+) \.\.\., (\d+) \|", PAPER).groups())
+        light, dark, pause = map(int, re.search(r"\| a fault, see below \| (\d+) (\d+) \.\.\., (\d+) \|", HARDWARE).groups())
         return [light, dark] * (int(meaning) - 1) + [light, pause]
-    return [int(word) for word in re.search(rf"^\|[^|]+\| {meaning}[^|]* \| ([\d ]+) \|$", PAPER, re.MULTILINE)[1].split()]
+    return [int(word) for word in re.search(rf"^\|[^|]+\| {meaning}[^|]* \| ([\d ]+) \|$", HARDWARE, re.MULTILINE)[1].split()]
 
 
 class LightRecord:
@@ -69,9 +69,9 @@ class LightRecord:
         return milliseconds
 
     def keeps(self, meaning: str, tolerance: int = 50) -> bool:
-        """Whether the light turns in the paper's rhythm from now on. A machine that emulates beside others may stand still
+        """Whether the light turns in the documented rhythm from now on. A machine that emulates beside others may stand still
         for a moment, which spoils a round: it is looked at up to three times."""
-        pattern = rhythm_of_the_paper(meaning)
+        pattern = documented_rhythm(meaning)
         for _ in range(3):
             self.start()
             self.board.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
@@ -80,7 +80,7 @@ class LightRecord:
         return False
 
     def kept(self, changes: list[tuple[float, bool]], meaning: str, tolerance: int = 50) -> bool:
-        pattern = rhythm_of_the_paper(meaning)
+        pattern = documented_rhythm(meaning)
         off = deviations(changes, pattern)
         # An emulated machine that waits for a processor makes a change late, which spoils the times on both sides of it.
         if not off or statistics.median(off) >= tolerance or max(off) >= 3 * tolerance:

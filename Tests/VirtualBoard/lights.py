@@ -32,8 +32,8 @@ def is_steady(board: CardBoard) -> bool:
 
 
 def rhythm(board: CardBoard, pattern: list[int], tolerance: float = 0.12) -> bool:
-    """Whether the light turns in this rhythm: milliseconds of light and dark, as docs/appliance.md has them. Looked at
-    up to three times, as `blinks`; how exact it is, light_record.py measures."""
+    """Whether the light turns in this rhythm: milliseconds of light and dark, as docs/reference/hardware.md has
+    them. Looked at up to three times, as `blinks`; how exact it is, light_record.py measures."""
     return any(_is_rhythm(board.lamp(STATUS, 2 * sum(pattern) / 1000 + 1)[1:-1], pattern, tolerance) for _ in range(3))
 
 

@@ -1,6 +1,6 @@
 """Cuts the power of the virtual board at random moments: every time it comes back, with its configuration intact.
 
-Run it by `make power-cuts`; docs/boards.md tells of its arguments.
+Run it by `make power-cuts`; docs/develop/build.md has its arguments.
 """
 
 import argparse

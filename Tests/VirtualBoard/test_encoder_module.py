@@ -328,6 +328,6 @@ def test_packed_formats_are_coded_as_they_are(encoder, tmp_path, fourcc, luma, c
 def test_parameters_are_documented(encoder):
     """Every parameter of the module is in the table, and nothing else is."""
     names = set(encoder.run(f"ls {PARAMETERS}").text.split())
-    text = Path(__file__).parents[2].joinpath("docs/virtual-board.md").read_text()
+    text = Path(__file__).parents[2].joinpath("docs/develop/virtual-board.md").read_text()
     named = set(re.findall(r"`(\w+)(?:=\w+)?`", text[text.index("## The encoder module") :]))
     assert names <= named, names - named

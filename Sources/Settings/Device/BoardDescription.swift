@@ -79,7 +79,7 @@ extension BoardDescription {
         }
     }
 
-    /// Where docs/appliance.md and the boards' own files connect them.
+    /// Where docs/reference/hardware.md and the boards' own files connect them.
     private static let usualLines = ["button": "GPIO17", "statusLED": "GPIO27", "flashLED": "GPIO22"]
 
     /// - Parameter taken: lines that something else uses.

@@ -18,7 +18,7 @@ public struct PlatformProfile: Hashable, Sendable {
     public let requiresAudio: Bool
     /// The frame's size may change while streaming.
     public let allowsSizeChange: Bool
-    /// How a frame of another size is best brought to it while live (docs/services.md).
+    /// How a frame of another size is best brought to it while live (docs/services).
     public let resizing: Resizing
     /// Plain RTMP is refused.
     public let requiresTLS: Bool

@@ -35,7 +35,7 @@ public enum CommandName: String, CaseIterable, Sendable {
 }
 
 /// A row of the table of commands: every surface takes names, arguments, help, usage errors and suggestions from it.
-/// docs/appliance.md and docs/quality.md are compared with it.
+/// docs/reference/console.md is compared with it.
 public struct CommandDescription: Hashable, Sendable {
     public let name: CommandName
     public let forms: [CommandForm]

@@ -1,4 +1,4 @@
-/// Something that happened, as people (`text`) and scripts (the rest) read it: docs/events.md.
+/// Something that happened, as people (`text`) and scripts (the rest) read it: docs/reference/events.md.
 ///
 /// Each part is rendered when somebody asks for it. Many events come ten times a second, and most of them nobody reads.
 public protocol Event: Sendable {

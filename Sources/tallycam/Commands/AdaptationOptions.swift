@@ -47,7 +47,7 @@ enum AdaptationOptions {
             help: """
                 how it adapts, of share (0.94), flight (0.4 s), drain (3 s),
                 stall (1 s), probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
-                fall-wait (5 s), rise-wait (10 s); see docs/quality.md
+                fall-wait (5 s), rise-wait (10 s); see docs/explain/quality.md
                 """),
     ]
 

@@ -50,10 +50,11 @@ private func runSet(_ row: CommandDescription, _ arguments: [String]) throws -> 
 
 /// The words are passed on as they are: quotes within them group words, as on the console.
 private func runFilter(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
-    let names = "\nFilters: \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)\n"
+    let list = FilterName.allCases.map(\.rawValue).joined(separator: ", ")
     guard
         let parsed = try parseOptions(
-            arguments, [ApplianceSettings.socketOption], usage: usage(of: row), operands: 1...32, notes: names)
+            arguments, [ApplianceSettings.socketOption], usage: usage(of: row), operands: 1...32,
+            notes: "\nFilters: \(list) (docs/reference/filters.md)\n")
     else { return .success }
     let text = parsed.operands.joined(separator: " ")
     do throws(FilterError) {

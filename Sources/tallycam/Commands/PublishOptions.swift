@@ -74,14 +74,14 @@ extension PublishArguments {
                 "set", takes: "CONTROLS",
                 help: """
                     the camera's controls at the start, as in "zoom 2 focus manual"
-                    (docs/controls.md); while live, the command set changes them
+                    (docs/reference/controls.md); while live, the command set changes them
                     """),
             CommandLineOption(
                 "filter", takes: "NAME[,KEY=VALUE...]",
                 help: """
                     what frames pass, one after the other, as in
                     "text,text=Studio {time},position=bottom-left":
-                    \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/filters.md)
+                    \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/reference/filters.md)
                     """),
             CommandLineOption(
                 "pause-image", takes: "FILE",
