@@ -1,15 +1,15 @@
 import Media
 import StreamQuality
 
-// The settings that command line and live stream have in common.
+// Settings shared by the command line and the live stream.
 
-/// What a slow network may change, by its name on the command line.
+/// What may change on a slow network, by its name on the command line.
 public enum AdaptationPolicy: String, Sendable {
-    /// Bit rates stay as they are set.
+    /// Bit rates stay as set.
     case nothing
     /// Bit rate and frame rate.
     case seamless
-    /// The profile, too: the stream may end and start again.
+    /// The profile as well: the stream may stop and start again.
     case restart
 
     public init(named name: String) throws(QualityError) {
@@ -29,13 +29,13 @@ extension ResizePolicy {
     }
 }
 
-/// What the video's bit rate may be.
+/// The range of the video's bit rate.
 public enum BitrateChoice: Hashable, Sendable {
     case range(BitrateRange)
-    /// Brings its frame rate along.
+    /// Also sets the frame rate.
     case automatic(AutomaticBitrate)
 
-    /// - Parameter text: "MIN,START,MAX" in kbit/s; or SD, HD or FHD.
+    /// - Parameter text: "MIN,START,MAX" in kbit/s, or SD, HD or FHD.
     public init(parsing text: String) throws(QualityError) {
         if let preset = AutomaticBitrate(rawValue: text.uppercased()) {
             self = .automatic(preset)

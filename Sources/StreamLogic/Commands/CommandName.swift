@@ -1,10 +1,10 @@
-/// Where commands are typed.
+/// Where commands can be typed.
 public enum CommandSurface: String, CaseIterable, Sendable {
     /// The serial console of the camera.
     case console
-    /// The control socket of the camera: one line a connection, as `tallycam COMMAND` sends it.
+    /// The control socket of the camera: one line per connection, as sent by `tallycam COMMAND`.
     case socket
-    /// Standard input of `tallycam publish`: a terminal, or what `--commands` reads.
+    /// Standard input of `tallycam publish`: a terminal, or the input of `--commands`.
     case publish
 }
 
@@ -34,14 +34,14 @@ public enum CommandName: String, CaseIterable, Sendable {
     case help
 }
 
-/// A row of the table of commands: every surface takes names, arguments, help, usage errors and suggestions from it.
-/// docs/appliance.md and docs/quality.md are compared with it.
+/// A row of the table of commands. Every surface takes its names, arguments, help, usage errors and suggestions from
+/// it, and tests compare docs/appliance.md and docs/quality.md with it.
 public struct CommandDescription: Hashable, Sendable {
     public let name: CommandName
     public let forms: [CommandForm]
-    /// For a list of commands, where it is not the one of the first form.
+    /// Summary for lists of commands, if it differs from the first form's.
     private let ownSummary: String?
-    /// The answer of a surface that does not have the command; empty for a command that all of them have.
+    /// The answer of a surface that does not have the command; empty if all surfaces have it.
     let absence: String
 
     private init(_ name: CommandName, _ forms: [CommandForm], summary: String? = nil, absence: String = "") {
@@ -120,11 +120,11 @@ public struct CommandDescription: Hashable, Sendable {
         "publish does not control the machine: only the camera appliance (tallycam run) does"
 
     public static func of(_ name: CommandName) -> CommandDescription {
-        // Each name has a row, which a test holds it to.
+        // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
 
-    /// Names of former versions, with what to type now.
+    /// Names from earlier versions, with their replacements.
     static let formerNames = [
         "show": "show is now status, settings or controls",
         "next": "the next camera is: camera next",
@@ -136,7 +136,7 @@ extension CommandDescription {
 
     public func forms(on surface: CommandSurface) -> [CommandForm] { forms.filter { $0.surfaces.contains(surface) } }
 
-    /// Each form as a person types it, such as "quality NAME".
+    /// Each form as typed, such as "quality NAME".
     public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }
 
     /// The ranges of its numbers, as the end of a sentence.
@@ -150,12 +150,12 @@ extension CommandDescription {
         form.arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(form.arguments)"
     }
 
-    /// The commands that a surface has, in the table's order.
+    /// The commands of a surface, in the table's order.
     public static func all(on surface: CommandSurface) -> [CommandDescription] {
         all.filter { !$0.forms(on: surface).isEmpty }
     }
 
-    /// The answer to `help`: at most 80 columns.
+    /// The answer to `help`, at most 80 columns wide.
     public static func help(on surface: CommandSurface) -> [String] {
         var lines: [String] = []
         for row in all(on: surface) {

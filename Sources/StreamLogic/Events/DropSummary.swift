@@ -1,7 +1,7 @@
 import Media
 import StreamQuality
 
-/// Sums up what the send buffer drops, for people: a line a second at most. Scripts get each packet.
+/// Summarizes the send buffer's drops for people, at most one line per second and reason. Scripts get every packet.
 public struct DropSummary {
     private static let interval = Duration.seconds(1)
 
@@ -14,7 +14,7 @@ public struct DropSummary {
     }
 
     private var groups: [DroppedItem.Reason: Group] = [:]
-    /// When what came together is to be reported.
+    /// When the collected drops are due to be reported.
     public private(set) var deadline: MediaTimestamp?
 
     public init() {}
@@ -35,8 +35,8 @@ public struct DropSummary {
 
     /// - Parameters:
     ///   - start: the stream's time zero.
-    ///   - now: `nil` takes what there is, due or not.
-    /// - Returns: a line for each reason.
+    ///   - now: `nil` to take everything, due or not.
+    /// - Returns: one line for each reason.
     public mutating func takeLines(since start: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
         guard let deadline, now.map({ $0 >= deadline }) ?? true else { return [] }
         defer {

@@ -3,7 +3,7 @@ import Filters
 import Media
 import StreamQuality
 
-// The words of the event list. What is larger than a line is in the files beside this one, by kind.
+// The texts and fields of the events. Renderings longer than a line are in the neighboring files, by kind.
 extension StreamEvent: Event {
     public var code: EventCode? {
         switch self {
@@ -31,7 +31,7 @@ extension StreamEvent: Event {
         }
     }
 
-    /// Spelled out, as `EventCode.name` is and for its reason.
+    /// Spelled out for the same reason as `EventCode.name`.
     public var name: String {
         switch self {
         case .stateChanged, .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
@@ -92,7 +92,7 @@ extension StreamEvent: Event {
         case .bufferLow: "the send buffer fell below its low threshold"
         case .bufferFull: "the uplink is too slow: the send buffer is full"
         case .serverAway: "the server is away: the send buffer is full, and nothing is taken from it"
-        // Several in a second: people have the status, and a summary of drops.
+        // Several per second: people read the status and a summary of drops instead.
         case .measured, .bufferDuration, .dropped: nil
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
             "\(code?.meaning ?? ""): \(reason)"
@@ -116,7 +116,7 @@ extension StreamEvent: Event {
         case .preview(let event): event.text
         case .ended(let encoded, let sent, let seconds): sent.totalsText(encoded, audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
-        // People read of it in the program's last line.
+        // People read it in the program's last line.
         case .failed: nil
         }
     }

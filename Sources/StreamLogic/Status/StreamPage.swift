@@ -1,25 +1,24 @@
 import Media
 import StreamQuality
 
-/// What a screen says of a live stream.
+/// The text that a screen shows about a live stream.
 public struct StreamPage: Sendable {
-    /// What the rates are averaged over.
+    /// Averaging time of the rates.
     private static let window = Duration.seconds(2)
-    /// Of the level, in characters; a character is 3 dB.
+    /// Width of the level meter in characters; a character is 3 dB.
     private static let levelWidth = 20
 
-    /// Those of the window; the last one is what is shown.
+    /// The snapshots within the window; the last one is shown.
     private var recent: [StreamSnapshot] = []
 
     public init() {}
 
-    /// The stream is like this now.
     public mutating func update(_ snapshot: StreamSnapshot) {
         recent.removeAll { snapshot.time - $0.time > Self.window }
         recent.append(snapshot)
     }
 
-    /// Nothing is live any more.
+    /// The stream is over.
     public mutating func end() { recent = [] }
 
     /// `nil` without a stream.
