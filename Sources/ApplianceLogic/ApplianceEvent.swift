@@ -1,6 +1,6 @@
 import StreamLogic
 
-/// Something that the device as a whole reports, beside the events of its stream: docs/events.md.
+/// An event of the device as a whole, in addition to those of its stream: docs/events.md.
 public enum ApplianceEvent: Event {
     /// A line for people that has no event of its own.
     case message(String)
@@ -9,7 +9,7 @@ public enum ApplianceEvent: Event {
     case faultFound(String)
     /// - Parameter reason: why, and how often it has happened lately.
     case machineRestarting(reason: String)
-    /// A follower did not read in time, and this many events were dropped.
+    /// A follower did not read in time, so this many events were dropped.
     case eventsDropped(count: Int)
 
     public var code: EventCode? { if case .machineRestarting = self { .machineRestarting } else { nil } }

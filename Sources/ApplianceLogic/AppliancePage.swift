@@ -1,22 +1,22 @@
 import Media
 
-/// What the camera's screen says: its state in words, as the light shows it, and what to do.
+/// The text of the camera's screen: the state, as the light shows it, and what to do.
 public struct AppliancePage: Hashable, Sendable {
-    /// More than these is left to faults.txt.
+    /// Further faults are only in faults.txt.
     private static let mostFaults = 3
 
-    /// As the network knows it; `nil` before the files were read.
+    /// Host name; `nil` before the files were read.
     public var name: String?
     /// `nil` without a network.
     public var address: String?
     public var state = ApplianceState.boot
-    /// A line for each thing that is wrong, and what to do.
+    /// One line for each fault, with what to do.
     public var faults: [String] = []
-    /// Of the live stream.
+    /// The live stream's page.
     public var stream: ScreenPage?
-    /// Why the words stand alone where the camera was to be seen without a stream, too.
+    /// Why the screen shows text only although the camera should be visible without a stream.
     public var cameraProblem: String?
-    /// A program on a computer waits until somebody presses the button.
+    /// A program on a computer waits until someone presses the button.
     public var waitsForPress = false
 
     public init() {}
@@ -28,7 +28,7 @@ public struct AppliancePage: Hashable, Sendable {
         return ScreenPage(tone, headline, (stream?.lines ?? []) + question + advice + rest)
     }
 
-    /// Beside a stream, too: the press is the answer to the computer then.
+    /// Shown during a stream as well: then a press answers the computer.
     private var question: [String] {
         guard waitsForPress else { return [] }
         switch state {
@@ -48,7 +48,7 @@ public struct AppliancePage: Hashable, Sendable {
         return shown + (rest > 0 ? ["and \(rest) more: see faults.txt on the card"] : [])
     }
 
-    /// Headline, and what a person can do.
+    /// Headline and advice.
     private var words: (ScreenPage.Tone, String, [String]) {
         switch state {
         case .boot: (.waiting, "starting", [])
