@@ -72,7 +72,7 @@ public struct AppliancePage: Hashable, Sendable {
 }
 
 extension ApplianceFault {
-    /// What a person can do about it.
+    /// Advice for people.
     public var advice: String {
         switch self {
         case .streamFile: "put the server's URL into stream.json on the card"

@@ -1,4 +1,4 @@
-/// What the device as a whole is doing, for LED, console and status.
+/// The state of the device as a whole, for LED, console and status.
 public enum ApplianceState: Hashable, Sendable {
     case boot
     /// Reading new configuration.
