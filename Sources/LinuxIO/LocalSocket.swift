@@ -74,7 +74,7 @@ public final class LocalListener {
     /// Readable when `accept` has a connection.
     public var fileDescriptor: Int32 { socket.rawValue }
 
-    /// The next connection, non-blocking; `nil` when there is none.
+    /// The next connection, non-blocking; `nil` without one.
     public func accept() -> OwnedFileDescriptor? {
         let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let connection = clinux_accept4(socket.rawValue, nil, nil, flags)
@@ -114,7 +114,7 @@ public final class LocalDatagramSocket {
         }
     }
 
-    /// The next message, cut off at `limit` bytes; `nil` if there is none.
+    /// The next message, cut off at `limit` bytes; `nil` without one.
     public func receive(limit: Int) throws(SystemCallError) -> [UInt8]? {
         var message = [UInt8](repeating: 0, count: limit)
         let count = recv(socket.rawValue, &message, limit, 0)

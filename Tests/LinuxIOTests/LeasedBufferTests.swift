@@ -43,7 +43,7 @@ import Testing
         thread.join()
         #expect(takenBack(by: &leased) == ([0, 2, 5], false))
         #expect(takenBack(by: &leased) == ([], false))
-        #expect(!wakeup.drain(), "the device has others, and nobody waits")
+        #expect(!wakeup.drain(), "the device has other buffers, so nobody waits")
     }
 
     @Test func leaseEndsWithItsLastHolder() {
@@ -104,7 +104,7 @@ import Testing
                 guard back.isShort else { continue }
                 var entries = [PollEntry(wakeup.fileDescriptor)]
                 let count = try poll(&entries, until: MonotonicClock.now() + .seconds(60))
-                try #require(count > 0, "nobody woke the owner")
+                try #require(count > 0, "the owner was not woken")
                 wakeup.drain()
             }
             for thread in threads { thread.join() }
