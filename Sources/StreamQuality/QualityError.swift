@@ -1,22 +1,21 @@
 import Media
 
-/// A quality, dimension or limit that cannot be used, and what can be instead.
+/// A quality, dimension or limit that cannot be used, with the alternatives.
 public enum QualityError: Error, Hashable, Sendable {
     case unknownVideoQuality(String)
     case unknownAudioQuality(String)
     case unsupportedSampleRate(String)
     case unknownDimension(String)
-    /// Smaller than one macroblock, or larger than H.264 level 5.1 carries.
+    /// Smaller than one macroblock, or larger than H.264 level 5.1 allows.
     case impossibleSize(FrameSize)
-    /// A frame that level 5.1 carries, but not so many of them in a second.
+    /// Level 5.1 allows the frame size, but not at this frame rate.
     case tooManyFrames(size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
-    /// A setting that cannot be changed while the stream is live, or that there is not.
+    /// A setting that does not exist or cannot be changed while the stream is live.
     case unknownSetting(String, known: [String])
-    /// A value that breaks the setting's rule.
     case unusableValue(setting: String, value: String, rule: String)
     /// A setting of a track that the stream does not have.
     case missingTrack(setting: String, track: String)
-    /// Another size needs another stream, which the policy does not allow.
+    /// Another size needs a restart, which the policy does not allow.
     case dimensionNeedsRestart(FrameSize)
 }
 
