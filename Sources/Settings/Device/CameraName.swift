@@ -1,9 +1,9 @@
-/// What a camera may be called.
+/// The rules for names of cameras.
 public enum CameraName {
-    /// Of a stream.
+    /// The most cameras of a stream.
     public static let mostCameras = 8
 
-    /// - Returns: what is wrong with the name; `nil` when nothing is.
+    /// - Returns: what is wrong with the name; `nil` if it is valid.
     public static func problem(with name: String) -> String? {
         guard name != "next" else { return "\"next\" is the command for the camera behind the present one" }
         let letters = name.utf8.allSatisfy { byte in

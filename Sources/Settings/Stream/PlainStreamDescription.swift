@@ -1,10 +1,10 @@
 import Media
 
-/// A stream of any RTMP service: its server URL, and its stream key unless that is part of the URL.
+/// A stream to any RTMP service: the server's URL, and the stream key unless the URL contains it.
 public struct PlainStreamDescription: Hashable, Sendable {
     public let url: RTMPURL
-    /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
-    /// the stream file's directory.
+    /// A PEM file of certificates to trust instead of the system's. A relative path starts at the stream file's
+    /// directory.
     public internal(set) var caFile: String?
 }
 
@@ -34,7 +34,7 @@ extension PlainStreamDescription {
             reader.report(.invalidValue, "url", at: urlText.position, "\(error)\(advice)", example: Self.urlExample)
             return nil
         }
-        // People paste the key behind the application, too.
+        // People also paste the key after the application.
         url.hidesApplicationPath = keyIsGiven
         let platform = PlatformProfile(host: url.host)
         if platform.requiresTLS, url.scheme != .rtmps {
