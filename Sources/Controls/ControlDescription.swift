@@ -1,6 +1,6 @@
-/// A row of the table of controls: all that is the same on every camera. docs/controls.md is compared with it.
+/// A row of the table of controls: the properties that all cameras share. A test compares docs/controls.md with it.
 public struct ControlDescription: Hashable, Sendable {
-    /// What a value is made of.
+    /// The form of a value.
     public enum Kind: Hashable, Sendable {
         /// `on` or `off`.
         case flag
@@ -8,13 +8,13 @@ public struct ControlDescription: Hashable, Sendable {
         case word
         /// A number, or one of some words.
         case number
-        /// Milliseconds or a part of a second, `1/50`, or one of some words.
+        /// Milliseconds or a fraction of a second, `1/50`, or one of some words.
         case time
-        /// `X,Y` of the frame.
+        /// `X,Y` in the frame.
         case point
-        /// `X,Y` or `X,Y,WIDTH,HEIGHT` of the frame, or one of some words.
+        /// `X,Y` or `X,Y,WIDTH,HEIGHT` in the frame, or one of some words.
         case area
-        /// A word, `RED/BLUE` gains, or a colour temperature, `5600K`.
+        /// A word, `RED/BLUE` gains, or a color temperature, `5600K`.
         case whiteBalance
         /// A number for every microphone, or `N:NUMBER` for one of them.
         case microphoneNumber
@@ -24,14 +24,14 @@ public struct ControlDescription: Hashable, Sendable {
 
     public let name: ControlName
     public let kind: Kind
-    /// Of the number; empty for what has none.
+    /// Unit of the number; empty if it has none.
     public let unit: String
-    /// That every camera takes which has the control at all; cameras may have more.
+    /// Words supported by every camera that has this control; cameras may support more.
     public let words: [String]
-    /// What holds where nobody says otherwise; `nil` where that is the camera's own.
+    /// The default value; `nil` if it depends on the camera.
     public let usual: String?
     public let summary: String
-    /// What it becomes, by the names of libcamera and of V4L2.
+    /// The corresponding controls of libcamera and V4L2.
     public let libcamera: String
     public let v4l2: String
 
@@ -52,7 +52,7 @@ public struct ControlDescription: Hashable, Sendable {
     public static let all: [ControlDescription] = focus + exposure + colors + view + others
 
     public static func of(_ name: ControlName) -> ControlDescription {
-        // Each name has a row, which a test holds it to.
+        // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
 

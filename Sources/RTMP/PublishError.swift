@@ -1,42 +1,42 @@
-/// What a publish session waits for.
+/// The answer that a publish session waits for.
 public enum PublishStep: String, Sendable {
     case handshake
     case connect
     case createStream
     case publish
-    /// Nothing: media flows.
+    /// None: media flows.
     case media
 }
 
-/// Why publishing ended or could not start. Texts from the server are kept without secrets
-/// and control characters, cut at 200 characters.
+/// Why publishing ended or could not start. Texts from the server are stored without secrets and control characters,
+/// truncated to 200 characters.
 public enum PublishError: Error, Equatable, Sendable {
-    /// The server's first byte was not 3: no RTMP there, or an encrypted kind of it.
+    /// The server's first byte was not 3: it does not speak RTMP, or only an encrypted variant.
     case handshakeFailed(version: UInt8)
     case timedOut(waitingFor: PublishStep)
     case connectRejected(code: String, description: String)
     case invalidApplication(String, description: String)
-    /// The server wants a user and a password, and none were given.
+    /// The server requires user and password, and none were given.
     case credentialsMissing
     case credentialsRefused(description: String)
     case streamNotCreated(description: String)
-    /// Somebody publishes under this name already, or the server knows no such name.
+    /// The name already has a publisher, or the server does not know it.
     case badName(description: String)
     case publishDenied(code: String, description: String)
-    /// The server reports a fault of the running stream.
+    /// The server reports an error of the running stream.
     case streamFailed(code: String, description: String)
-    /// The server said that it ends the connection or the stream.
+    /// The server announced the end of the connection or the stream.
     case closedByServer(code: String)
-    /// The connection, which is not encrypted, ended before the server said a word.
+    /// The unencrypted connection ended before the server sent anything.
     case closedUnencrypted
-    /// The connection ended without a word.
+    /// The connection ended without an announcement.
     case connectionLost(during: PublishStep)
     case invalidChunks(ChunkError)
     case invalidCommand(AMF0Error)
 }
 
 extension PublishError {
-    /// The event list's number, -1004...-1015.
+    /// The code in the event list, -1004...-1015.
     public var code: Int {
         switch self {
         case .handshakeFailed: -1004
@@ -53,7 +53,7 @@ extension PublishError {
 
     /// Whether the same attempt may succeed later without a change of settings.
     ///
-    /// A name in use counts: after a loss of the network the server may still hold the old connection.
+    /// This includes a name in use: after a network failure the server may still hold the old connection.
     public var mayPassByItself: Bool {
         switch self {
         case .credentialsMissing, .credentialsRefused, .invalidApplication: false
@@ -64,7 +64,7 @@ extension PublishError {
         }
     }
 
-    /// Whether that is how a record of TLS starts, of an alert or of a handshake (RFC 8446 section 5.1).
+    /// Whether the byte starts a TLS record with an alert or a handshake (RFC 8446 section 5.1).
     private static func isTLS(_ firstByte: UInt8) -> Bool { firstByte == 21 || firstByte == 22 }
 }
 
@@ -105,7 +105,7 @@ extension PublishError: CustomStringConvertible {
     }
 
     private static func quote(_ code: String, _ text: String) -> String {
-        // The sentence goes on behind what the server says.
+        // The sentence continues after the server's text.
         var text = text[...]
         while text.last == "." { text.removeLast() }
         return switch (code.isEmpty, text.isEmpty) {
