@@ -1,4 +1,4 @@
-/// A row of the table of filters. docs/filters.md is compared with it.
+/// A row of the table of filters. A test compares docs/filters.md with it.
 public struct FilterDescription: Hashable, Sendable {
     public let name: FilterName
     public let parameters: [FilterParameter]
@@ -15,7 +15,7 @@ public struct FilterDescription: Hashable, Sendable {
     public static let all = [image, text, lut, smooth, whiten, redden, crop, grey, mirror]
 
     public static func of(_ name: FilterName) -> FilterDescription {
-        // Each name has a row, which a test holds it to.
+        // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
 

@@ -1,31 +1,30 @@
 import Media
 
-/// Why a chain of filters is not changed.
+/// Why a chain of filters was not changed.
 public enum FilterError: Error, Hashable, Sendable {
-    /// - Parameter name: as it was written.
+    /// - Parameter name: as written.
     case unknownFilter(String)
-    /// There may not be so many of them.
-    /// - Parameter written: name and number, as they were written.
+    /// The number is too high.
+    /// - Parameter written: name and number, as written.
     case impossibleNumber(FilterName, String)
     /// A quote that is not closed, or does not end the value.
     case openQuote(String)
     /// A piece that is neither `KEY=VALUE` nor `off`.
     case noValue(FilterID, piece: String)
     case unknownParameter(FilterID, String)
-    /// The same parameter twice.
     case repeated(FilterID, FilterParameterName)
-    /// - Parameter rule: what the value has to be, for people.
+    /// - Parameter rule: the valid values, for people.
     case unusableValue(FilterID, FilterParameterName, value: String, rule: String)
-    /// A filter that does nothing without this parameter.
+    /// A filter that needs this parameter.
     case missing(FilterID, FilterParameterName)
-    /// A list has it already.
+    /// The list already contains it.
     case twice(FilterID)
-    /// There is none to be taken away.
+    /// A filter to remove that is not in the chain.
     case notInChain(FilterID)
 }
 
 extension FilterError {
-    /// What of a filter it is about, as it was written; `nil` for the filter as a whole.
+    /// The parameter concerned, as written; `nil` for the filter as a whole.
     public var key: String? {
         switch self {
         case .unknownParameter(_, let key): key
@@ -76,7 +75,7 @@ extension FilterError: CustomStringConvertible {
         return candidates.isEmpty ? "; it has no settings" : "; there is \(candidates.joined(separator: ", "))"
     }
 
-    /// A line of a log stays a line.
+    /// Keeps the text on one line of a log.
     private static func printable(_ value: String) -> String {
         String(String.UnicodeScalarView(value.unicodeScalars.prefix(60).map { $0.isControl ? "?" : $0 }))
     }

@@ -1,9 +1,9 @@
 import CRapidJSON
 
-/// Says in plain words what the reader expected, with the usual slips of people named.
+/// Explains in plain words what was expected, and names common mistakes.
 struct SyntaxExplanation {
     let reason: JSONTextError.Reason
-    /// Where to look; mostly the reader's own offset.
+    /// Where to look; usually the reader's offset.
     let offset: Int
 
     private static let values = #"a value: text in double quotes, a number, true, false, null, { or ["#
@@ -77,7 +77,7 @@ struct SyntaxExplanation {
         }
     }
 
-    /// Letters and digits are not quoted: they may be a secret's first.
+    /// Letters and digits are not quoted, since they may be the first of a secret.
     private static func name(of found: UInt8?) -> String {
         guard let found else { return "the end of the file" }
         return switch found {
