@@ -3,7 +3,7 @@ import Media
 import StreamLogic
 import StreamQuality
 
-/// Reads commands for a live stream line by line, several changes of it as one transaction between `begin` and `commit`.
+/// Handles commands for a live stream line by line. Changes between `begin` and `commit` form one transaction.
 ///
 /// ```
 ///              set: changes at once
@@ -16,22 +16,22 @@ import StreamQuality
 /// ```
 public struct ConfigurationTransaction: Sendable {
     public enum Action: Hashable, Sendable {
-        /// Lines for the one who asked.
+        /// Lines for the person who typed the command.
         case answer([String])
-        /// Why the stream is not asked for anything.
+        /// Why the command is refused without asking the stream.
         case refuse(String)
-        /// For the stream.
+        /// A command for the stream.
         case command(PublisherCommand)
-        /// For the stream, whose answer is to be written in this form.
+        /// A question for the stream, with the form of the answer.
         case ask(StreamQuestion, AnswerForm)
     }
 
-    /// Changes that wait for `commit`; `nil` outside a transaction.
+    /// Changes waiting for `commit`; `nil` outside a transaction.
     private var noted: RequestedChanges?
 
     public init() {}
 
-    /// - Returns: what to do, in this order; nothing for an empty line.
+    /// - Returns: what to do, in order; nothing for an empty line.
     public mutating func lineReceived(_ line: String) -> [Action] {
         do throws(CommandError) {
             guard let command = try TypedCommand(line, on: .publish) else { return [] }
@@ -60,7 +60,7 @@ public struct ConfigurationTransaction: Sendable {
         case .snapshot: return [snapshot(words.first ?? "", quality: words.dropFirst().first.flatMap { Int($0) })]
         case .stop: return [.command(.stop)]
         case .help: return [.answer(CommandDescription.help(on: .publish))]
-        // The table gives them to no publisher.
+        // The table does not offer these in publish.
         case .start, .torch, .webcam, .faults, .events, .reboot, .powerOff:
             return [.refuse(CommandError.unavailable(command.name).description)]
         }

@@ -4,14 +4,13 @@ import Media
 import StreamLogic
 import Terminal
 
-/// One of the program's commands.
 private struct Command: Sendable {
     let name: String
     let summary: String
     let run: @Sendable ([String]) throws -> ExitStatus
 }
 
-/// Those that ask the running camera, by the table of commands.
+/// The commands that query the running camera, from the table of commands.
 private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.name != .help }.map { row in
     Command(name: row.name.rawValue, summary: row.summary) { try runCameraCommand(row, $0) }
 }
@@ -34,7 +33,7 @@ private let lastCommands: [Command] = [
 
 private let commands = firstCommands + cameraCommands + lastCommands
 
-/// Runs the command that the arguments name, and says what went wrong in one line.
+/// Runs the command named in the arguments, and reports a failure in one line.
 func run(_ arguments: [String]) -> ExitStatus {
     ProcessSettings.reserveStandardDescriptors()
     ProcessSettings.ignoreBrokenPipeSignal()
@@ -53,7 +52,7 @@ func run(_ arguments: [String]) -> ExitStatus {
     }
 }
 
-/// Swift has put U+FFFD in place of what is not UTF-8, which would be shown to viewers.
+/// Swift replaces invalid UTF-8 with U+FFFD, which would be shown to viewers.
 private func checkEncoding() throws(CommandFailure) {
     for number in 0..<Int(CommandLine.argc) {
         guard let word = CommandLine.unsafeArgv[number], String(validatingCString: word) == nil else { continue }
@@ -61,7 +60,7 @@ private func checkEncoding() throws(CommandFailure) {
     }
 }
 
-/// Writes to standard output, all of it: what asked for it has failed when it is not there.
+/// Writes everything to standard output, or fails: the caller must not miss any of it.
 func writeOutput(_ bytes: [UInt8]) throws(CommandFailure) {
     do throws(SystemCallError) {
         try writeAll(bytes, to: STDOUT_FILENO)
@@ -70,7 +69,7 @@ func writeOutput(_ bytes: [UInt8]) throws(CommandFailure) {
     }
 }
 
-/// The same for what was printed.
+/// The same for buffered output.
 private func finishOutput() throws(CommandFailure) {
     guard fflush(nil) == 0 else {
         throw CommandFailure(.system, "standard output: \(SystemCallError("fflush").reason)")
@@ -100,10 +99,10 @@ private func command(named name: String) throws(CommandFailure) -> Command {
     throw .usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
 }
 
-/// A terminal may be too narrow for the table.
+/// Wrapped in case the terminal is too narrow for the table.
 private func printHelp(_ text: String) { print(WordWrap.fitted(text, to: STDOUT_FILENO), terminator: "") }
 
-/// - Returns: the end of a sentence that asks for the options that a person may have meant; empty when none is near.
+/// - Returns: the end of a sentence that suggests similar options; empty if there are none.
 private func suggestion(for error: CommandLineError, among options: [CommandLineOption]) -> String {
     guard case .unknownOption(let typed) = error, typed.hasPrefix("--") else { return "" }
     let name = String(typed.dropFirst(2).prefix { $0 != "=" })
@@ -132,7 +131,7 @@ private var helpText: String {
 }
 
 /// Parses a command's options and answers `--help`.
-/// - Returns: `nil` when the help was asked for and printed.
+/// - Returns: `nil` if help was requested and printed.
 func parseOptions(
     _ arguments: [String], _ options: [CommandLineOption], usage: String, operands: ClosedRange<Int> = 0...0,
     notes: String = ""
@@ -148,7 +147,7 @@ func parseOptions(
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
-    // As from a script in which a variable is not set.
+    // Such as from a script in which a variable is not set.
     for option in options.options where option.takesPath && parsed[option.name] == "" {
         throw CommandFailure.usage("--\(option.name) is empty; usage: \(usage)")
     }
@@ -161,7 +160,7 @@ func parseOptions(
     return parsed
 }
 
-/// The style that `--events` asks for; text when it is not there.
+/// The style given by `--events`; text by default.
 func eventStyle(_ arguments: CommandLineArguments) throws -> Console.EventStyle {
     guard let name = arguments["events"] else { return .text }
     guard let style = Console.EventStyle(rawValue: name) else {

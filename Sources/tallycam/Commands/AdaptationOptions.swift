@@ -51,7 +51,7 @@ enum AdaptationOptions {
                 """),
     ]
 
-    /// - Parameter warnings: gets what the service may make of them.
+    /// - Parameter warnings: receives warnings about how the service may react.
     static func settings(
         _ arguments: CommandLineArguments, media: MediaSettings, destination: PublishDestination,
         warnings: inout [String]
@@ -101,7 +101,7 @@ enum AdaptationOptions {
         }
     }
 
-    /// Names the option that was typed.
+    /// The message with the name of the typed option.
     private static func message(for violation: SendBufferLimits.Violation) -> String {
         switch violation {
         case .maxDurationOutOfRange(let duration):
@@ -115,7 +115,7 @@ enum AdaptationOptions {
 }
 
 extension ControlTuning {
-    /// Takes `NAME=N,...`: those of the constants that depend on where a stream is used.
+    /// Parses `NAME=N,...` for the constants that depend on where a stream is used.
     fileprivate mutating func take(_ text: String?) throws {
         for part in text?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ import StreamLogic
 import Terminal
 import V4L2Devices
 
-/// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
+/// `tallycam cameras`: libcamera's cameras, then V4L2's other ones.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam cameras [--json] [--dimension WxH]"
     let options = [
@@ -32,7 +32,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// - Returns: none when libcamera finds nothing that it could drive.
+/// - Returns: an empty list if libcamera finds no camera that it supports.
 private func libcamerasCameras(configuredFor size: FrameSize) throws -> [CameraDescription] {
     do {
         return try CameraSystem.shared().cameras(configuredFor: size, FrameRate(framesPerSecond: 30))
@@ -42,19 +42,18 @@ private func libcamerasCameras(configuredFor size: FrameSize) throws -> [CameraD
     }
 }
 
-/// A camera's entry in the list.
 private struct CameraListing {
-    /// As `--video` takes it.
+    /// Same form as for `--video`.
     let source: String
     let name: String
     let location: String?
-    /// The id under which libcamera knows it.
+    /// libcamera's id.
     let id: String?
-    /// For all modes together, where the single ones do not say.
+    /// For all modes together, if the individual modes do not have rates.
     let frameRates: ClosedRange<Double>?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
     let controls: [Control]
-    /// Which frame size the ranges are of; `nil` for all of them.
+    /// The frame size that the ranges apply to; `nil` for all sizes.
     var rangesAt: FrameSize?
     /// Why the ranges are not the camera's own.
     var rangesProblem: String?
@@ -62,11 +61,11 @@ private struct CameraListing {
     struct Control {
         let name: String
         let kind: String
-        /// `nil` where it is not one number.
+        /// `nil` if it is not a single number.
         let range: (minimum: Double, maximum: Double)?
         let possible: String
         var choices: [String] = []
-        /// How many values it takes; `nil` for any number.
+        /// Number of values it takes; `nil` for any number.
         var count: Int? = 1
     }
 

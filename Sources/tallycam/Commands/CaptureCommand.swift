@@ -9,7 +9,7 @@ import StreamLogic
 import Terminal
 import VideoCapture
 
-/// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.
+/// `tallycam capture`: takes frames and releases each one unread, like an encoder that uses DMABUF.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
     let options = [
@@ -51,7 +51,7 @@ private func openSource(_ text: String, size: FrameSize, frameRate: FrameRate) t
     return source
 }
 
-/// Raw frames one behind the other.
+/// Consecutive raw frames.
 private final class FrameFile {
     private let file: OwnedFileDescriptor
 
@@ -59,7 +59,7 @@ private final class FrameFile {
         file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_CREAT | O_TRUNC)
     }
 
-    /// - Returns: what went wrong.
+    /// - Returns: the error, if any.
     func append(_ frame: CapturedFrame) -> SystemCallError? {
         frame.withBytes { bytes in
             do throws(SystemCallError) {
@@ -72,11 +72,11 @@ private final class FrameFile {
     }
 }
 
-/// What can be said about frames without looking at them.
+/// Statistics of frames that do not require reading their samples.
 private struct TakenFrames {
     let file: FrameFile?
     private(set) var count = 0
-    /// Frames that were not later than the one before.
+    /// Frames that were not later than the previous one.
     private(set) var disorders = 0
     private var shared = 0
     private var first: MediaTimestamp?
@@ -84,15 +84,15 @@ private struct TakenFrames {
 
     init(file: FrameFile?) { self.file = file }
 
-    /// - Returns: false when the source has ended.
+    /// - Returns: false if the source has ended.
     mutating func take(from source: any VideoSource) throws -> Bool {
         guard let frame = try Self.nextFrame(of: source) else { return false }
-        // The optimizer of Swift 6.0 crashes where a frame is live across a throwing call.
+        // The optimizer of Swift 6.0 crashes if a frame is live across a throwing call.
         if let problem = add(frame) { throw problem }
         return true
     }
 
-    /// A camera that does not start is as good as none.
+    /// Reports a camera that does not start like a missing one.
     private static func nextFrame(of source: any VideoSource) throws -> CapturedFrame? {
         do {
             return try source.nextFrame()

@@ -7,7 +7,7 @@ import Settings
 import Terminal
 import Transport
 
-/// `tallycam check`: every fault of the card's JSON files, with its place.
+/// `tallycam check`: all faults of the card's JSON files, with their positions.
 func runCheck(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam check FILE.json..."
     let notes = """
@@ -32,7 +32,7 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// - Returns: the warnings, and that the file can be used.
+/// - Returns: the warnings, and a line saying that the file can be used.
 private func check(_ path: String) throws -> [String] {
     let bytes: [UInt8]
     do {
@@ -72,7 +72,7 @@ private func check(_ path: String) throws -> [String] {
     return lines + warnings + ["\(path): \(summary)"]
 }
 
-/// A stream goes on without its image, so that this is no fault.
+/// Only warnings, since a stream works without its image.
 private func pauseImageWarnings(_ file: StreamFile) -> [String] {
     guard let image = file.stream.pauseImage else { return [] }
     do throws(StillImageError) {
@@ -84,7 +84,7 @@ private func pauseImageWarnings(_ file: StreamFile) -> [String] {
     }
 }
 
-/// The files that device.json names are mostly on the camera's card and not on the machine that checks: no faults.
+/// Only warnings: files named in device.json are usually on the camera's card and not on this machine.
 private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, _ path: String) -> [String] {
     var problems = UsableFilters(device.filters).unusable.map { (key: $0.keyPath, text: $0.problem) }
     let cameras = [("camera", device.camera)] + device.cameras.map { ("cameras.\($0.name)", $0.source) }
@@ -98,8 +98,8 @@ private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, 
     return problems.map { "\(path):\(keys.position(of: $0.key)): \($0.key): warning: \($0.text)" }
 }
 
-/// Reads `stream.json`, and looks whether the certificates that it names can be used.
-/// - Throws: `CommandFailure` whose message names every fault on a line of its own.
+/// Reads `stream.json` and checks the certificates that it names.
+/// - Throws: `CommandFailure` with one line for each fault.
 func readStreamFile(_ path: String) throws -> StreamFile {
     try streamFile { () throws(SettingsFileError) in try StreamFile(reading: path) }
 }

@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 import Terminal
 
-/// `tallycam network`: what network.json says, in the forms that the system's network programs read.
+/// `tallycam network`: writes the settings of network.json in the formats of the system's network programs.
 func runNetwork(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption("file", takes: "FILE", help: "a network.json (default /boot/network.json)"),

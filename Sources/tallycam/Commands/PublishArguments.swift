@@ -13,14 +13,14 @@ import Terminal
 import Transport
 import VideoCapture
 
-/// What `tallycam publish` was asked for, checked.
+/// The checked arguments of `tallycam publish`.
 struct PublishArguments {
     var publish: PublishSettings
-    /// A file that goes out as it is, in place of live media.
+    /// A file to publish without encoding, instead of live media.
     let flvPath: String?
-    /// Commands come on standard input, though it is no terminal.
+    /// Read commands from standard input even if it is not a terminal.
     let takesCommands: Bool
-    /// `nil` for no preview.
+    /// `nil` without a preview.
     let preview: PreviewOption?
 
     init(_ arguments: CommandLineArguments) throws {
@@ -223,7 +223,7 @@ struct PublishArguments {
         }
     }
 
-    /// Turns a module's own error about a command line value into a usage failure.
+    /// Converts a module's error about a command line value to a usage failure.
     private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
         do {
             return try parse(text)

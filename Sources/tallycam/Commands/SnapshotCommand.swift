@@ -4,7 +4,7 @@ import Media
 import StreamLogic
 import Terminal
 
-/// `tallycam snapshot`: a JPEG of what the running camera sees.
+/// `tallycam snapshot`: a JPEG of the running camera's view.
 func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption(
@@ -33,7 +33,7 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
-    // Half a file ends with something else.
+    // A truncated file does not end with this marker.
     guard snapshot.suffix(2) == [0xFF, 0xD9] else {
         throw CommandFailure(.system, "the camera's snapshot is cut off")
     }

@@ -7,7 +7,7 @@ import StreamQuality
 import Terminal
 import VideoCapture
 
-/// Options of `tallycam publish` that say how sources are taken.
+/// Options of `tallycam publish` about reading sources.
 enum SourceOptions {
     static let orientation = CommandLineOption(
         "orientation", takes: "DEGREES",
@@ -36,7 +36,7 @@ enum SourceOptions {
         return pace
     }
 
-    /// Whether there is anything whose pace can be chosen; for a stream that is encoded here.
+    /// Checks that the stream has a source whose pace can be chosen.
     static func checkPace(_ media: MediaSettings) throws(CommandFailure) {
         let hasRawVideo = (media.video as? VideoInput)?.isRaw ?? false
         let hasRawAudio = (media.audio as? AudioInput)?.hasRaw ?? false
@@ -45,7 +45,7 @@ enum SourceOptions {
         }
     }
 
-    /// - Parameter text: as `VideoDimension` takes it, or `source`.
+    /// - Parameter text: as for `VideoDimension`, or `source`.
     static func dimension(
         _ text: String, of source: any VideoSourceChoice, _ rotation: FrameRotation
     ) throws -> VideoDimension {
