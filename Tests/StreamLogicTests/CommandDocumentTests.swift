@@ -3,10 +3,10 @@ import Testing
 
 @testable import StreamLogic
 
-/// The documents list the commands of a surface as the program has them.
+/// The documents list the same commands of a surface as the program.
 @Suite struct CommandDocumentTests {
     @Test(arguments: [("docs/appliance.md", CommandSurface.console), ("docs/quality.md", .publish)])
-    func theDocumentNamesEachCommand(path: String, surface: CommandSurface) throws {
+    func documentNamesEachCommand(path: String, surface: CommandSurface) throws {
         let table = try documentLines(path).drop { $0 != "| Command | Does |" }.dropFirst(2).prefix {
             $0.hasPrefix("| `")
         }

@@ -6,14 +6,14 @@ import MediaTestSupport
 import StreamLogic
 import Testing
 
-/// The words of the events against docs/events.md. A case that is added and not documented is found here.
+/// Compares the rendered events with docs/events.md, so that undocumented cases are found.
 @Suite("Event rendering")
 struct EventRenderingTests {
     private let table: EventTable
 
     init() throws { table = try EventTable(of: "tallycam publish") }
 
-    @Test func theTableNamesTheEventsAndNoOthers() {
+    @Test func tableNamesExactlyTheEvents() {
         let rendered = Set(EventSamples.all.map(\.name))
         #expect(rendered == Set(table.names))
         #expect(table.names.count == Set(table.names).count)
@@ -21,7 +21,7 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: EventSamples.full)
-    func eachEventIsAsDocumented(event: StreamEvent) throws {
+    func eachEventMatchesItsDocumentation(event: StreamEvent) throws {
         let row = try table.row(of: event.name)
         #expect(event.fields.map(\.name) == row.fields)
         if let code = row.code(of: event.name) { #expect(event.code?.rawValue ?? 0 == code) }
@@ -29,7 +29,7 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: EventSamples.sparse)
-    func whatMayBeMissingIsWhatTheTableSays(event: StreamEvent) throws {
+    func onlyDocumentedFieldsAreOptional(event: StreamEvent) throws {
         let row = try table.row(of: event.name)
         #expect(
             event.fields.map(\.name)
@@ -41,7 +41,7 @@ struct EventRenderingTests {
         #expect(!missing.isEmpty || event.name == "failed")
     }
 
-    @Test func aFileTellsTheSameAndLess() {
+    @Test func fileStatusIsAShorterStatus() {
         let status = StreamEvent.fileStatus(
             FileStreamStatus(state: .connected, rates: EventSamples.rates, sentFrames: 88, sentAudioPackets: 129))
         #expect(
@@ -61,9 +61,9 @@ struct EventRenderingTests {
         #expect(end.text == "ended: 3 frames and 0.0 s of audio sent")
     }
 
-    // MARK: The words
+    // MARK: Texts
 
-    @Test func scriptsReadTheValues() {
+    @Test func scriptsGetTheValues() {
         #expect(line(.connected(server: "host:1935")) == "1001 connected server=host:1935")
         #expect(line(.publishing(destination: "server")) == "1002 publishing")
         #expect(
@@ -110,7 +110,7 @@ struct EventRenderingTests {
         (.paused, "the stream was paused or resumed"),
         (.invalidProtocol, "the server sent data that is not RTMP"),
     ])
-    func aCodeSaysWhatHappened(code: EventCode, meaning: String) { #expect(code.meaning == meaning) }
+    func eachCodeHasItsMeaning(code: EventCode, meaning: String) { #expect(code.meaning == meaning) }
 
     @Test(
         arguments: [
@@ -204,10 +204,10 @@ struct EventRenderingTests {
             ),
             (.failed(.closedByPeer, message: "gone"), nil),
         ] as [(StreamEvent, String?)])
-    func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
+    func eachEventHasItsText(event: StreamEvent, text: String?) { #expect(event.text == text) }
 
-    /// A slow processor's frames, which never reached the encoder.
-    @Test func missedFramesAreShownWhereThereAreAny() {
+    /// Frames that a slow processor did not fetch, so that they never reached the encoder.
+    @Test func missedFramesAreShownOnlyIfThereAreAny() {
         var counters = EventSamples.encoded
         #expect(counters.missedText == "")
         counters.videoSource.droppedFrames = 7
@@ -216,14 +216,14 @@ struct EventRenderingTests {
         #expect(line(ended).contains(" sourceFrames=95 sourceDropped=7 sourceRepeated=1 "))
     }
 
-    @Test func theConfigurationIsAsCommandsTakeIt() {
+    @Test func configurationIsRenderedAsCommandsTakeIt() {
         let settings = EventSamples.configuration.values.map(\.description).joined(separator: ", ")
         let event = StreamEvent.configured(EventSamples.configuration)
         #expect(line(event) == "0 configured settings=\(settings)")
         #expect(event.text == "now \(settings)")
     }
 
-    @Test func whatTheBufferSaysBecomesEventsOneByOne() {
+    @Test func sendBufferEventsAreReportedOneByOne() {
         let items = [EventSamples.item, EventSamples.item]
         let start = MediaTimestamp(milliseconds: 2500)
         let event = StreamEvent.dropped(EventSamples.item, time: .milliseconds(2500))
@@ -251,7 +251,8 @@ struct EventRenderingTests {
     }
 }
 
-/// The cases without what they carry: a new one does not compile before it is here, nor pass before it has a sample.
+/// The cases without their payloads. A new case does not compile until it is listed here, and does not pass until it
+/// has a sample.
 private enum Kind: CaseIterable {
     case stateChanged, connected, tlsFallback, publishing, retry, reconnecting, serverChanged, serverChangeFailed
     case linkDown, linkUp
