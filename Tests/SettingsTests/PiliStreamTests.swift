@@ -4,7 +4,7 @@ import Settings
 import Testing
 import Transport
 
-/// A stream file as the service hands it out.
+/// A stream file as provided by the service.
 func piliText(
     hub: String = "testhub", title: String = "teststreamtitle", key: String = "12345678", security: String? = nil
 ) -> String {
@@ -41,7 +41,7 @@ struct PiliStreamTests {
         return try stream.publishURL(unixSeconds: clock, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
     }
 
-    @Test func theReferenceItselfIsRight() {
+    @Test func referenceImplementationIsCorrect() {
         // RFC 2202 cases 1 and 6.
         #expect(
             ReferenceHMAC.sha1(key: .init(repeating: 0x0B, count: 20), message: Array("Hi There".utf8)).map {
@@ -76,7 +76,7 @@ struct PiliStreamTests {
         }
     }
 
-    @Test func theProductSignsAsTheReferenceDoes() throws {
+    @Test func productSignsLikeTheReference() throws {
         let stream = try #require(try decoded(piliText()).value)
         var nonces = NonceSequence(savedText: nil)
         let url = try stream.publishURL(unixSeconds: 1_584_522_520, nonces: &nonces) { key, message in
@@ -113,7 +113,7 @@ struct PiliStreamTests {
         #expect(try url(text, clock: 7).streamName == "teststreamtitle")
     }
 
-    @Test func everyConnectionIsSignedAfresh() throws {
+    @Test func everyConnectionHasItsOwnSignature() throws {
         var nonces = NonceSequence(savedText: nil)
         let stream = try #require(try decoded(piliText()).value)
         let names = try (0..<3).map { _ in
@@ -132,7 +132,7 @@ struct PiliStreamTests {
         #"{"hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"},"play":{"rtmp":"a","hls":"b"}},"profiles":[]}"#,
         #"{"hub":"hubb","title":"title","publishKey":"k","profiles":["480p"],"hosts":{"publish":{"rtmp":"h"},"live":null}}"#,
     ])
-    func onlyWhatPublishingNeedsIsRequired(text: String) throws {
+    func onlyKeysForPublishingAreRequired(text: String) throws {
         let result = try decoded(text)
         #expect(result.faults == [])
         #expect(result.value?.platform == .pili)
@@ -143,13 +143,13 @@ struct PiliStreamTests {
         #expect(stream.hub == "hubb" && stream.title == "title" && stream.publishHost.name == "h")
     }
 
-    @Test func theHostMayHaveAPort() throws {
+    @Test func hostMayHaveAPort() throws {
         let text = piliText().replacingFirst("pub.example", with: "pub.example:19350")
         let url = try url(text, clock: 1)
         #expect(url.port == 19350)
     }
 
-    @Test func aDisabledStreamIsRefused() throws {
+    @Test func disabledStreamIsRefused() throws {
         let result = try decoded(piliText().replacingFirst("\"disabled\": false", with: "\"disabled\": true"))
         #expect(result.value == nil)
         #expect(
@@ -190,13 +190,13 @@ struct PiliStreamTests {
             ])
     }
 
-    @Test func aFaultInTheHubHidesNoneInTheTitle() throws {
+    @Test func faultInTheHubDoesNotHideOneInTheTitle() throws {
         let faults = try decoded(#"{"hub": 7, "title": "abc", "publishKey": "k", "hosts": {"publish": {"rtmp": "h"}}}"#)
             .faults
         #expect(faults.map(\.keyPath) == ["hub", "title"])
     }
 
-    @Test func whatIsMissingIsNamed() throws {
+    @Test func missingKeysAreNamed() throws {
         let faults = try decoded("{\n  \"title\": \"door-1\", \"publishKey\": null, \"hosts\": {\"publish\": {}}}")
             .faults
         #expect(
@@ -215,7 +215,7 @@ struct PiliStreamTests {
             (#""profiles": "480p""#, "profiles", "must be a list in square brackets, is text"),
             (#""profiles": ["480p", 720]"#, "profiles[1]", "must be text in double quotes, is a number"),
         ])
-    func keysThatNothingUsesHaveTheirTypes(member: String, keyPath: String, problem: String) throws {
+    func unusedKeysAreChecked(member: String, keyPath: String, problem: String) throws {
         let used = #""hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}}"#
         let text = "{\(used),\n  \(member)}"
         let result = try decoded(text)
@@ -226,7 +226,7 @@ struct PiliStreamTests {
     }
 
     @Test(arguments: ["play", "live", "playback"])
-    func hostsThatNothingUsesHaveTheirTypes(name: String) throws {
+    func unusedHostsAreChecked(name: String) throws {
         func faults(_ value: String) throws -> [String] {
             let hosts = #"{"publish":{"rtmp":"h"},"# + "\n\"\(name)\": \(value)}"
             return try decoded(#"{"hub":"hubb","title":"title","publishKey":"k","hosts":\#(hosts)}"#).faults.map {
@@ -244,13 +244,13 @@ struct PiliStreamTests {
         #expect(try faults("{\(garbage)}").count < 100)
     }
 
-    @Test func theServicesOtherFormOfMomentsIsTaken() throws {
+    @Test func otherFormOfDatesIsAccepted() throws {
         let members = #""createdAt": 1440215035, "updatedAt": 1440215035, "disabledTill": -1, "profiles": ["480p"]"#
         let text = #"{"hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}},"# + members + "}"
         #expect(try decoded(text).faults == [])
     }
 
-    @Test func anIDThatDisagreesIsAWarning() throws {
+    @Test func contradictingIDIsAWarning() throws {
         let result = try decoded(piliText().replacingFirst("\"hub\": \"testhub\"", with: "\"hub\": \"otherhub\""))
         #expect(result.warnings.map(\.keyPath) == ["id"])
         #expect(result.value != nil)
@@ -278,7 +278,7 @@ struct PiliStreamTests {
 }
 
 extension String {
-    /// The text with the first use of `part` replaced.
+    /// The text with the first occurrence of `part` replaced.
     func replacingFirst(_ part: String, with replacement: String) -> String {
         guard let start = indices.first(where: { self[$0...].hasPrefix(part) }) else { return self }
         let end = index(start, offsetBy: part.count)
