@@ -3,13 +3,13 @@ import Testing
 
 @testable import Controls
 
-/// docs/controls.md has the table of controls as the program has it.
+/// docs/controls.md contains the program's table of controls.
 @Suite struct ControlDocumentTests {
     private static let rows = ControlDescription.all.map { row in
         "| `\(row.name)` | \(row.form) | \(row.summary) | \(row.libcamera) | \(row.v4l2) |"
     }
 
-    @Test func theDocumentHasTheTable() throws {
+    @Test func documentContainsTheTable() throws {
         let documented = try documentLines("docs/controls.md").filter { $0.hasPrefix("| `") }
         #expect(documented == Self.rows, "docs/controls.md should have:\n\(Self.rows.joined(separator: "\n"))")
     }

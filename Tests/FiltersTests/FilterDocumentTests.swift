@@ -3,7 +3,7 @@ import Testing
 
 @testable import Filters
 
-/// docs/filters.md has the table of filters as the program has it.
+/// docs/filters.md contains the program's table of filters.
 @Suite struct FilterDocumentTests {
     private static let rows = FilterDescription.all.flatMap { row in
         ["| `\(row.name)` | | | | \(row.summary) |"]
@@ -13,7 +13,7 @@ import Testing
             }
     }
 
-    @Test func theDocumentHasTheTable() throws {
+    @Test func documentContainsTheTable() throws {
         let documented = try documentLines("docs/filters.md").filter { $0.hasPrefix("| `") || $0.hasPrefix("| | `") }
         #expect(documented == Self.rows, "docs/filters.md should have:\n\(Self.rows.joined(separator: "\n"))")
     }

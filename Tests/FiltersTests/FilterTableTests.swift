@@ -4,12 +4,12 @@ import Testing
 @testable import Filters
 
 @Suite struct FilterTableTests {
-    @Test func eachNameHasOneRowInTheirOrder() {
+    @Test func eachNameHasOneRowInOrder() {
         #expect(FilterDescription.all.map(\.name) == FilterName.allCases)
         for name in FilterName.allCases { #expect(FilterDescription.of(name).name == name) }
     }
 
-    @Test func whatHoldsWithoutAWordIsAValue() throws {
+    @Test func defaultsAreValidValues() throws {
         for row in FilterDescription.all {
             let filter = FilterID(row.name)
             for parameter in row.parameters {
@@ -36,7 +36,7 @@ import Testing
         ("text,text=x,size=", "text,text=x"), ("crop,left=0.25", "crop,left=0.25"),
         ("crop,left=0.25,width=0.75", "crop,left=0.25,width=0.75"),
     ])
-    func whatPeopleWriteIsReadAndWrittenAgain(written: String, expected: String) throws {
+    func filtersAreParsedAndPrintedAgain(written: String, expected: String) throws {
         let chain = try FilterChain(parsing: [written])
         #expect(chain.settings.map(\.description) == [expected])
         #expect(try FilterChain(parsing: [expected]) == chain)
@@ -46,13 +46,13 @@ import Testing
         (#"a\,b"#, "a,b"), (#"a\\\,b"#, #"a\,b"#), (#"a\\\\\,b"#, #"a\\,b"#), (#"\a\\b\"#, #"\a\\b\"#),
         (#"a\\,size=0.1"#, #"a\"#), (#"a\\\\,size=0.1"#, #"a\\"#), (#"a\\,b"#, #"a\,b"#), (#"a\"#, #"a\"#),
     ])
-    func backslashesCountBeforeCommasOnly(written: String, value: String) throws {
+    func backslashesEscapeOnlyCommas(written: String, value: String) throws {
         let chain = try FilterChain(parsing: ["text,text=" + written])
         #expect(chain[FilterID(.text)]?.text?.source == value)
     }
 
-    /// What is drawn at random is what is hard: separators, escapes, and what Swift makes one character of.
-    @Test func whateverTheValuesHoldIsReadAsItWasWritten() throws {
+    /// Random combinations of difficult characters: separators, escapes, and combining characters.
+    @Test func anyValueSurvivesPrintingAndParsing() throws {
         var random = SeededGenerator(seed: 19)
         let pieces = [
             "\\", "\\", ",", ",", "=", " ", "  ", "a", "n", "ö", "\u{301}", "\"", "'", "{{", "}}", "size=1", "off",
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Text with everything that separates elsewhere, in each way to write it.
+    /// Text with every separator, in each way of writing it.
     @Test(arguments: [
         #"text,text="Studio: {time}, a=b",size=0.1"#, #"text text="Studio: {time}, a=b" size=0.1"#,
         #"  text  'text=Studio: {time}, a=b' , size=0.1 "#, #"text,text='Studio: {time}, a=b',size=0.1"#,
@@ -87,7 +87,7 @@ import Testing
         ("a=b", "a=b"),
         ("12:30", "12:30"),
     ])
-    func aValueMayHoldAnySign(written: String, value: String) throws {
+    func valueMayContainAnyCharacter(written: String, value: String) throws {
         for line in ["text,text=\(written),size=0.1", "text text=\(written) size=0.1", "text size=0.1 text=\(written)"]
         {
             #expect(try FilterChain(parsing: [line])[FilterID(.text)]?.text?.source == value, "\(line)")
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [#"text,text="Studio"#, #"text,text="a"b"#, "text,text='tis"])
-    func anOpenQuoteIsAnError(written: String) {
+    func openQuoteIsAnError(written: String) {
         do throws(FilterError) {
             let chain = try FilterChain(parsing: [written])
             Issue.record("\(chain)")
@@ -145,7 +145,7 @@ import Testing
             """
         ),
     ])
-    func whatIsWrongIsRefusedInWords(written: String, expected: String) {
+    func errorsAreExplained(written: String, expected: String) {
         do throws(FilterError) {
             let chain = try FilterChain(parsing: [written])
             Issue.record("\(chain)")
@@ -172,7 +172,7 @@ import Testing
 }
 
 @Suite struct FilterChainTests {
-    @Test func changesAddAlterAndTakeAway() throws {
+    @Test func changesAddAlterAndRemove() throws {
         var chain = try FilterChain(parsing: ["mirror", "text,text=one,size=0.1"])
         try chain.set(FilterChange("text", [("size", "0.2"), ("text", "two")]))
         try chain.set(FilterChange("text2", words: ["text={time}"]))
@@ -184,8 +184,8 @@ import Testing
         #expect(throws: FilterError.notInChain(FilterID(.mirror))) { try chain.set(.off(FilterID(.mirror))) }
     }
 
-    /// The first would be lost without a word.
-    @Test func twoOfOneNameAreAMistake() throws {
+    /// Otherwise the first one would be lost silently.
+    @Test func sameNameTwiceIsAnError() throws {
         let texts = ["text,text=AAA", "text,text=BBB"]
         #expect(throws: FilterError.twice(FilterID(.text))) { _ = try FilterChain(parsing: texts) }
         #expect(
@@ -195,7 +195,7 @@ import Testing
         #expect(try FilterChain(parsing: ["text,text=AAA", "text2,text=BBB"]).settings.count == 2)
     }
 
-    @Test func whatIsRefusedChangesNothing() throws {
+    @Test func refusedChangeChangesNothing() throws {
         var chain = try FilterChain(parsing: ["crop,left=0.5,width=0.5", "text,text=x"])
         let before = chain
         #expect(throws: FilterError.self) { try chain.set(FilterChange("crop", [("left", "0.6")])) }
