@@ -98,7 +98,7 @@ extension Duration {
 }
 
 extension FLVTag {
-    /// Whether the tag's data is named `onMetaData`, so that the server must be told to keep it.
+    /// Whether the tag's data is named `onMetaData`, so that the server must be asked to keep it.
     fileprivate var isMetadata: Bool {
         let name = Array("onMetaData".utf8)
         return body.count > 3 + name.count && body.starts(with: [AMF0Marker.string, 0, UInt8(name.count)] + name)

@@ -126,7 +126,7 @@ struct AuthenticationTests {
         _ = server.acceptConnect()
         _ = server.acceptStream()
         #expect(server.acceptPublish() == [.publishingStarted])
-        // After a loss, the next connection starts authentication from the beginning.
+        // After a loss, the next connection repeats authentication from its first step.
         _ = server.session.connectionClosed()
         _ = try server.messages(server.open())
         let connect = try #require(try server.commands(server.startHandshake()).first)

@@ -278,7 +278,7 @@ struct PiliStreamTests {
 }
 
 extension String {
-    /// The text with the first occurrence of `part` replaced.
+    /// The text with the first match of `part` replaced.
     func replacingFirst(_ part: String, with replacement: String) -> String {
         guard let start = indices.first(where: { self[$0...].hasPrefix(part) }) else { return self }
         let end = index(start, offsetBy: part.count)

@@ -180,7 +180,7 @@ struct LiveViewTests {
 }
 
 extension String {
-    /// Start of the first occurrence.
+    /// Start of the first match.
     fileprivate func range(_ text: String) -> Index? {
         indices.first { self[$0...].hasPrefix(text) }
     }
