@@ -83,7 +83,7 @@ public final class OpenH264Encoder {
         return unit.map { packets($0, at: time) } ?? []
     }
 
-    /// An interval of one frame makes the next frame IDR; zero means none. ForceIntraFrame would work too, but resets the rate
+    /// An interval of one frame makes the next frame IDR; zero means none. ForceIntraFrame would work too, but forgets the rate
     /// control's buffer level.
     private func makeNextFrameKey(_ isKey: Bool) throws(VideoEncodingError) {
         try session.setOption(ENCODER_OPTION_IDR_INTERVAL, named: "IDR_INTERVAL", to: Int32(isKey ? 1 : 0))
