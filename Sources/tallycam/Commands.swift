@@ -18,17 +18,17 @@ private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.nam
 private let firstCommands: [Command] = [
     Command(
         name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
-    Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
-    Command(name: "run", summary: "be the camera: button, lights, console, boot partition", run: runAppliance),
+    Command(name: "receive", summary: "receive streams as an RTMP server, count and record them", run: runReceive),
+    Command(
+        name: "run", summary: "run the camera appliance: button, lights, console, boot partition", run: runAppliance),
 ]
 
 private let lastCommands: [Command] = [
-    Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
-    Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
+    Command(name: "network", summary: "write the system's network settings from network.json", run: runNetwork),
+    Command(name: "cameras", summary: "list cameras and their features", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
-    Command(
-        name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
-    Command(name: "check", summary: "name every fault of the card's JSON files", run: runCheck),
+    Command(name: "capture", summary: "capture frames without encoding, report timing and losses", run: runCapture),
+    Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]
 
 private let commands = firstCommands + cameraCommands + lastCommands
@@ -78,7 +78,7 @@ private func finishOutput() throws(CommandFailure) {
 
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
-    case nil: throw CommandFailure.usage("which command? try tallycam --help")
+    case nil: throw CommandFailure.usage("missing command; try tallycam --help")
     case "--help", "-h": printHelp(helpText)
     case "help":
         guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else {
@@ -136,7 +136,7 @@ func parseOptions(
     _ arguments: [String], _ options: [CommandLineOption], usage: String, operands: ClosedRange<Int> = 0...0,
     notes: String = ""
 ) throws -> CommandLineArguments? {
-    let options = CommandLineOptions(options + [CommandLineOption("help", short: "h", help: "show this")])
+    let options = CommandLineOptions(options + [CommandLineOption("help", short: "h", help: "show this help")])
     let parsed: CommandLineArguments
     do {
         parsed = try options.parse(arguments)
@@ -164,7 +164,7 @@ func parseOptions(
 func eventStyle(_ arguments: CommandLineArguments) throws -> Console.EventStyle {
     guard let name = arguments["events"] else { return .text }
     guard let style = Console.EventStyle(rawValue: name) else {
-        throw CommandFailure.usage("--events is json or text, not \"\(name)\"")
+        throw CommandFailure.usage("--events must be json or text, not \"\(name)\"")
     }
     return style
 }

@@ -48,7 +48,7 @@ def test_the_paper_has_the_help_of_every_command():
         ("--listen HOST:PORT    where to listen", "--listen HOST:PORT    where to hear", ["receive"]),
         ("Usage: tallycam stop ", "Use: tallycam stop ", ["stop"]),
         ("Usage: tallycam check ", "Usage: tallycam examine ", ["check", "examine"]),
-        ("  check        name every fault", "  check        name some faults", [""]),
+        ("  check        report every fault", "  check        report some faults", [""]),
     ],
 )
 def test_a_difference_is_seen(old, new, wrong):

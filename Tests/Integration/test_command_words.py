@@ -101,7 +101,7 @@ def test_a_command_that_a_place_does_not_have_says_so(children):
     reasons = [json.loads(line)["reason"] for line in publisher.stdout.splitlines() if '"refused"' in line]
     assert reasons == [
         "publish does not control the machine: only the camera appliance (tallycam run) does",
-        "the torch is the board's: only the camera appliance (tallycam run) switches it",
+        "publish cannot control the torch: only the camera appliance (tallycam run) can",
         "show is now status, settings or controls",
         "usage: mute on|off",
         'there is no command "statsu"; did you mean status? help lists them',

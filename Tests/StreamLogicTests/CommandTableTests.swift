@@ -77,7 +77,7 @@ import Testing
         (#"camera "a"b"#, "usage: camera NAME|next"),
         ("statsu", #"there is no command "statsu"; did you mean status? help lists them"#),
         ("dance", #"there is no command "dance"; help lists them"#),
-        ("show", "show is now status, settings or controls"), ("Next", "the next camera is: camera next"),
+        ("show", "show is now status, settings or controls"), ("Next", "next is now: camera next"),
         ("rtmp://host/live/key", #"there is no command "rtmp://***"; help lists them"#),
     ])
     func wrongLineIsAnsweredWithItsUsage(line: String, answer: String) {
