@@ -12,40 +12,40 @@ enum AdaptationOptions {
         CommandLineOption(
             "adapt", takes: "POLICY",
             help: """
-                what a slow network may change: nothing (bit rates stay as set),
+                what may adapt to a slow network: nothing (bit rates stay as set),
                 seamless (default: bit rate and frame rate), or restart (a High
-                stream may also start again as Medium or Low, and return)
+                stream may also restart as Medium or Low, and return)
                 """),
         CommandLineOption(
             "resize", takes: "POLICY",
             help: """
-                what a slow network may do to the frame size: never, seamless (it
-                changes within the stream) or restart (the stream starts again);
-                the default is what the service takes, mostly seamless
+                how the frame size adapts to a slow network: never, seamless (it
+                changes within the stream) or restart (the stream restarts);
+                the default depends on the service, mostly seamless
                 """),
         CommandLineOption(
             "smallest-size", takes: "WxH",
-            help: "no frame becomes smaller (default: a third of each side, not below 320x180)"),
+            help: "smallest frame size (default: a third of each side, at least 320x180)"),
         CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
             help: """
-                kbit/s of the video that adapting stays in (default: 150, the
+                limits of the video's bit rate in kbit/s (default: 150, the
                 quality's, the quality's); or SD (400,800,1200 at 20 fps),
                 HD (1000,1400,1800 at 24), FHD (1200,1800,2400 at 30)
                 """),
-        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little is left for video"),
+        CommandLineOption("keep-audio-quality", help: "keep the audio's bit rate, even if little is left for video"),
         CommandLineOption(
-            "buffer", takes: "SECONDS", help: "of media that may wait for the network, 1 to 5 (default 3)"),
+            "buffer", takes: "SECONDS", help: "seconds of media to buffer, 1 to 5 (default 3)"),
         CommandLineOption(
             "buffer-thresholds", takes: "LOW,HIGH",
             help: """
-                fractions of the buffer, 0 to 1, 0.1 apart or more (default 0.2,0.8):
-                below LOW more is tried, above HIGH the quality goes down
+                fractions of the buffer, 0 to 1, at least 0.1 apart (default 0.2,0.8):
+                below LOW the quality may rise, above HIGH it is lowered
                 """),
         CommandLineOption(
             "tuning", takes: "NAME=N,...",
             help: """
-                how it adapts, of share (0.94), flight (0.4 s), drain (3 s),
+                constants of the adaptation: share (0.94), flight (0.4 s), drain (3 s),
                 stall (1 s), probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
                 fall-wait (5 s), rise-wait (10 s); see docs/quality.md
                 """),

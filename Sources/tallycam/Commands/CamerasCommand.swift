@@ -13,8 +13,8 @@ import V4L2Devices
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam cameras [--json] [--dimension WxH]"
     let options = [
-        CommandLineOption("json", help: "one JSON object a line"),
-        CommandLineOption("dimension", takes: "WxH", help: "for which frame size (default 640x480)"),
+        CommandLineOption("json", help: "print one JSON object per line"),
+        CommandLineOption("dimension", takes: "WxH", help: "frame size to report on (default 640x480)"),
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     let wanted = try CameraSettings(parsing: "x:,size=\(parsed["dimension"] ?? "640x480")", scheme: "x")
@@ -174,7 +174,7 @@ private struct CameraListing {
 /// `tallycam microphones`.
 func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam microphones [--json]"
-    let json = CommandLineOption("json", help: "one JSON object a line")
+    let json = CommandLineOption("json", help: "print one JSON object per line")
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
     let microphones = Microphone.all()
     guard !microphones.isEmpty else {

@@ -13,11 +13,12 @@ import VideoCapture
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
     let options = [
-        CommandLineOption("video", takes: "SOURCE", help: "as tallycam publish takes it"),
-        CommandLineOption("frames", takes: "N", help: "how many frames (default 30)"),
-        CommandLineOption("dimension", takes: "WxH", help: "what to ask the camera for (default 640x480)"),
-        CommandLineOption("fps", takes: "N", help: "what to ask the camera for (default 30)"),
-        CommandLineOption("save", takes: "FILE", help: "write the frames as they are; this reads them"),
+        CommandLineOption("video", takes: "SOURCE", help: "source, as for tallycam publish"),
+        CommandLineOption("frames", takes: "N", help: "number of frames (default 30)"),
+        CommandLineOption("dimension", takes: "WxH", help: "frame size to request (default 640x480)"),
+        CommandLineOption("fps", takes: "N", help: "frame rate to request (default 30)"),
+        CommandLineOption(
+            "save", takes: "FILE", help: "write the raw frames to FILE; the processor then reads each frame"),
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     guard let count = Int(parsed["frames"] ?? "30"), (1...1_000_000).contains(count) else {

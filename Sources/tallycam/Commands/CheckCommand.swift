@@ -12,7 +12,7 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam check FILE.json..."
     let notes = """
 
-        A file is taken for what its name says: stream.json, device.json, network.json
+        The file's name determines its kind: stream.json, device.json, network.json
         or board.json. A file with another name is recognized by its keys. If any file
         is faulty, the exit status is 2.
 

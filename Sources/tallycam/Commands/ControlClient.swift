@@ -18,7 +18,7 @@ func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -
     }
     var options = [ApplianceSettings.socketOption]
     if row.forms(on: .socket).contains(where: { $0.arguments == "[json]" }) {
-        options.append(CommandLineOption("json", help: "one JSON value, for programs"))
+        options.append(CommandLineOption("json", help: "print one JSON value, for programs"))
     }
     guard let parsed = try parseOptions(arguments, options, usage: usage(of: row), operands: 0...64) else {
         return .success

@@ -9,12 +9,12 @@ import Terminal
 /// `tallycam events`: the last events, or each new one.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("follow", help: "go on with each event as it happens, until the camera's program ends"),
-        CommandLineOption("json", help: "with --follow: each event as one JSON object in a line, from now on"),
+        CommandLineOption("follow", help: "also print each new event, until the camera's program ends"),
+        CommandLineOption("json", help: "with --follow: print only new events, one JSON object per line"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam events [N] [OPTION...]"
-    let notes = "\nIt lists the last N events, 1 to 1000 (default 20); with --follow, N may be 0.\n"
+    let notes = "\nLists the last N events, 1 to 1000 (default 20); with --follow, N may be 0.\n"
     guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1, notes: notes) else {
         return .success
     }

@@ -5,14 +5,16 @@ import Terminal
 import Transport
 
 private let receiveOptions = [
-    CommandLineOption("listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
+    CommandLineOption(
+        "listen", takes: "HOST:PORT", isSingle: true, help: "listen on this address; port 0 takes any free port"),
     CommandLineOption(
         "record", takes: "FILE.flv", isSingle: true,
-        help: "write what is published; a second stream goes to FILE-2.flv"),
-    CommandLineOption("overwrite", help: "let --record replace a file that holds something; refused without it"),
-    CommandLineOption("events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-    CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
-    CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as described below"),
+        help: "record the published stream; a second one goes to FILE-2.flv"),
+    CommandLineOption("overwrite", help: "let --record replace a file that is not empty"),
+    CommandLineOption(
+        "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line"),
+    CommandLineOption("report-arrivals", help: "report each complete video and audio message as an event"),
+    CommandLineOption("fault", takes: "NAME[=VALUE]", help: "misbehave for tests, as described below"),
 ]
 
 /// `tallycam receive`.

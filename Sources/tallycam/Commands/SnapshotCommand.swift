@@ -9,9 +9,11 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption(
             "output", takes: "FILE",
-            help: "where the JPEG goes, - for standard output; without it the\ncamera keeps it, and its path is printed"
-        ),
-        CommandLineOption("quality", takes: "N", help: "of the JPEG, 1 to 100 (default: that of device.json)"),
+            help: """
+                file for the JPEG, - for standard output; without it, the
+                camera keeps the JPEG and its path is printed
+                """),
+        CommandLineOption("quality", takes: "N", help: "quality of the JPEG, 1 to 100 (default: that of device.json)"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam snapshot [QUALITY] [OPTION...]"

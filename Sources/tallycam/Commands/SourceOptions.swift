@@ -11,13 +11,13 @@ import VideoCapture
 enum SourceOptions {
     static let orientation = CommandLineOption(
         "orientation", takes: "DEGREES",
-        help: "turn frames clockwise: 0 (default), 90, 180 or 270; the\nframe size is that of the turned frame")
+        help: "rotate frames clockwise: 0 (default), 90, 180 or 270; the\nframe size is that of the rotated frame")
 
     static let pace = CommandLineOption(
         "pace", takes: "PACE",
         help: """
-            of --from-flv and of raw pipes: realtime (default) or fast,
-            as the server takes it or the pipe gives it
+            speed of --from-flv and of raw pipes: realtime (default) or fast,
+            as fast as the server or the pipe allows
             """)
 
     static func rotation(_ arguments: CommandLineArguments) throws(CommandFailure) -> FrameRotation {

@@ -7,10 +7,10 @@ extension StepTimeouts {
     static let options = [
         CommandLineOption(
             "connect-timeout", takes: "SECONDS",
-            help: "for the lookup, and for connecting: 1 to 60 (default 5)"),
+            help: "seconds for the lookup, and for connecting: 1 to 60 (default 5)"),
         CommandLineOption(
             "handshake-timeout", takes: "SECONDS",
-            help: "for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
+            help: "seconds for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
     ]
 
     init(_ arguments: CommandLineArguments) throws {
