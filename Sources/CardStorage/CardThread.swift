@@ -141,7 +141,7 @@ package final class Card {
     /// For watched threads.
     package let calls: CardCalls
     private let jobs: Mailbox<CardJob>
-    /// The description files as they were at the start.
+    /// The description files at the start.
     package let firstFiles: ReadFiles
     private var boot = CardFiles(first: "faults.txt")
     private var state = CardFiles(first: "events")
