@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The camera's screen: whether there is one, what it says, and that it is the stream's.
+/// The camera's screen: whether it exists, what it shows, and that the stream gets it.
 @Suite(.serialized) struct PreviewTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -20,7 +20,7 @@ import Testing
         try camera.start()
     }
 
-    @Test func withoutItNothingIsShown() throws {
+    @Test func nothingIsShownIfNotConfigured() throws {
         try time.run {
             try start("")
             _ = try camera.ask("start")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func theScreenFollowsTheState() throws {
+    @Test func screenFollowsTheState() throws {
         try time.run {
             try start(#", "preview": "hdmi""#)
             try camera.waitUntil { pages.last?.headline == "ready" }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aFaultSaysWhatToDo() throws {
+    @Test func faultShowsWhatToDo() throws {
         try time.run {
             try camera.write("stream", #"{"url": "http://127.0.0.1/live/x"}"#)
             try start(#", "preview": "hdmi""#)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func itGoesAndComesWithTheFile() throws {
+    @Test func screenFollowsTheFile() throws {
         try time.run {
             try start("")
             try camera.write("device", #"{"camera": "synthetic", "preview": "hdmi"}"#)

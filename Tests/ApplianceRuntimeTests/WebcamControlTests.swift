@@ -9,7 +9,7 @@ import Testing
 @testable import BoardRuntime
 @testable import WebcamService
 
-/// The camera's controls, which the computer's dialogue and people at the camera move.
+/// The camera's controls, changed by the computer's dialog and by people at the camera.
 @Suite(.serialized) struct WebcamControlTests: WebcamSuite {
     private let time = VirtualTime()
     let camera: Camera
@@ -49,7 +49,7 @@ import Testing
 
     private var changes: Mailbox<[ControlChange]>? { idle.content.withLock { $0.requests.last?.changes } }
 
-    @Test func aPersonSetsTheCameraThatAComputerLooksThrough() throws {
+    @Test func personCanAdjustTheCameraUsedByAComputer() throws {
         try time.run {
             try startLooking()
             #expect(try camera.ask("set brightness 0.5") == "ok\nbrightness 0.5\n")
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func whatThatCameraDoesNotTakeIsSaid() throws {
+    @Test func unsupportedChangesAreExplained() throws {
         try time.run {
             try startLooking()
             for (command, answer) in [
@@ -76,7 +76,7 @@ import Testing
             }
             #expect(try camera.ask("set brightnes 0").contains("did you mean brightness?"))
             #expect(changes?.takeAll() == [])
-            // Nobody looks any more: no camera is open.
+            // The program has closed the webcam, so no camera is open.
             try report(.connected(.high), until: "nobody looks")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5").contains("not live"))
@@ -85,12 +85,12 @@ import Testing
         }
     }
 
-    @Test func whatAPersonHasSetHoldsUntilTheWebcamIsStopped() throws {
+    @Test func personsSettingsApplyUntilTheWebcamIsStopped() throws {
         try time.run {
             try startLooking()
             webcams.report(.change(Self.brightness(0.1)))
             try camera.waitUntil { changes?.takeAll() == [[Self.brightness(0.1)]] }
-            // It waits for the slider, and comes before what the person sets.
+            // The slider's value is still waiting; it must be applied before the person's.
             webcams.report(.change(Self.brightness(0.2)))
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
             _ = try camera.ask("set brightness 0.5")
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedCommandDoesNotForgetWhatTheComputerHadSet() throws {
+    @Test func refusedCommandKeepsTheComputersValues() throws {
         try time.run {
             try startLooking()
             webcams.report(.change(Self.brightness(0.5)))
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func whatTheComputerMovesMeanwhileStays() {
+    @Test func computersChangesMeanwhileAreKept() {
         var settings = ComputerSettings()
         settings.add(Self.brightness(0.5))
         settings.add(ControlChange(.zoom, .number(2)))
@@ -137,7 +137,7 @@ import Testing
         #expect(settings.all == [Self.brightness(0.25)])
     }
 
-    @Test func theDialogueLearnsWhatTheCameraHasRefused() throws {
+    @Test func dialogLearnsOfTheCamerasRefusal() throws {
         try time.run {
             try startLooking()
             let run = try goLive()
