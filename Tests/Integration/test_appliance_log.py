@@ -222,9 +222,9 @@ def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(child
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json takes no number"),
-    (["0"], "N is 1 to 1000, not"), (["many"], "N is 1 to 1000, not"),
-    (["--follow", "1001"], "N is 0 to 1000, not"),
+    (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json does not take N"),
+    (["0"], "N must be 1 to 1000, not"), (["many"], "N must be 1 to 1000, not"),
+    (["--follow", "1001"], "N must be 0 to 1000, not"),
 ])  # fmt: skip
 def test_wrong_words_are_refused(children, words, complaint):
     run = children.run("events", [TALLYCAM, "events", *words])

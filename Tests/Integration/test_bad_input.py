@@ -94,7 +94,7 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["receive", "--listen", "nonsense"], ["--listen"]),
         (["receive", "--listen", "127.0.0.1:99999"], ["--listen"]),
         (["receive", "--listen", "127.0.0.1:0", "--record", ""], ["--record is empty", "usage"]),
-        (["receive", "--listen", "127.0.0.1:0", "--overwrite"], ["--overwrite goes with --record", "usage"]),
+        (["receive", "--listen", "127.0.0.1:0", "--overwrite"], ["--overwrite can only be used with --record", "usage"]),
         (["check"], ["usage"]),
         (["snapshot", "50", "--quality", "60"], ["given twice", "60"]),
     ],

@@ -128,11 +128,11 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
 
 
 @pytest.mark.parametrize("words, problem", [
-    (["--camera", "front"], "--camera is NAME=SOURCE"),
+    (["--camera", "front"], "--camera must be NAME=SOURCE"),
     (["--camera", "Front=synthetic"], "lower-case"),
     (["--camera", "next=synthetic"], "is the command"),
-    (["--camera", "a=synthetic", "--camera", "a=synthetic"], "there twice"),
-    (["--camera", "a=synthetic", "--video", "synthetic"], "exclude each other"),
+    (["--camera", "a=synthetic", "--camera", "a=synthetic"], "more than once"),
+    (["--camera", "a=synthetic", "--video", "synthetic"], "cannot be combined"),
     (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras, test patterns, images and movies"),
     (["--camera", "a=none"], "only cameras, test patterns, images and movies"),
     ([word for number in range(9) for word in ("--camera", f"c{number}=synthetic")], "at most 8"),

@@ -68,7 +68,7 @@ def test_a_wrong_description_is_a_usage_fault(option, source, words):
     assert status == 2 and words in line
 
 
-@pytest.mark.parametrize("command, words", [("cameras", "there is no camera"), ("microphones", "there is no microphone")])
+@pytest.mark.parametrize("command, words", [("cameras", "no camera found"), ("microphones", "no microphone found")])
 def test_lists_say_why_they_are_empty(command, words):
     run = subprocess.run([TALLYCAM, command], capture_output=True, text=True, timeout=HUNG)
     if run.returncode == 0:

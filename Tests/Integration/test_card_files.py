@@ -52,7 +52,7 @@ def test_a_fault_in_any_file_is_named_with_its_place(children, tmp_path, file):
 def test_a_file_that_is_none_of_them_is_refused(children, tmp_path):
     path = write(tmp_path / "other.json", {"colour": "red"})
     check = children.run("check", [TALLYCAM, "check", path])
-    assert check.child.returncode == 2 and "no key tells which file this is; name it stream.json" in check.stderr
+    assert check.child.returncode == 2 and "none of its keys identifies the kind of file; name it stream.json" in check.stderr
     assert "colour" not in check.stderr, "it may be a secret"
 
 
@@ -71,7 +71,7 @@ def test_a_pause_image_that_is_missing_is_a_warning(children, tmp_path):
     ({"filters": [{"filter": "grey"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
      "filter lut: /dev/null is not a regular file; the filter is left out"),
     ({"camera": "image:/nowhere/slate.png"}, "camera", "open /nowhere/slate.png: No such file or directory (ENOENT)"),
-    ({"camera": "movie:"}, "camera", "the file is missing; write movie:FILE"),
+    ({"camera": "movie:"}, "camera", "the file name is missing; write movie:FILE"),
     ({"cameras": {"slate": "image:/dev/null", "test": "synthetic"}}, "cameras.slate",
      "/dev/null is not a regular file; images and movies are files"),
 ])  # fmt: skip

@@ -121,9 +121,9 @@ def test_a_broken_look_is_refused_with_its_line(children, tmp_path):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    ("mute 1:on", "microphones have gain= and mute= in --audio"), ("microphone-gain 2:-6", "microphones have gain= and mute= in --audio"),
-    ("torch on", "torch is the device's, of tallycam run"), ("webcam on", "webcam is the device's, of tallycam run"),
-    ("quality Low1", "it has an option of its own"), ("zom 2", "did you mean"),
+    ("mute 1:on", "use gain= and mute= in --audio"), ("microphone-gain 2:-6", "use gain= and mute= in --audio"),
+    ("torch on", "torch belongs to the camera appliance"), ("webcam on", "webcam belongs to the camera appliance"),
+    ("quality Low1", "quality is not a control; use its own option"), ("zom 2", "did you mean"),
 ])  # fmt: skip
 def test_what_is_no_control_of_a_camera_is_refused_at_the_start(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--set", words])
@@ -167,9 +167,9 @@ def test_a_control_without_a_value_is_refused(children, words, complaint):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--buffer", "9"], "--buffer is a number of seconds, 1 to 5, not 9.0"),
+    (["--buffer", "9"], "--buffer must be a number of seconds, 1 to 5, not 9.0"),
     (["--buffer-thresholds", "0.5,0.55"], "--buffer-thresholds: HIGH must be at least 0.1 above LOW"),
-    (["--buffer-thresholds", "0.5,1.5"], "--buffer-thresholds: HIGH is a fraction from 0 to 1, not 1.5"),
+    (["--buffer-thresholds", "0.5,1.5"], "--buffer-thresholds: HIGH must be from 0 to 1, not 1.5"),
 ])  # fmt: skip
 def test_a_limit_is_named_as_it_was_typed(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])

@@ -230,4 +230,4 @@ def test_a_file_is_not_reconnected(children, encoded_flv):
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", "rtmp://127.0.0.1:1/live/x", "--reconnect", "3"]
     publisher = children.run("publish", words)
     assert publisher.child.returncode == 2
-    assert "--reconnect does not go with --from-flv" in publisher.stderr
+    assert "--reconnect cannot be combined with --from-flv" in publisher.stderr

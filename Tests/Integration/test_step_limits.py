@@ -87,7 +87,7 @@ def test_a_silent_tls_server_is_given_up(children, silent_listener):
 def test_a_limit_out_of_range_is_refused(children, option, text):
     publisher = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", option, text])
     assert publisher.child.returncode == 2
-    assert f"{option} is a number of seconds, 1 to 60" in publisher.stderr
+    assert f"{option} must be a number of seconds, 1 to 60" in publisher.stderr
 
 
 # A network of its own in which the only name server takes questions and never answers.

@@ -244,4 +244,4 @@ def test_an_authority_is_named_on_the_command_line(front):
     missing = front.children.run("publish", [*words, *url, "--ca", front.directory / "none.pem"])
     assert missing.child.returncode == 2 and "--ca: TLS cannot be used: the CA file cannot be read" in missing.stderr
     plain = front.children.run("publish", [*words, "--url", front.rtmp.url("plain"), "--ca", front.directory / "ca.pem"])
-    assert plain.child.returncode == 0 and "warning: --ca has a meaning only for an rtmps:// URL" in plain.stderr
+    assert plain.child.returncode == 0 and "warning: --ca only applies to an rtmps:// URL" in plain.stderr

@@ -79,7 +79,7 @@ enum AdaptationOptions {
         var seconds = 3.0
         if let text = arguments["buffer"] {
             guard let value = Double(text), value > 0, value < 1000 else {
-                throw CommandFailure.usage("--buffer is a number of seconds, 1 to 5, not \"\(text)\"")
+                throw CommandFailure.usage("--buffer must be a number of seconds, 1 to 5, not \"\(text)\"")
             }
             seconds = value
         }
@@ -88,7 +88,7 @@ enum AdaptationOptions {
             let values = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
             guard values.count == 2, let low = values[0], let high = values[1], low.isFinite, high.isFinite else {
                 throw CommandFailure.usage(
-                    "--buffer-thresholds is LOW,HIGH, two fractions such as 0.2,0.8, not \"\(text)\"")
+                    "--buffer-thresholds must be LOW,HIGH, two fractions such as 0.2,0.8, not \"\(text)\"")
             }
             thresholds = [low, high]
         }
@@ -105,9 +105,9 @@ enum AdaptationOptions {
     private static func message(for violation: SendBufferLimits.Violation) -> String {
         switch violation {
         case .maxDurationOutOfRange(let duration):
-            "--buffer is a number of seconds, 1 to 5, not \(duration.inSeconds)"
+            "--buffer must be a number of seconds, 1 to 5, not \(duration.inSeconds)"
         case .thresholdOutOfRange(let name, let value):
-            "--buffer-thresholds: \(name == "lowThreshold" ? "LOW" : "HIGH") is a fraction from 0 to 1, not \(value)"
+            "--buffer-thresholds: \(name == "lowThreshold" ? "LOW" : "HIGH") must be from 0 to 1, not \(value)"
         case .thresholdsTooClose(let low, let high):
             "--buffer-thresholds: HIGH must be at least 0.1 above LOW, not \(high) with \(low)"
         }
@@ -125,7 +125,8 @@ extension ControlTuning {
             try take(String(words[0]), value)
         }
         guard probeWait >= shortestProbeWait, longestProbeWait >= probeWait else {
-            throw CommandFailure.usage("--tuning: probe-wait is 2 s or more, and longest-probe-wait no less than that")
+            throw CommandFailure.usage(
+                "--tuning: probe-wait must be at least 2 s, and longest-probe-wait at least probe-wait")
         }
     }
 
@@ -134,7 +135,7 @@ extension ControlTuning {
         func number(_ range: ClosedRange<Double>) throws -> Double {
             guard range.contains(value) else {
                 throw CommandFailure.usage(
-                    "--tuning: \(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+                    "--tuning: \(name) must be a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
             }
             return value
         }
@@ -152,8 +153,8 @@ extension ControlTuning {
             longestWaitBeforeRise = max(longestWaitBeforeRise, waitBeforeRise)
         default:
             throw CommandFailure.usage(
-                "--tuning has no \"\(name)\"; it takes share, flight, drain, stall, probe-wait, longest-probe-wait, growth, "
-                    + "fall-wait and rise-wait")
+                "--tuning: unknown name \"\(name)\"; available: share, flight, drain, stall, probe-wait, "
+                    + "longest-probe-wait, growth, fall-wait and rise-wait")
         }
     }
 }

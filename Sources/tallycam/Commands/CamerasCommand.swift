@@ -18,11 +18,11 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     let wanted = try CameraSettings(parsing: "x:,size=\(parsed["dimension"] ?? "640x480")", scheme: "x")
-    guard let size = wanted?.size else { throw CommandFailure.usage("--dimension is WxH") }
+    guard let size = wanted?.size else { throw CommandFailure.usage("--dimension must be WxH") }
     let cameras = try libcamerasCameras(configuredFor: size)
     let webcams = V4L2CameraDescription.all { write(Array("note: \($0)\n".utf8), to: STDERR_FILENO) }
     guard !cameras.isEmpty || !webcams.isEmpty else {
-        throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
+        throw StreamFailure(.cameraUnavailable, "no camera found: \(CameraAbsence().reason)")
     }
     if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
@@ -113,7 +113,7 @@ private struct CameraListing {
             lines.append("  \(format): \(sizes.joined(separator: ", "))")
         }
         if let rangesAt { lines.append("  at \(rangesAt):") }
-        if let rangesProblem { lines.append("  ranges not known, these are libcamera's widest: \(rangesProblem)") }
+        if let rangesProblem { lines.append("  ranges unknown, these are libcamera's widest: \(rangesProblem)") }
         if let frameRates {
             let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
             lines.append("  \(rates[0]) to \(rates[1]) frames per second")
@@ -180,9 +180,9 @@ func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
     guard !microphones.isEmpty else {
         let reason =
             access("/dev/snd", F_OK) == 0
-            ? "no sound card captures, or its node in /dev/snd may not be opened by this user (group audio)"
-            : "the kernel shows no sound card (no /dev/snd)"
-        throw StreamFailure(.microphoneUnavailable, "there is no microphone: \(reason)")
+            ? "no sound card can record, or this user may not open its node in /dev/snd (group audio)"
+            : "the kernel has no sound card (no /dev/snd)"
+        throw StreamFailure(.microphoneUnavailable, "no microphone found: \(reason)")
     }
     for microphone in microphones {
         guard parsed.contains("json") else {

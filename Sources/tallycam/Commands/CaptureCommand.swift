@@ -22,12 +22,12 @@ func runCapture(_ arguments: [String]) throws -> ExitStatus {
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     guard let count = Int(parsed["frames"] ?? "30"), (1...1_000_000).contains(count) else {
-        throw CommandFailure.usage("--frames is a whole number from 1 to 1000000")
+        throw CommandFailure.usage("--frames must be a whole number from 1 to 1000000")
     }
     let asked = "size=\(parsed["dimension"] ?? "640x480"),fps=\(parsed["fps"] ?? "30")"
     guard let wanted = try CameraSettings(parsing: "x:,\(asked)", scheme: "x"), let size = wanted.size,
         let frameRate = wanted.frameRate
-    else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
+    else { throw CommandFailure.usage("--dimension must be WxH and --fps a number") }
     let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
     var taken = TakenFrames(file: try parsed["save"].map { try FrameFile($0) })
     while taken.count < count, try taken.take(from: source) {}
@@ -48,7 +48,7 @@ private func openSource(_ text: String, size: FrameSize, frameRate: FrameRate) t
     } catch {
         throw StreamFailure(.cameraUnavailable, "\(error)")
     }
-    guard let source else { throw CommandFailure.usage("--video none gives no frames") }
+    guard let source else { throw CommandFailure.usage("--video none provides no frames") }
     return source
 }
 

@@ -50,7 +50,8 @@ private func check(_ path: String) throws -> [String] {
     }
     guard let kind = named ?? DescriptionKind(recognizing: json, vocabulary: .standard) else {
         throw CommandFailure.usage(
-            "\(path): no key tells which file this is; name it stream.json, device.json, network.json or board.json")
+            "\(path): none of its keys identifies the kind of file; name it stream.json, device.json, "
+                + "network.json or board.json")
     }
     let faults: [DescriptionFault]
     var warnings: [String] = []
@@ -92,7 +93,7 @@ private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, 
         do {
             _ = try VideoInput(fileIn: source)?.ownSize()
         } catch {
-            problems.append((key, source.hasSuffix(":") ? "the file is missing; write \(source)FILE" : "\(error)"))
+            problems.append((key, source.hasSuffix(":") ? "the file name is missing; write \(source)FILE" : "\(error)"))
         }
     }
     return problems.map { "\(path):\(keys.position(of: $0.key)): \($0.key): warning: \($0.text)" }

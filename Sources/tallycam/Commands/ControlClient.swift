@@ -43,7 +43,7 @@ private func runSet(_ row: CommandDescription, _ arguments: [String]) throws -> 
         throw CommandFailure.usage("\(quoted((parsed.operands.last ?? "").prefix(60))) has no value; usage: \(usage)")
     }
     guard !parsed.operands.contains(where: { $0.isEmpty || $0.utf8.contains { $0 <= 0x20 } }) else {
-        throw CommandFailure.usage("neither names nor values have spaces; usage: \(usage)")
+        throw CommandFailure.usage("names and values must not contain spaces; usage: \(usage)")
     }
     return try ask(TypedCommand.line([row.name.rawValue] + parsed.operands), parsed)
 }
@@ -69,7 +69,7 @@ private let patience = Duration.seconds(10)
 func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
     // The socket accepts a single line.
     guard !command.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) else {
-        throw CommandFailure.usage("a command has no control characters; a line break in text is written \\n")
+        throw CommandFailure.usage("a command must not contain control characters; write \\n for a line break")
     }
     do throws(CommandError) {
         _ = try TypedCommand(command, on: .socket)

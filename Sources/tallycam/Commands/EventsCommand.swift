@@ -21,7 +21,7 @@ func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let (follows, isJSON) = (parsed.contains("follow"), parsed.contains("json"))
     let least = follows ? 0 : 1
     if let count = parsed.operands.first, !(least...1000).contains(Int(count) ?? -1) {
-        throw CommandFailure.usage("N is \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
+        throw CommandFailure.usage("N must be \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
     }
     let operand = parsed.operands.first.map { " \($0)" } ?? ""
     guard follows else {
@@ -29,7 +29,7 @@ func runEvents(_ arguments: [String]) throws -> ExitStatus {
         return try ask("events\(operand)", parsed)
     }
     guard !isJSON || operand.isEmpty else {
-        throw CommandFailure.usage("--json takes no number: it starts with the next event; usage: \(usage)")
+        throw CommandFailure.usage("--json does not take N: it starts with the next event; usage: \(usage)")
     }
     let command = "events follow\(isJSON ? " json" : operand)"
     try follow(command, at: parsed["socket"] ?? "/run/tallycam.sock", isJSON: isJSON)

@@ -10,7 +10,7 @@ enum PauseImageOption {
         // An encoded file cannot be paused; `PublishArguments` rejects this and other unsuitable options.
         guard let path = arguments["pause-image"], !arguments.contains("from-flv") else { return nil }
         guard !media.video.isNone else {
-            throw CommandFailure.usage("--pause-image is shown in the video: it does not go with --video none")
+            throw CommandFailure.usage("--pause-image cannot be combined with --video none: it is shown in the video")
         }
         do throws(StillImageError) {
             _ = try StillImage(reading: path)

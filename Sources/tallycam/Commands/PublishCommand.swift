@@ -133,7 +133,7 @@ private final class LiveCommand {
             case .answer(let lines): for line in lines { console.note(line) }
             case .refuse(let reason): console.emit(StreamEvent.refused(reason: reason))
             case .ask(let question, let form): ask(question, form)
-            case .command(.stop): stop("asked to stop")
+            case .command(.stop): stop("stop was requested")
             case .command(let command): commands.send(command)
             }
         }

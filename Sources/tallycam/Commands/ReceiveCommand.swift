@@ -23,7 +23,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, receiveOptions, usage: usage, notes: ReceiverFault.helpText) else {
         return .success
     }
-    guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
+    guard let address = parsed["listen"] else { throw CommandFailure.usage("missing option --listen; usage: \(usage)") }
     let endpoint: Endpoint
     do {
         endpoint = try Endpoint(parsing: address)
@@ -31,7 +31,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         throw CommandFailure.usage("--listen: \(error)")
     }
     guard parsed.contains("record") || !parsed.contains("overwrite") else {
-        throw CommandFailure.usage("--overwrite goes with --record only; usage: \(usage)")
+        throw CommandFailure.usage("--overwrite can only be used with --record; usage: \(usage)")
     }
     let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
     let console = try Console(eventStyle: try eventStyle(parsed))

@@ -26,7 +26,7 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     }
     let quality = try (parsed["quality"] ?? parsed.operands.first).map { text -> String in
         guard let number = Int(text), SnapshotRequest.qualities.contains(number) else {
-            throw CommandFailure.usage("the quality is a whole number from 1 to 100, not \"\(text)\"")
+            throw CommandFailure.usage("the quality must be a whole number from 1 to 100, not \"\(text)\"")
         }
         return " \(number)"
     }

@@ -23,7 +23,7 @@ enum SourceOptions {
     static func rotation(_ arguments: CommandLineArguments) throws(CommandFailure) -> FrameRotation {
         guard let text = arguments["orientation"] else { return FrameRotation() }
         guard let angle = Int(text).flatMap(FrameRotation.Angle.init(rawValue:)) else {
-            throw .usage("--orientation is 0, 90, 180 or 270 degrees clockwise, not \(quoted(text.prefix(60)))")
+            throw .usage("--orientation must be 0, 90, 180 or 270 degrees clockwise, not \(quoted(text.prefix(60)))")
         }
         return FrameRotation(angle)
     }
@@ -31,7 +31,7 @@ enum SourceOptions {
     static func pace(_ arguments: CommandLineArguments) throws(CommandFailure) -> PublishSettings.Pace {
         guard let text = arguments["pace"] else { return .realtime }
         guard let pace = PublishSettings.Pace(rawValue: text) else {
-            throw .usage("--pace is realtime or fast, not \(quoted(text.prefix(60)))")
+            throw .usage("--pace must be realtime or fast, not \(quoted(text.prefix(60)))")
         }
         return pace
     }
@@ -41,7 +41,7 @@ enum SourceOptions {
         let hasRawVideo = (media.video as? VideoInput)?.isRaw ?? false
         let hasRawAudio = (media.audio as? AudioInput)?.hasRaw ?? false
         guard hasRawVideo || hasRawAudio else {
-            throw .usage("--pace goes with --from-flv and with raw: sources only")
+            throw .usage("--pace can only be used with --from-flv and raw: sources")
         }
     }
 
@@ -52,7 +52,7 @@ enum SourceOptions {
         guard text.lowercased() == "source" else { return try VideoDimension(parsing: text) }
         guard let size = try (source as? VideoInput)?.ownSize() else {
             throw CommandFailure.usage(
-                "--dimension source: this source has no size of its own; give the size as WxH, or a camera's as size=WxH "
+                "--dimension source: this source has no size of its own; give it as WxH, or a camera's as size=WxH "
                     + "in --video")
         }
         do throws(QualityError) {

@@ -22,7 +22,7 @@ extension StepTimeouts {
     private static func timeout(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {
         guard let text = arguments[name] else { return nil }
         guard let seconds = Double(text), (1...60).contains(seconds) else {
-            throw CommandFailure.usage("--\(name) is a number of seconds, 1 to 60, not \"\(text)\"")
+            throw CommandFailure.usage("--\(name) must be a number of seconds, 1 to 60, not \"\(text)\"")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }
