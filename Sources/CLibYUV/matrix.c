@@ -1,5 +1,5 @@
 // libyuv converts RGB only to BT.601. Both matrices are linear, so luma and chroma can be converted from one to the other
-// without going through RGB, and the decoded picture is the same.
+// without going through RGB, and the decoded frame is the same.
 #include "CLibYUV.h"
 
 // Chroma samples processed at once.

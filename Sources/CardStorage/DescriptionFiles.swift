@@ -112,7 +112,7 @@ package struct DescriptionFiles {
         certificates.map { FoundFile(reading: $0.path) != $0.state } ?? false
     }
 
-    /// Filters with a missing or broken file are skipped, which viewers may notice.
+    /// Filters with a missing or broken file are skipped, which viewers may see.
     private mutating func checkFilterFiles() {
         // Taken before reading, so that no change is missed in between.
         for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(FileState(path)) }

@@ -68,7 +68,7 @@ public final class ImageSource: VideoSource, Camera {
     }
 }
 
-/// Waits on the clock until a time or until it is told to stop.
+/// Waits on the clock until a time or until a stop.
 struct FileWait {
     enum Outcome {
         case reached

@@ -5,7 +5,7 @@ import Synchronization
 public enum CardCallError: Error, Hashable, Sendable {
     /// The thread was still busy with this work, or with earlier work.
     case unanswered(after: Duration)
-    /// The caller was told to stop waiting.
+    /// The caller was asked to stop waiting.
     case cancelled
     /// The kernel gave the caller no descriptor to wait on.
     case systemFailed(SystemCallError)

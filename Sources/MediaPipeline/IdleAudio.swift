@@ -4,7 +4,7 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 
-/// A microphone that is open for a computer without a stream. It sounds as it would in a stream.
+/// A microphone that is open for a computer without a stream, with the same audio as in a stream.
 public struct IdleAudio: Sendable {
     private static let retryInterval = Duration.seconds(1)
 

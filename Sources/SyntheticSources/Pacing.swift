@@ -1,7 +1,7 @@
 import LinuxIO
 import Media
 
-/// Waits on the clock until a time or until it is told to stop.
+/// Waits on the clock until a time or until a stop.
 struct Pacing {
     private enum Waited {
         case stop, source

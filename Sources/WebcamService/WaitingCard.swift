@@ -4,8 +4,7 @@ import FrameFiltering
 import Media
 import SoftwareEncoding
 
-/// The picture for a computer while there are no frames for it. After a few seconds without any, programs assume a broken
-/// camera.
+/// The still image for a computer while it gets no frames. After a few seconds without any, programs assume a broken camera.
 struct WaitingCard {
     enum Words: String {
         /// Someone at the camera must agree.

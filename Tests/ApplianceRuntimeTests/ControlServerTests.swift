@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ["lines", "json"])
-    func slowFollowerIsToldTheNumberOfDroppedEvents(form: String) throws {
+    func slowFollowerGetsTheNumberOfDroppedEvents(form: String) throws {
         let slow = try follower(form)
         let line = String(repeating: "x", count: 1023)
         for _ in 0..<2000 { server.followers.tell(json: Array("\(line)\n".utf8), line: line) }

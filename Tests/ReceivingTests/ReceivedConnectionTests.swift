@@ -241,7 +241,7 @@ private final class Pair {
     }
 
     @Test(arguments: [("garbage-after=0.2", -1012), ("error-after=0.2", -1014)])
-    func publisherIsTold(name: String, code: Int) throws {
+    func publisherLearnsTheReason(name: String, code: Int) throws {
         try time.run {
             let pair = try Pair(ReceiverFault(parsing: name))
             pair.publish()

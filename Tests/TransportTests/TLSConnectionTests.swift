@@ -95,7 +95,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(try refusal("selfsigned", [option]) == .selfSigned(subject: "CN=localhost"))
     }
 
-    @Test func trustsASelfSignedCertificateIfToldTo() throws {
+    @Test func trustsASelfSignedCertificateIfConfigured() throws {
         let server = try TLSServer(certificate: "selfsigned")
         let file = try TestCertificates.shared.get().directory + "/selfsigned.crt"
         #expect(try connect(to: server, authorityFile: file).version == "TLSv1.3")

@@ -26,8 +26,8 @@ struct MediaGraph {
     var pads: [UInt32: UInt32] = [:]
     var links: [Link] = []
 
-    /// - Returns: the lens of the sensor that the node's frames come from; `nil` if there is none, or if several cannot be told
-    ///   apart.
+    /// - Returns: the lens of the sensor that the node's frames come from; `nil` without one, or if several cannot be
+    ///   distinguished.
     func lens(of camera: NodeNumber) -> NodeNumber? {
         let chain = upstream(of: camera)
         let linked = links.filter { $0.type == clinux_media_ancillary_link && chain.contains($0.source) }.map(\.sink)

@@ -17,7 +17,7 @@ struct OutputAssembly {
     /// Number of outputs that were marked as corrupt or held no frame.
     private(set) var faultCount = 0
     private var header: AVCDecoderConfigurationRecord?
-    /// The beginning of a frame that did not fit into one buffer.
+    /// The first part of a frame that did not fit into one buffer.
     private var unfinished: (time: MediaTimestamp, bytes: [UInt8])?
     /// When parameter sets arrived in a separate buffer. A frame follows, or was skipped.
     private var headersTime: MediaTimestamp?
