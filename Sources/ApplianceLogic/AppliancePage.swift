@@ -60,7 +60,7 @@ public struct AppliancePage: Hashable, Sendable {
         case .live: (.live, liveHeadline, [])
         case .degraded: (.live, liveHeadline, ["the uplink is poor: quality is lowered"])
         case .liveInSoftware: (.live, liveHeadline, ["the hardware encoder is dead: software encodes"])
-        case .paused: (.waiting, stream?.headline ?? "paused", ["a still frame and silence go out"])
+        case .paused: (.waiting, stream?.headline ?? "paused", ["sending a still frame and silence"])
         case .reconnecting: (.waiting, "connection lost, reconnecting", [])
         case .stopping: (.waiting, "ending", [])
         case .shutdown: (.waiting, "powering off", [])

@@ -56,12 +56,12 @@ extension SendBufferLimits.Violation: CustomStringConvertible {
     public var description: String {
         switch self {
         case .maxDurationOutOfRange(let duration):
-            "send buffer: maxDuration is \(duration.inSeconds) s; it must be 1 to 5 s"
+            "send buffer: maxDuration must be 1 to 5 s, not \(duration.inSeconds) s"
         case .thresholdOutOfRange(let name, let value):
-            "send buffer: \(name) is \(value); it must be a fraction from 0 to 1"
+            "send buffer: \(name) must be from 0 to 1, not \(value)"
         case .thresholdsTooClose(let low, let high):
             """
-            send buffer: highThreshold \(high) is too near to lowThreshold \(low); \
+            send buffer: highThreshold \(high) is too close to lowThreshold \(low); \
             it must be at least 0.1 above
             """
         }

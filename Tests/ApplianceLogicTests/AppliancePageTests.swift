@@ -34,7 +34,7 @@ import Testing
 
     @Test func pausedCameraIsNotShownAsLive() {
         #expect(page(.paused).headline == "paused" && page(.paused).tone == .waiting)
-        #expect(page(.paused).lines.first == "a still frame and silence go out")
+        #expect(page(.paused).lines.first == "sending a still frame and silence")
     }
 
     @Test func reconnectingCameraIsNotShownAsLive() {
@@ -53,8 +53,8 @@ import Testing
     @Test func pageWithoutAStreamExplainsTheMissingCamera() {
         var page = AppliancePage()
         page.state = .ready
-        page.cameraProblem = "no camera without a stream: it was unplugged"
-        #expect(page.page.lines == ["press the button to go live", "no camera without a stream: it was unplugged"])
+        page.cameraProblem = "camera unavailable while idle: it was unplugged"
+        #expect(page.page.lines == ["press the button to go live", "camera unavailable while idle: it was unplugged"])
         page.state = .live
         page.stream = Self.live
         #expect(page.page.lines == Self.live.lines)

@@ -213,7 +213,7 @@ struct FaultBookTests {
     @Test mutating func lostSourceIsAFaultUntilItReturns() {
         book.sourceChanged(.interrupted(.audio, source: "hw:1", reason: "unplugged"))
         #expect(book.current == [.microphone])
-        #expect(lines() == ["unplugged; silence goes out until hw:1 is back"])
+        #expect(lines() == ["unplugged; sending silence until hw:1 is back"])
         book.sourceChanged(.interrupted(.video, source: "/dev/video0", reason: "unplugged"))
         #expect(book.current == [.camera, .microphone])
         book.sourceChanged(.returned(.audio, source: "hw:1", after: .seconds(2)))
@@ -226,10 +226,10 @@ struct FaultBookTests {
         for name in ["hw:2", "hw:1"] {
             book.sourceChanged(.interrupted(.audio, source: name, reason: "unplugged"))
         }
-        #expect(lines() == ["hw:1", "hw:2"].map { "unplugged; silence goes out until \($0) is back" })
+        #expect(lines() == ["hw:1", "hw:2"].map { "unplugged; sending silence until \($0) is back" })
         book.sourceChanged(.returned(.audio, source: "hw:2", after: .seconds(2)))
         #expect(book.current == [.microphone])
-        #expect(lines() == ["unplugged; silence goes out until hw:1 is back"])
+        #expect(lines() == ["unplugged; sending silence until hw:1 is back"])
         book.sourceChanged(.returned(.audio, source: "hw:1", after: .seconds(3)))
         #expect(book.current == [])
     }
@@ -260,7 +260,7 @@ struct FaultBookTests {
         let wrong = String(decoding: text, as: UTF8.self).split(separator: "\r\n")
             .filter { $0.hasPrefix("  wrong:") }.map { String($0.dropFirst(11)) }
         #expect(
-            wrong == ["wrong", "unplugged; the last frame goes on until the camera is back", "it dies", "odd"])
+            wrong == ["wrong", "unplugged; repeating the last frame until the camera is back", "it dies", "odd"])
     }
 
     /// Whatever happened in any order, no fault remains after a person has stopped the stream and repaired everything.

@@ -106,7 +106,8 @@ import Testing
             try camera.waitUntil { runs.count == 1 }
             #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
             #expect(
-                try events(with: "no camera without a stream: its driver has not let go of it for 10.0 seconds") == 1)
+                try events(with: "camera unavailable while idle: its driver has not let go of it for 10.0 seconds")
+                    == 1)
             _ = try camera.ask("stop")
             try camera.waitUntil { page?.headline == "ready" }
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
@@ -130,13 +131,13 @@ import Testing
     @Test func missingCameraIsReportedOnceAndShownOnTheScreen() throws {
         try time.run {
             try startWithCamera()
-            let problem = "no camera without a stream: it was unplugged"
+            let problem = "camera unavailable while idle: it was unplugged"
             idle.events.send(.away(reason: "it was unplugged"))
             try camera.waitUntil { page?.lines.contains(problem) == true }
             #expect(page?.headline == "ready", "a press would tell")
             idle.events.send(.returned)
             try camera.waitUntil { page?.lines.contains(problem) == false }
-            #expect(try events(with: problem) == 1 && events(with: "the camera is there again") == 1)
+            #expect(try events(with: problem) == 1 && events(with: "the camera is available again") == 1)
             try camera.end()
         }
     }

@@ -31,7 +31,7 @@ import Testing
             #expect(try camera.ask("status json").contains(#""paused":true"#))
             #expect(try camera.ask("pause off") == "ok\nlive\n")
             try waitForState("live")
-            #expect(try camera.ask("events 50").contains("paused: a still frame and silence go out"))
+            #expect(try camera.ask("events 50").contains("paused: sending a still frame and silence"))
             try camera.end()
         }
     }

@@ -111,7 +111,7 @@ import USBVideo
             idleAudio.content.withLock { $0.isHanging = true }
             _ = try camera.ask("start")
             try camera.waitUntil { runs.count == 1 }
-            let words = "no microphone without a stream: its driver has not let go of it for 10.0 seconds"
+            let words = "microphone unavailable while idle: its driver has not let go of it for 10.0 seconds"
             #expect(try camera.ask("events 50").contains(words))
             idleAudio.content.withLock { $0.isHanging = false }
             try camera.end()
@@ -282,7 +282,9 @@ import USBVideo
             try look()
             try camera.waitUntil { try idle.isOpen && camera.ask("status").contains("state:    webcam") }
             idle.events.send(.away(reason: "it was unplugged"))
-            try camera.waitUntil { try camera.ask("status").contains("; no camera without a stream: it was unplugged") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("; camera unavailable while idle: it was unplugged")
+            }
             #expect(try camera.ask("status").contains("state:    ready"), "no program shows the webcam")
             idle.events.send(.returned)
             try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }

@@ -129,7 +129,7 @@ import Testing
             #expect(try camera.ask("status").contains("; no audio: it was unplugged"))
             idleAudio.events.send(.returned)
             try waitUntilJSON(says: words, false)
-            #expect(try events(with: "the microphone is there again") == 1)
+            #expect(try events(with: "the microphone is available again") == 1)
             idleAudio.events.send(.away(reason: "it was unplugged"))
             try waitUntilJSON(says: words)
             // A stream takes the microphone.
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func statusTellsWhyAComputerSeesAFrozenFrame() throws {
-        let words = #""cameraReason":"it was unplugged; the last frame goes on until the camera is back""#
+        let words = #""cameraReason":"it was unplugged; repeating the last frame until the camera is back""#
         let lost = StreamEvent.source(.interrupted(.video, source: "the camera", reason: "it was unplugged"))
         try time.run {
             try startWithGadget()

@@ -252,7 +252,7 @@ def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal.type(b"\x1b[A\x15help\r")
     terminal.wait_for(b"poweroff")
     terminal.type(b"nonsense\r")
-    terminal.wait_for(b"there is no command")
+    terminal.wait_for(b"unknown command")
     camera.write("device", {**DEVICE, "console": False})
     time.sleep(3)
     while select.select([terminal.master], [], [], 0)[0]:

@@ -61,7 +61,7 @@ def test_words_are_utf8(children):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--resize", "always"], '--resize is never, restart or seamless, not "always"'),
+    (["--resize", "always"], '--resize must be never, restart or seamless, not "always"'),
     (["--smallest-size", "small"], '--smallest-size: dimension "small" is neither WIDTHxHEIGHT nor a name'),
     (["--smallest-size", "7x5"], "--smallest-size: dimension 7x5 is impossible"),
 ])  # fmt: skip

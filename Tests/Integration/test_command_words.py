@@ -104,7 +104,7 @@ def test_a_command_that_a_place_does_not_have_says_so(children):
         "publish cannot control the torch: only the camera appliance (tallycam run) can",
         "show is now status, settings or controls",
         "usage: mute on|off",
-        'there is no command "statsu"; did you mean status? help lists them',
+        'unknown command "statsu"; did you mean status? see help',
     ]
 
 

@@ -275,7 +275,7 @@ def test_people_read_a_summary_of_what_was_dropped(children):
         publisher = publish_small(children, receiver.url, events=style, duration=8, quality="Low3")
         assert publisher.wait() == 0, publisher.report()
         people = publisher.stdout if style == "text" else publisher.stderr
-        lines = re.findall(r"dropped (\d+) frames and (\d+) audio packets of [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
+        lines = re.findall(r"dropped (\d+) frames and (\d+) audio packets from [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
         [total] = re.findall(r"ended: .* (\d+) dropped", people)
         frames, audio_packets = (sum(int(line[column]) for line in lines) for column in (0, 1))
         assert 1 <= len(lines) < (frames + audio_packets) / 2, people

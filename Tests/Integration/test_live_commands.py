@@ -173,7 +173,7 @@ def test_commands_and_their_help_on_a_terminal(children, kind):
     receiver = Receiver(children)
     terminal = on_terminal(children, receiver.url(), kind)
     send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
-    terminal.wait_until(lambda: "muted: audio goes out as silence" in terminal.stdout, "the change")
+    terminal.wait_until(lambda: "muted: sending silence" in terminal.stdout, "the change")
     assert "discard the collected changes" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait() == 0, terminal.report()

@@ -1,4 +1,4 @@
-"""A live stream is paused: a still frame and silence go out over the same connection, and everything returns."""
+"""A live stream is paused: sending a still frame and silence over the same connection, and everything returns."""
 
 import json
 import subprocess
@@ -171,7 +171,7 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     camera.wait_until(lambda status: status["state"] == "ready" and not status["faults"])
     assert camera.ask("start").child.returncode == 0
     assert camera.wait_for("live")["paused"] is False
-    assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
+    assert camera.ask("pause", "on").stdout == "paused: sending a still frame and silence\n"
     assert camera.wait_for("paused")["paused"] is True
     assert "state:    paused\n" in camera.ask("status").stdout
     assert "the stream is paused already" in camera.ask("pause", "on").stdout

@@ -104,7 +104,7 @@ def test_the_size_does_not_change_where_the_service_refuses_it(children, host, r
     [recording] = receiver.recordings()
     if host == TWITCH:
         assert publisher.child.returncode == 4, publisher.report()
-        assert "changes from 416x234 to 640x360 after 2.0 s, which Twitch does not take" in publisher.stderr
+        assert "changes from 416x234 to 640x360 after 2.0 s, which Twitch does not accept" in publisher.stderr
         assert last_event(publisher, "failed")["code"] == -1305
         # What came before is whole, and ended as RTMP asks.
         assert len(recording.frames) == 60
@@ -124,6 +124,6 @@ def test_a_silent_file_is_warned_about_where_a_stream_needs_audio(children, tmp_
     options = {"from_flv": path, "video": None, "audio": None, "pace": "fast"}
     publisher = publish_to(children, YOUTUBE, receiver, **options)
     assert publisher.child.returncode == 0, publisher.report()
-    assert publisher.stderr.count("YouTube shows no stream without audio, and the file has none") == 1
-    assert publisher.stderr.count("YouTube wants a keyframe every 2 s; the file's are 6.0 s apart") == 1
+    assert publisher.stderr.count("YouTube does not show a stream without audio, and the file has none") == 1
+    assert publisher.stderr.count("YouTube needs a keyframe every 2 s; the file's are 6.0 s apart") == 1
     assert [event for event in events(publisher) if event["code"] < 0] == []

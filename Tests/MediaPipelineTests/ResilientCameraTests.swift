@@ -158,7 +158,7 @@ import Testing
             let start = MonotonicClock.now()
             _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } == 2 }
             #expect(MonotonicClock.now() - start >= CaptureContinuity.silenceTimeout)
-            #expect(names() == ["the fake camera interrupted: the camera gives no frames"])
+            #expect(names() == ["the fake camera interrupted: the camera delivers no frames"])
         }
     }
 

@@ -50,11 +50,11 @@ import Testing
     }
 
     @Test mutating func unknownNameIsAnsweredWithTheNearestAndTheList() {
-        let nearest = "there is no camera \"bakc\"; did you mean back?; there are front, back, side"
+        let nearest = "unknown camera \"bakc\"; did you mean back? available: front, back, side"
         #expect(cameras.choose(.named("bakc")) == .refuse(nearest))
         #expect(
             cameras.choose(.named("elsewhere"))
-                == .refuse("there is no camera \"elsewhere\"; there are front, back, side"))
+                == .refuse("unknown camera \"elsewhere\"; available: front, back, side"))
     }
 
     @Test(arguments: [[], ["front"]]) func singleCameraCannotBeSwitched(names: [String]) {

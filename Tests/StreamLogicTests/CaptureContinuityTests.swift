@@ -49,7 +49,7 @@ import Testing
         }
         #expect(
             reports == [
-                .closeCamera, .reportInterruption(reason: "the camera gives no frames"), .openCamera, .openCamera,
+                .closeCamera, .reportInterruption(reason: "the camera delivers no frames"), .openCamera, .openCamera,
                 .openCamera, .openCamera,
             ])
         machine.cameraOpened(now: at(8000))
@@ -73,7 +73,7 @@ import Testing
         #expect(machine.deadline == at(10_000))
         #expect(
             machine.timeReached(now: at(10_000))
-                == [.closeCamera, .reportInterruption(reason: "the camera gives no frames")])
+                == [.closeCamera, .reportInterruption(reason: "the camera delivers no frames")])
         #expect(machine.deadline == at(11_000))
     }
 

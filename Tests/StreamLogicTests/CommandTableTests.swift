@@ -75,10 +75,10 @@ import Testing
         ), ("torch lve", "usage: torch [off|on|live|auto]; did you mean live?"),
         ("webcam on", "usage: webcam start|stop|allow"), (#"camera "front"#, "usage: camera NAME|next"),
         (#"camera "a"b"#, "usage: camera NAME|next"),
-        ("statsu", #"there is no command "statsu"; did you mean status? help lists them"#),
-        ("dance", #"there is no command "dance"; help lists them"#),
+        ("statsu", #"unknown command "statsu"; did you mean status? see help"#),
+        ("dance", #"unknown command "dance"; see help"#),
         ("show", "show is now status, settings or controls"), ("Next", "next is now: camera next"),
-        ("rtmp://host/live/key", #"there is no command "rtmp://***"; help lists them"#),
+        ("rtmp://host/live/key", #"unknown command "rtmp://***"; see help"#),
     ])
     func wrongLineIsAnsweredWithItsUsage(line: String, answer: String) {
         #expect(problem(line, on: .socket) == answer)

@@ -90,7 +90,7 @@ import Testing
         #expect(recovery.feedsHardware && recovery.usesSoftware)
         #expect(
             recovery.hardwareEncoded(now: time(6240))
-                == [.crossToHardware, restarted("the hardware encoder gives frames again")])
+                == [.crossToHardware, restarted("the hardware encoder works again")])
         #expect(health(&recovery, from: 6300, to: 30_000) == [])
     }
 
@@ -122,7 +122,7 @@ import Testing
         _ = recovery.hardwareClosed(now: time(2200))
         #expect(
             recovery.openingFailed(reason: "silent", isDead: true, now: time(2300))
-                == [.openSoftware, software("no frame for 1.0 s, and then: silent"), .closeHardware])
+                == [.openSoftware, software("no frame for 1.0 s, then: silent"), .closeHardware])
         #expect(recovery.hardwareClosed(now: time(2400)) == [.openHardware])
         #expect(recovery.hardwareOpened(now: time(2500)) == [])
         #expect(recovery.hardwareEncoded(now: time(2550)).first == .crossToHardware)

@@ -106,7 +106,7 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: [
-        (EventCode.machineRestarting, "a video encoder failed, restarting the machine"),
+        (EventCode.machineRestarting, "a video encoder failed; restarting the machine"),
         (.paused, "the stream was paused or resumed"),
         (.invalidProtocol, "the server sent data that is not RTMP"),
     ])
@@ -121,10 +121,10 @@ struct EventRenderingTests {
             (.retry(EventSamples.failure, .close), "not found"),
             (.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), "reconnecting in 1.5 s (attempt 2 of 3)"),
             (.reconnecting(attempt: 2, limit: nil, delay: .zero), "reconnecting in 0.0 s (attempt 2)"),
-            (.serverChanged, "moved to another server, as the server asked"),
-            (.serverChangeFailed(EventSamples.failure), "could not move to another server, staying: not found"),
-            (.linkDown, "the link to the network is down; the stream waits for its return"),
-            (.linkUp, "the link to the network is up"),
+            (.serverChanged, "moved to another server at the server's request"),
+            (.serverChangeFailed(EventSamples.failure), "could not move to another server; staying: not found"),
+            (.linkDown, "the network link is down; waiting for it to return"),
+            (.linkUp, "the network link is up"),
             (
                 .status(EventSamples.status),
                 "29.5 fps, 512 of 640 kbit/s (Medium1), 0.25 s buffered, 90 frames sent, 3 skipped, 2 dropped, 1 decimated"
@@ -139,17 +139,17 @@ struct EventRenderingTests {
             (.bufferHigh, "the send buffer rose above its high threshold"),
             (.bufferLow, "the send buffer fell below its low threshold"),
             (.bufferFull, "the uplink is too slow: the send buffer is full"),
-            (.serverAway, "the server is away: the send buffer is full, and nothing is taken from it"),
+            (.serverAway, "the server accepts no data: the send buffer is full"),
             (.bufferDuration(.zero), nil),
             (.dropped(EventSamples.item, time: .zero), nil),
             (
                 .softwareEncoderInUse(reason: "it hangs"),
-                "the hardware encoder failed, the software encoder is in use: it hangs"
+                "the hardware encoder failed; the software encoder is in use: it hangs"
             ),
             (.encoderRestarted(reason: "it hangs"), "the encoder failed and was restarted: it hangs"),
             (
                 .hardwareEncoderDead(reason: "it hangs"),
-                "the hardware encoder does not open until the machine is restarted: it hangs"
+                "the hardware encoder is dead until the machine restarts: it hangs"
             ),
             (
                 .source(
@@ -158,15 +158,15 @@ struct EventRenderingTests {
             ),
             (
                 .source(.started(.microphone(sampleRate: 48_000, channelCount: 2))),
-                "the microphone gives audio: 48000 Hz, stereo"
+                "the microphone delivers audio: 48000 Hz, stereo"
             ),
             (
                 .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
-                "unplugged; the last frame goes on until /dev/video0 is back"
+                "unplugged; repeating the last frame until /dev/video0 is back"
             ),
             (
                 .source(.interrupted(.audio, source: "hw:1", reason: "unplugged")),
-                "unplugged; silence goes out until hw:1 is back"
+                "unplugged; sending silence until hw:1 is back"
             ),
             (.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))), "hw:1 is back after 2.3 s"),
             (.sourceEnded(.video, note: "the file has ended"), "the file has ended"),
@@ -178,22 +178,22 @@ struct EventRenderingTests {
             ),
             (
                 .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
-                "the camera is back now, after front; it took 0.4 s"
+                "switched from front to back in 0.4 s"
             ),
             (
                 .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
-                "could not switch to back, staying on front: it is unplugged"
+                "could not switch to back; staying on front: it is unplugged"
             ),
-            (.filterDropped(FilterID(.smooth)), "filter smooth is left out: it takes too much time"),
-            (.filterRestored(FilterID(.smooth)), "filter smooth is back"),
-            (.filtered(EventSamples.filters), #"filters now text,text="Studio, {time}",position=top-left grey"#),
-            (.filtered(FilterChain()), "no filters now"),
-            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
-            (.muted(false), "no longer muted"), (.paused(true), "paused: a still frame and silence go out"),
+            (.filterDropped(FilterID(.smooth)), "filter smooth is turned off: it takes too much time"),
+            (.filterRestored(FilterID(.smooth)), "filter smooth is on again"),
+            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left grey"#),
+            (.filtered(FilterChain()), "filters: none"),
+            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: sending silence"),
+            (.muted(false), "no longer muted"), (.paused(true), "paused: sending a still frame and silence"),
             (.paused(false), "no longer paused"),
             (
                 .pauseImageUnusable(reason: "a.png is empty"),
-                "the pause image cannot be used, the last frame is shown instead: a.png is empty"
+                "the pause image cannot be used; showing the last frame instead: a.png is empty"
             ),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
             (EventSamples.snapshot(in: nil), "snapshot of 640x480, 81000 bytes"),

@@ -74,7 +74,7 @@ import Testing
         #expect(try plan([("mute", "on")], isLive: false) == .refuse(reason: "the stream has not started"))
         #expect(
             try plan([("audio-quality", "High1@48000"), ("mute", "on")], takesSampleRate: false)
-                == .refuse(reason: "the sample rate is that of the file or pipe the audio comes from"))
+                == .refuse(reason: "the file or pipe that the audio comes from determines the sample rate"))
         // The source does not limit the bit rate, only the sample rate.
         #expect(
             try plan([("audio-quality", "High1")], takesSampleRate: false) == .change(replacesEncoder: false))

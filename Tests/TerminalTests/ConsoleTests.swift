@@ -55,7 +55,7 @@ struct ConsoleTests {
                 #","code":0,"name":"failed","message":"a \"quoted\" word"}"#,
             ])
         #expect(lines.allSatisfy { $0.hasPrefix("{\"t\":") })
-        #expect(unstamped(log) == ["connected to 10.0.0.1:1935", "muted: audio goes out as silence"])
+        #expect(unstamped(log) == ["connected to 10.0.0.1:1935", "muted: sending silence"])
     }
 
     @Test func peopleGetTextOnly() throws {
@@ -132,7 +132,7 @@ struct ConsoleTests {
         (descriptors.events, descriptors.log) = (terminal.terminal, terminal.terminal)
         let console = try Console(eventStyle: .text, descriptors: descriptors)
         defer { withExtendedLifetime(terminal) { console.finishWriting() } }
-        console.note("the link to the network is down; the stream waits for its return")
+        console.note("the network link is down; waiting for it to return")
         let lines = terminal.takeText(until: "return\r\n").split(separator: "\r\n").map(String.init)
         #expect(
             lines.map { String($0.dropFirst(9)) } == [

@@ -84,7 +84,7 @@ public struct CaptureContinuity {
         switch state {
         case .running(let since):
             if now >= (lastFrame.map { max($0, since) } ?? since) + silenceTimeout {
-                actions += interrupt("the camera gives no frames", now: now)
+                actions += interrupt("the camera delivers no frames", now: now)
             }
         case .away(let nextAttempt):
             if now >= nextAttempt {

@@ -14,7 +14,7 @@ public enum AdaptationPolicy: String, Sendable {
 
     public init(named name: String) throws(QualityError) {
         guard let policy = AdaptationPolicy(rawValue: name) else {
-            throw .unusableValue(setting: "adapt", value: name, rule: "is nothing, seamless or restart")
+            throw .unusableValue(setting: "adapt", value: name, rule: "must be nothing, seamless or restart")
         }
         self = policy
     }
@@ -23,7 +23,7 @@ public enum AdaptationPolicy: String, Sendable {
 extension ResizePolicy {
     public init(named name: String) throws(QualityError) {
         guard let policy = ResizePolicy(rawValue: name) else {
-            throw .unusableValue(setting: "resize", value: name, rule: "is never, restart or seamless")
+            throw .unusableValue(setting: "resize", value: name, rule: "must be never, restart or seamless")
         }
         self = policy
     }
@@ -46,7 +46,7 @@ public enum BitrateChoice: Hashable, Sendable {
             (30...100_000).contains(minimum), minimum <= start, start <= maximum, maximum <= 100_000
         else {
             let rule = """
-                is MIN,START,MAX in kbit/s, each 30 to 100000 and none less than the one before, or \
+                must be MIN,START,MAX in kbit/s, from 30 to 100000 and in ascending order, or \
                 \(AutomaticBitrate.allCases.map(\.rawValue).joined(separator: ", "))
                 """
             throw .unusableValue(setting: "bitrate", value: text, rule: rule)

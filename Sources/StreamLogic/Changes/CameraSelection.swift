@@ -39,7 +39,7 @@ public struct CameraSelection: Hashable, Sendable {
 
     public mutating func choose(_ choice: CameraChoice) -> Answer {
         guard let wanted, names.count > 1 else {
-            return .refuse("this stream has one camera; --camera or cameras of device.json name several")
+            return .refuse("this stream has only one camera; add more with --camera or cameras in device.json")
         }
         let name: String
         switch choice {
@@ -63,8 +63,8 @@ public struct CameraSelection: Hashable, Sendable {
     /// - Returns: why no camera has this name, with the most similar name; `nil` if one has.
     public static func problem(with name: String, among names: [String]) -> String? {
         guard !names.contains(name) else { return nil }
-        let meant = NameSuggestion.question(for: name, among: names) ?? ""
-        return "there is no camera \(quoted(name.prefix(60)))\(meant); there are \(names.joined(separator: ", "))"
+        let meant = NameSuggestion.question(for: name, among: names) ?? ";"
+        return "unknown camera \(quoted(name.prefix(60)))\(meant) available: \(names.joined(separator: ", "))"
     }
 
     /// The camera's first frame was encoded.

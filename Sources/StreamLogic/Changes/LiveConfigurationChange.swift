@@ -64,7 +64,8 @@ extension LiveConfiguration.Change {
 
     private static func frameRate(_ value: String) throws(QualityError) -> FrameRate {
         guard let rate = Int(value), (1...60).contains(rate) else {
-            throw .unusableValue(setting: "fps", value: value, rule: "is a whole number of frames a second, 1 to 60")
+            throw .unusableValue(
+                setting: "fps", value: value, rule: "must be a whole number of frames per second, 1 to 60")
         }
         return FrameRate(framesPerSecond: rate)
     }
@@ -73,7 +74,7 @@ extension LiveConfiguration.Change {
         switch value.lowercased() {
         case "on": return true
         case "off": return false
-        default: throw .unusableValue(setting: setting.rawValue, value: value, rule: "is on or off")
+        default: throw .unusableValue(setting: setting.rawValue, value: value, rule: "must be on or off")
         }
     }
 }

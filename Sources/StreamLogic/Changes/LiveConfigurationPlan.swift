@@ -40,7 +40,7 @@ extension LiveConfiguration {
         guard stream.isLive else { return .refuse(reason: "the stream has not started") }
         let rate = wanted.settings.audioQuality?.sampleRate
         guard rate == settings.audioQuality?.sampleRate || stream.takesSampleRate else {
-            return .refuse(reason: "the sample rate is that of the file or pipe the audio comes from")
+            return .refuse(reason: "the file or pipe that the audio comes from determines the sample rate")
         }
         do {
             if let quality = wanted.settings.videoQuality {

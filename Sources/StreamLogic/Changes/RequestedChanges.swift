@@ -111,13 +111,13 @@ extension ChangeError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownName(let name):
-            "\(quoted(name.prefix(60))) cannot be set; "
+            "\(quoted(name.prefix(60))) is not a setting or control; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
-                + "there are \(RequestedChanges.names.joined(separator: ", "))"
+                + "available: \(RequestedChanges.names.joined(separator: ", "))"
         case .missingValue(let name):
             "\(name) needs a value"
                 + (ControlName(rawValue: name.lowercased()).map { ": \(ControlDescription.of($0).form)" } ?? "")
-        case .repeated(let name): "\(quoted(name.prefix(60))) is there twice"
+        case .repeated(let name): "\(quoted(name.prefix(60))) is given more than once"
         case .quality(let error): error.description
         case .control(let error): error.description
         }

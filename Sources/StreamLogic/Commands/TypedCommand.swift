@@ -86,7 +86,7 @@ extension CommandError: CustomStringConvertible {
             if let hint = CommandDescription.formerNames[typed.lowercased()] { return hint }
             let names = CommandDescription.all(on: surface).map(\.name.rawValue)
             let meant = NameSuggestion.question(for: typed, among: names) ?? ";"
-            return "there is no command \(quoted(typed.prefix(60)))\(meant) help lists them"
+            return "unknown command \(quoted(typed.prefix(60)))\(meant) see help"
         case .unavailable(let name): return CommandDescription.of(name).absence
         case .usage(let name, let surface, let meant):
             let row = CommandDescription.of(name)

@@ -105,8 +105,8 @@ public struct EncoderRecovery: Sendable {
             let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningTimeout
             guard now - trial.since >= patience else { return [] }
             return trialFailed(
-                trial.isOpen ? "no frame for \(patience.inSeconds) s" : "it does not open", isDead: !trial.isOpen,
-                now: now)
+                trial.isOpen ? "no frame for \(patience.inSeconds) s" : "opening it takes too long",
+                isDead: !trial.isOpen, now: now)
         case .givenUp: return []
         case .steady, .keyframeForced, .reopened:
             let since = unansweredSince ?? now
@@ -125,7 +125,7 @@ public struct EncoderRecovery: Sendable {
             lastTrouble = now
             restartWatch()
             state = .reopened(now)
-            return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder gives frames again"))]
+            return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder works again"))]
         case .keyframeForced(let time), .reopened(let time):
             if now - time >= settings.recovery { recovered() }
             return []
@@ -206,7 +206,7 @@ public struct EncoderRecovery: Sendable {
         case .trial: return trialFailed(reason, isDead: isDead, now: now)
         case .opening(_, let earlier):
             // Switch to software at once; another attempt runs in parallel.
-            let reported = goOnInSoftware(earlier.map { "\($0), and then: \(reason)" } ?? reason, now: now)
+            let reported = goOnInSoftware(earlier.map { "\($0), then: \(reason)" } ?? reason, now: now)
             return reported + trialFailed(reason, isDead: isDead, now: now)
         case .steady, .keyframeForced, .closing, .reopened, .software, .givenUp:
             vainTrials = isDead ? 1 : 0

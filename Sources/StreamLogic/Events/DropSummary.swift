@@ -46,8 +46,8 @@ public struct DropSummary {
         return groups.sorted { $0.value.first < $1.value.first }.map { reason, group in
             let times = [group.first, group.last].map { fixed(($0 - (start ?? $0)).inSeconds, decimals: 1) }
             return
-                "dropped \(group.frames) frames and \(group.audioPackets) audio packets of \(times[0]) to \(times[1]) s, "
-                + "\((group.byteCount + 999) / 1000) kB: \(reason.words)"
+                "dropped \(group.frames) frames and \(group.audioPackets) audio packets from "
+                + "\(times[0]) to \(times[1]) s, \((group.byteCount + 999) / 1000) kB: \(reason.words)"
         }
     }
 }
@@ -55,10 +55,10 @@ public struct DropSummary {
 extension DroppedItem.Reason {
     fileprivate var words: String {
         switch self {
-        case .bufferFull: "more came than may wait"
-        case .awaitingKeyframe: "nothing can be shown of it without what was dropped before"
+        case .bufferFull: "send buffer full"
+        case .awaitingKeyframe: "undecodable until the next keyframe"
         case .discarded: "too old to be worth sending"
-        case .newConnection: "it waited for a connection that is gone"
+        case .newConnection: "waited for a connection that is gone"
         }
     }
 }

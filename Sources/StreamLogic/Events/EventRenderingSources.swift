@@ -19,9 +19,9 @@ extension SourceEvent {
         case .started(.camera(let name, let size, let rate)):
             return "frames arrive from \(name): \(size), \(rate.framesPerSecond) fps"
         case .started(.microphone(let sampleRate, let channelCount)):
-            return "the microphone gives audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
+            return "the microphone delivers audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
         case .interrupted(let track, let source, let reason):
-            let substitute = track == .video ? "the last frame goes on" : "silence goes out"
+            let substitute = track == .video ? "repeating the last frame" : "sending silence"
             return "\(reason); \(substitute) until \(source) is back"
         case .returned(_, let source, let gap):
             return "\(source) is back after \(fixed(gap.inSeconds, decimals: 1)) s"

@@ -21,8 +21,8 @@ extension IdleAudioEvent {
     /// For people.
     public var text: String {
         switch self {
-        case .away(let reason): "no microphone without a stream: \(reason)"
-        case .returned: "the microphone is there again"
+        case .away(let reason): "microphone unavailable while idle: \(reason)"
+        case .returned: "the microphone is available again"
         }
     }
 }
@@ -31,8 +31,8 @@ extension IdleFramesEvent {
     /// For people.
     public var text: String? {
         switch self {
-        case .away(let reason): "no camera without a stream: \(reason)"
-        case .returned: "the camera is there again"
+        case .away(let reason): "camera unavailable while idle: \(reason)"
+        case .returned: "the camera is available again"
         case .controls: nil
         }
     }

@@ -21,7 +21,7 @@ extension PreviewEvent {
     public var text: String {
         switch self {
         case .lit(let display, let isConverted):
-            "the preview is on \(display)" + (isConverted ? ", made by the processor" : "")
+            "the preview is on \(display)" + (isConverted ? ", converted by the processor" : "")
         case .dark(let reason): "no preview: \(reason)"
         }
     }

@@ -28,7 +28,7 @@ public struct PlatformWatch {
             Self.distance(firstTimestamp, tag.timestamp) > Self.audioTimeout
         else { return nil }
         hasReportedAudio = true
-        return "\(platform.name) shows no stream without audio, and the file has none"
+        return "\(platform.name) does not show a stream without audio, and the file has none"
     }
 
     private mutating func frameRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
@@ -43,7 +43,7 @@ public struct PlatformWatch {
         // One frame duration more does not count as another interval.
         guard !hasReportedKeyframes, distance > platform.longestKeyframeInterval.milliseconds + 100 else { return nil }
         hasReportedKeyframes = true
-        return "\(platform.name) wants a keyframe every \(fixed(platform.keyframeInterval.inSeconds, decimals: 0)) s; "
+        return "\(platform.name) needs a keyframe every \(fixed(platform.keyframeInterval.inSeconds, decimals: 0)) s; "
             + "the file's are \(fixed(Double(distance) / 1000, decimals: 1)) s apart"
     }
 
@@ -58,7 +58,7 @@ public struct PlatformWatch {
             .media, code: .unsupportedResolution,
             "the frame size changes from \(size) to \(found) after "
                 + "\(fixed(Double(Self.distance(firstTimestamp, tag.timestamp)) / 1000, decimals: 1)) s, which "
-                + "\(platform.name) does not take within a stream; publish the parts one after the other")
+                + "\(platform.name) does not accept within a stream; publish the parts one after another")
     }
 
     /// In milliseconds; timestamps wrap at 2^32.

@@ -87,7 +87,7 @@ extension StreamSession {
     }
 
     private static let addressLoss = ConnectionFailure(
-        code: EventCode.closedByPeer.rawValue, text: "the address that the connection was made from is gone")
+        code: EventCode.closedByPeer.rawValue, text: "the local address of the connection is gone")
 
     /// Data sent and retransmitted on connection `id` stays unacknowledged. TCP doubles the time between
     /// retransmissions, so a second connection is tried until one of the two works.
@@ -165,5 +165,5 @@ extension StreamSession {
     }
 
     private static let silence = ConnectionFailure(
-        code: EventCode.timedOut.rawValue, text: "nothing that was sent arrives any more; a new connection came about")
+        code: EventCode.timedOut.rawValue, text: "the server stopped acknowledging; switched to a new connection")
 }

@@ -163,11 +163,11 @@ extension StreamSession {
     }
 
     private static let noKeyframe = ConnectionFailure(
-        code: EventCode.timedOut.rawValue, text: "no keyframe to go over at came within \(keyframeTimeout)")
+        code: EventCode.timedOut.rawValue, text: "no keyframe for the move within \(keyframeTimeout)")
 
     static func timeout(_ limit: Duration) -> ConnectionFailure {
         ConnectionFailure(
-            code: EventCode.timedOut.rawValue, text: "the server did not take the stream within \(limit)")
+            code: EventCode.timedOut.rawValue, text: "the server did not accept the stream within \(limit)")
     }
 
     // MARK: Publishing
