@@ -31,7 +31,7 @@ public enum ApplianceEvent: Event {
             state.name + (state.fault.map { ": \($0.meaning) (\($0.blinkCount) blinks)" } ?? "")
         case .faultFound(let line): "fault: \(line)"
         case .machineRestarting(let reason): "\(name) (\(EventCode.machineRestarting.rawValue)): \(reason)"
-        case .eventsDropped(let count): "\(count) events dropped: this connection was not read in time"
+        case .eventsDropped(let count): "\(count) events dropped: this connection was read too slowly"
         }
     }
 

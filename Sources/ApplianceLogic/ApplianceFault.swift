@@ -41,8 +41,8 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
         case .network: "no network"
         case .server: "the server refused the stream or cannot be reached"
         case .encoder: "no video encoder works"
-        case .board: "the board's description or hardware is at fault"
-        case .hardwareEncoder: "the hardware encoder is dead until the machine restarts, software encodes"
+        case .board: "the board's description or hardware is faulty"
+        case .hardwareEncoder: "the hardware encoder is dead until the machine restarts; encoding in software"
         }
     }
 

@@ -33,7 +33,7 @@ public struct AppliancePage: Hashable, Sendable {
         guard waitsForPress else { return [] }
         switch state {
         case .asked, .stopping, .shutdown: return []
-        default: return ["a computer asks for the camera: press the button to let it see and hear"]
+        default: return ["a computer requests the camera: press the button to allow video and audio"]
         }
     }
 
@@ -55,13 +55,13 @@ public struct AppliancePage: Hashable, Sendable {
         case .updating: (.waiting, "reading changed files", [])
         case .ready: (.idle, "ready", ["press the button to go live"])
         case .webcam: (.live, "a computer is watching", ["press the button to go live as well"])
-        case .asked: (.waiting, "a computer asks for the camera", ["press the button to let it see and hear"])
+        case .asked: (.waiting, "a computer requests the camera", ["press the button to allow video and audio"])
         case .connecting: (.waiting, "connecting", [])
         case .live: (.live, liveHeadline, [])
-        case .degraded: (.live, liveHeadline, ["the uplink is poor: quality is lowered"])
-        case .liveInSoftware: (.live, liveHeadline, ["the hardware encoder is dead: software encodes"])
+        case .degraded: (.live, liveHeadline, ["the uplink is slow: quality reduced"])
+        case .liveInSoftware: (.live, liveHeadline, ["the hardware encoder is dead: encoding in software"])
         case .paused: (.waiting, stream?.headline ?? "paused", ["sending a still frame and silence"])
-        case .reconnecting: (.waiting, "connection lost, reconnecting", [])
+        case .reconnecting: (.waiting, "connection lost; reconnecting", [])
         case .stopping: (.waiting, "ending", [])
         case .shutdown: (.waiting, "powering off", [])
         case .fault(let fault): (.fault, "\(fault.meaning) (\(fault.blinkCount) blinks)", [fault.advice])
@@ -75,12 +75,12 @@ extension ApplianceFault {
     /// Advice for people.
     public var advice: String {
         switch self {
-        case .streamFile: "put the server's URL into stream.json on the card"
-        case .settings: "mend the file on the card; until then defaults are used"
-        case .camera: "check the camera's cable; it is tried again by itself"
-        case .microphone: "check the microphone's cable; it is tried again by itself"
+        case .streamFile: "set the server's URL in stream.json on the card"
+        case .settings: "correct the file on the card; until then, defaults are used"
+        case .camera: "check the camera's cable; it is retried automatically"
+        case .microphone: "check the microphone's cable; it is retried automatically"
         case .network: "check the cable, or the Wi-Fi in network.json"
-        case .server: "check URL and key in stream.json, and the server"
+        case .server: "check the URL and key in stream.json, and the server"
         case .encoder: "choose a smaller dimension in device.json, or restart"
         case .board: "see faults.txt on the card"
         case .hardwareEncoder: "restart the camera when nothing is live"

@@ -119,7 +119,7 @@ public struct CardWatch: Sendable {
     /// The failure to report; `nil` while the card responds.
     public func failure(now: MediaTimestamp) -> String? {
         guard let first = times.first, now - first > Self.patience else { return nil }
-        return "the card has not answered for more than \(Int(Self.patience.inSeconds)) s; what is live goes on; "
-            + "switch off when that is over, and try another card"
+        return "the card has not responded for more than \(Int(Self.patience.inSeconds)) s; a live stream continues; "
+            + "switch off after it ends and try another card"
     }
 }

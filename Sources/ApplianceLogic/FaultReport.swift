@@ -20,8 +20,8 @@ public struct FaultReport: Hashable, Sendable {
     /// The contents of faults.txt; `nil` without faults.
     public var text: [UInt8]? {
         guard !files.isEmpty || !others.isEmpty else { return nil }
-        var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
-        text += "This file goes away when nothing is wrong any more.\n"
+        var text = "Tallycam found these faults. The light blinks for the first of them.\n"
+        text += "This file disappears once all faults are repaired.\n"
         for kind in ApplianceFault.allCases {
             for fault in files where fault.kind == kind && !fault.fault.isWarning { text += Self.section(fault) }
             for entry in others where entry.fault == kind {

@@ -25,11 +25,11 @@ public struct JSONTextError: Error, Hashable, Sendable {
     public var problem: String {
         switch reason {
         case .tooLarge(let byteCount, let limit):
-            "the file has \(byteCount) bytes, at most \(limit) are read"
+            "the file has \(byteCount) bytes; the limit is \(limit)"
         case .tooDeep(let limit): "brackets are nested deeper than \(limit)"
         case .wrongEncoding(let name): "the file is saved as \(name); save it as UTF-8"
         case .invalidUTF8: "a character is not valid UTF-8; save the file as UTF-8"
-        case .numberTooBig: "the number is too big"
+        case .numberTooBig: "the number is too large"
         case .syntax(let expected): expected
         }
     }

@@ -36,9 +36,9 @@ public struct SettingsFile: Sendable {
 
     private static func problem(reading error: SystemCallError) -> String {
         switch error.number {
-        case ENOENT: "the file is missing; README.txt beside it says what belongs into it"
-        case EISDIR, EINVAL: "this is no regular file; put a text file in its place"
-        case EFBIG: "the file is too large; it may have \(sizeLimit) bytes"
+        case ENOENT: "the file is missing; README.txt in the same folder explains its contents"
+        case EISDIR, EINVAL: "this is not a regular file; replace it with a text file"
+        case EFBIG: "the file is too large; the limit is \(sizeLimit) bytes"
         default: "the file cannot be read: \(error.reason)"
         }
     }

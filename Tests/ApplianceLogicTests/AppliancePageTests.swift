@@ -39,7 +39,7 @@ import Testing
 
     @Test func reconnectingCameraIsNotShownAsLive() {
         let page = page(.reconnecting, stream: Self.live)
-        #expect(page.tone == .waiting && page.headline == "connection lost, reconnecting")
+        #expect(page.tone == .waiting && page.headline == "connection lost; reconnecting")
     }
 
     @Test(arguments: ApplianceFault.allCases)
@@ -67,11 +67,11 @@ import Testing
         #expect(
             page.page
                 == ScreenPage(
-                    .waiting, "a computer asks for the camera", ["press the button to let it see and hear"]))
+                    .waiting, "a computer requests the camera", ["press the button to allow video and audio"]))
         // During a stream, too, a press answers the computer.
         page.state = .live
         page.stream = Self.live
-        let question = "a computer asks for the camera: press the button to let it see and hear"
+        let question = "a computer requests the camera: press the button to allow video and audio"
         #expect(page.page.headline == "live 00:12:34" && page.page.lines == Self.live.lines + [question])
         page.state = .shutdown
         #expect(!page.page.lines.contains(question))

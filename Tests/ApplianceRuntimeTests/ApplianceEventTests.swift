@@ -32,7 +32,7 @@ import Testing
                 "button pressed", "live", "fault: no camera (4 blinks)",
                 "fault: stream.json:1:1 url: must not be empty",
                 "machineRestarting (2007): it hangs; restart 1 of at most 3",
-                "7 events dropped: this connection was not read in time",
+                "7 events dropped: this connection was read too slowly",
             ])
     }
 }

@@ -218,7 +218,7 @@ import Testing
         let dropped = 2000 - whole
         #expect(
             form == "lines"
-                ? report == "\(dropped) events dropped: this connection was not read in time"
+                ? report == "\(dropped) events dropped: this connection was read too slowly"
                 : report.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(report)")
         // From then on, it receives everything again.
         server.followers.tell(json: Array("{}\n".utf8), line: "{}")

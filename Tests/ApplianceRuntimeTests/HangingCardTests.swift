@@ -57,7 +57,7 @@ import Testing
                 camera.press()
                 try camera.waitUntil { run.isStopped }
                 try camera.waitUntil(within: .seconds(90)) {
-                    try camera.ask("status").contains("the card has not answered for more than 60 s")
+                    try camera.ask("status").contains("the card has not responded for more than 60 s")
                 }
                 #expect(try camera.ask("status").contains("(9 blinks)"))
             }

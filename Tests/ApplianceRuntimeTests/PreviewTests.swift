@@ -45,7 +45,7 @@ import Testing
             try camera.waitUntil { pages.last?.headline == "live 00:12:34" }
             #expect(pages.last?.tone == .live)
             run.say(.stateChanged(.reconnecting))
-            try camera.waitUntil { pages.last?.headline == "connection lost, reconnecting" }
+            try camera.waitUntil { pages.last?.headline == "connection lost; reconnecting" }
             _ = try camera.ask("stop")
             run.show(nil)
             try camera.waitUntil { pages.last?.headline == "ready" }
@@ -59,7 +59,7 @@ import Testing
             try start(#", "preview": "hdmi""#)
             try camera.waitUntil { pages.last?.tone == .fault }
             #expect(pages.last?.headline == "stream.json is missing or wrong (2 blinks)")
-            #expect(pages.last?.lines.first == "put the server's URL into stream.json on the card")
+            #expect(pages.last?.lines.first == "set the server's URL in stream.json on the card")
             try camera.end()
         }
     }

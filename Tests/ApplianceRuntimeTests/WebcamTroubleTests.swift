@@ -196,11 +196,11 @@ import Testing
             try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
             var page: ScreenPage? { camera.streams.preview.record.pages.last }
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil { page?.headline == "a computer asks for the camera" }
-            #expect(page?.lines.first == "press the button to let it see and hear")
+            try camera.waitUntil { page?.headline == "a computer requests the camera" }
+            #expect(page?.lines.first == "press the button to allow video and audio")
             #expect(try camera.ask("status").contains("state:    waiting for a press"))
             let run = try goLive()
-            let question = "a computer asks for the camera: press the button to let it see and hear"
+            let question = "a computer requests the camera: press the button to allow video and audio"
             try camera.waitUntil { page?.lines.contains(question) == true }
             // Before that, the computer does not get the stream's frames.
             let sink = run.request.frameSinks[0]

@@ -195,7 +195,7 @@ def stream_beside_a_hanging_card(children, case):
             camera.ask("stop")
             camera.wait_until(lambda status: status["state"] not in (*LIVE, "connecting"))
         # A thread that is watched may hang for 8 s.
-        wait_for_detail(camera, "the card has not answered for more than 60 s")
+        wait_for_detail(camera, "the card has not responded for more than 60 s")
         fed = len(read_all(watchdog))
         camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
         events = camera.console("events 200")

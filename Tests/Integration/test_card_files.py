@@ -112,5 +112,5 @@ def test_network_reports_a_faulty_file_and_writes_the_rest(children, tmp_path, t
 def test_network_is_content_with_a_warning(children, tmp_path):
     path = write(tmp_path / "network.json", {"hostName": "camera-2", "wifi": [{"ssid": "Studio"}]})
     run = children.run("network", [TALLYCAM, "network", "--file", path, "--output", tmp_path])
-    assert run.child.returncode == 0 and "warning: is missing; some channels stay unused" in run.stderr, run.report()
+    assert run.child.returncode == 0 and "warning: is missing; some channels are not used" in run.stderr, run.report()
     assert (tmp_path / "hostname").read_text() == "camera-2\n"

@@ -76,7 +76,7 @@ def test_a_stream_file_for_rtmps_only_is_refused(children, tmp_path):
     for words in (["check", path], ["publish", "--stream", path]):
         run = children.run("refused", [TALLYCAM, *words])
         assert run.child.returncode == 2
-        assert "Facebook takes RTMPS only" in run.stderr
+        assert "Facebook accepts only RTMPS" in run.stderr
 
 
 def test_a_disabled_stream_is_not_published(children, tmp_path):

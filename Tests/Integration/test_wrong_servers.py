@@ -102,7 +102,7 @@ def test_a_key_in_the_path_beside_the_key_is_masked(nginx, children):
     ])  # fmt: skip
     for process in (check, publisher):
         assert KEY not in process.stdout + process.stderr, process.report()
-        assert 'warning: its path goes on behind the application' in process.report()
+        assert 'warning: its path continues after the application' in process.report()
     assert f"rtmp://127.0.0.1:{nginx.port}/live/***/***" in publisher.stderr
 
 

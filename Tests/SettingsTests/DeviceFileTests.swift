@@ -215,7 +215,7 @@ struct DeviceFileTests {
     ])
     func misplacedKeyIsReportedWithItsPlace(text: String, place: String) throws {
         let faults = try device(text).faults
-        #expect(faults.map(\.problem) == ["is not known here and ignored; it belongs \(place)"])
+        #expect(faults.map(\.problem) == ["is unknown here and ignored; it belongs \(place)"])
     }
 
     @Test func previewIsGivenByItsDisplayOrAsAnObject() throws {

@@ -65,7 +65,7 @@ struct JSONParsingTests {
         "1e309", "-1e309", "1e99999999999", "0.1e310", String(repeating: "9", count: 310), "1.8e308", "-1.8e308",
     ])
     func numberBeyondDoubleIsTooBig(text: String) {
-        #expect(fault("[\(text)]") == "1:2: the number is too big")
+        #expect(fault("[\(text)]") == "1:2: the number is too large")
     }
 
     @Test func numbersKeepTheirKind() throws {
@@ -139,28 +139,28 @@ struct JSONParsingTests {
         ("{} {}", "1:4: expected nothing more after the last closing bracket, found '{'"),
         (
             "{\"a\": \"b\n\"}",
-            "1:9: expected \" at the end of the text before the line ends; in text a tab is written \\t"
+            "1:9: expected \" before the end of the line; in text, write a tab as \\t"
         ),
         ("{\"a\": \"b", "1:9: expected \" at the end of the text, found the end of the file"),
         ("{\"a\": {", "1:8: expected a name in double quotes, or } to end the object, found the end of the file"),
         ("{\"a\": 1", "1:8: expected a comma before the next name, or } to end the object, found the end of the file"),
         (
             "[\"\\x\"]",
-            "1:3: expected one of \" \\ / b f n r t u after the backslash (a backslash itself is written \\\\), found '\\'"
+            "1:3: expected one of \" \\ / b f n r t u after the backslash (write a backslash as \\\\), found '\\'"
         ),
         ("[1.]", "1:4: expected a digit after the decimal point, found ']'"),
-        ("[1e400]", "1:2: the number is too big"),
+        ("[1e400]", "1:2: the number is too large"),
         (
             "// a\n{}",
             "1:1: expected a value: text in double quotes, a number, true, false, null, { or [, found '/'; JSON has no comments"
         ),
         (
             "{\"a\": True}",
-            "1:7: expected a value: text in double quotes, a number, true, false, null, { or [, found a letter; true, false and null are written in small letters"
+            "1:7: expected a value: text in double quotes, a number, true, false, null, { or [, found a letter; write true, false and null in lower case"
         ),
         (
             "{“a”: 1}",
-            "1:2: expected a name in double quotes, or } to end the object, found another character; typographic quotes do not count, use \""
+            "1:2: expected a name in double quotes, or } to end the object, found another character; typographic quotes are not allowed, use \""
         ),
     ])
     func faultSaysWhereAndWhatWasExpected(text: String, message: String) {
@@ -197,7 +197,7 @@ struct JSONParsingTests {
         let limit = 1 << 20
         let full = "[" + String(repeating: " ", count: limit - 2) + "]"
         #expect(throws: Never.self) { try parse(full) }
-        #expect(fault(full + " ") == "1:1: the file has 1048577 bytes, at most 1048576 are read")
+        #expect(fault(full + " ") == "1:1: the file has 1048577 bytes; the limit is 1048576")
     }
 
     @Test func everyPrefixAndEveryBrokenByteIsHandled() throws {

@@ -154,7 +154,7 @@ struct PiliStreamTests {
         #expect(result.value == nil)
         #expect(
             result.faults.map(\.description) == [
-                "8:15: disabled: the stream is disabled, nothing will be published; enable it at the service or set false; for example: \"disabled\": false"
+                "8:15: disabled: the stream is disabled and will not be published; enable it at the service or set false; for example: \"disabled\": false"
             ])
         #expect(result.faults.map(\.kind) == [.disabled])
     }
@@ -178,13 +178,13 @@ struct PiliStreamTests {
         #expect(
             result.faults.map(\.description) == [
                 "2:9: id: warning: should be zone, hub and title with dots between; for example: \"id\": \"z1.my-hub.front-door\"",
-                "3:10: hub: the hub may hold letters, digits, hyphens and underscores only; for example: \"hub\": \"my-hub\"",
+                "3:10: hub: the hub may contain only letters, digits, hyphens and underscores; for example: \"hub\": \"my-hub\"",
                 "4:12: title: the title must have 4 to 100 letters, digits, hyphens and underscores; for example: \"title\": \"front-door\"",
                 "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"the key from the service's console\"",
-                "6:3: publishSecurty: warning: is not known and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
+                "6:3: publishSecurty: warning: is unknown and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "7:22: publishSecurity: must be one of \"dynamic\", \"static\", \"expiring\", \"none\"; did you mean \"dynamic\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "8:35: hosts.publish.rtmp: must be a host alone, without rtmp:// before it and without a path behind it; for example: \"rtmp\": \"publish.example.com\"",
-                "8:61: hosts.publish.rtmps: warning: is not known and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
+                "8:61: hosts.publish.rtmps: warning: is unknown and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
                 "10:3: warning: unknown key; it is ignored",
             ])

@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: [
         (StreamState.connecting, ScreenPage.Tone.waiting, "connecting"),
-        (.reconnecting, .waiting, "connection lost, reconnecting"), (.disconnecting, .waiting, "ending"),
+        (.reconnecting, .waiting, "connection lost; reconnecting"), (.disconnecting, .waiting, "ending"),
         (.disconnected, .idle, "not live"), (.error, .fault, "ended by a fault"),
     ])
     func everyStateHasAHeadline(state: StreamState, tone: ScreenPage.Tone, headline: String) {

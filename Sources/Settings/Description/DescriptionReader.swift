@@ -88,7 +88,7 @@ struct DescriptionReader {
         guard let member = members.first(where: { $0.name == name }) else { return }
         accept(name)
         report(
-            .unknownKey, name, at: member.namePosition, "is not known here and ignored; it belongs \(place)",
+            .unknownKey, name, at: member.namePosition, "is unknown here and ignored; it belongs \(place)",
             example: example)
     }
 
@@ -111,7 +111,7 @@ struct DescriptionReader {
             faults.append(
                 DescriptionFault(
                     kind: .wrongType, keyPath: path, position: value.position,
-                    problem: "must hold text in double quotes only, here is \(value.kind)", example: example))
+                    problem: "must contain only text in double quotes, contains \(value.kind)", example: example))
         }
     }
 
@@ -183,7 +183,7 @@ struct DescriptionReader {
             all.append(
                 DescriptionFault(
                     kind: .unknownKey, keyPath: path, position: unknown[namedUnknownKeys].namePosition,
-                    problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on are ignored"))
+                    problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on, ignored"))
         }
         return all
     }
@@ -194,12 +194,12 @@ struct DescriptionReader {
         guard meant != nil || !isConfidential || isKnownElsewhere else {
             return DescriptionFault(
                 kind: .unknownKey, keyPath: path, position: member.namePosition,
-                problem: "unknown key; it is ignored")
+                problem: "unknown key, ignored")
         }
         return DescriptionFault(
             kind: .unknownKey, keyPath: keyPath(isKnownElsewhere ? member.name : JSONValue.shownName(member.name)),
             position: member.namePosition,
-            problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
+            problem: "is unknown and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
             example: meant.flatMap { keys.example(of: keyPath($0)) })
     }
 

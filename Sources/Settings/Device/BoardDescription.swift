@@ -111,7 +111,7 @@ extension BoardDescription {
             if given.count > 1 {
                 light.report(
                     .invalidValue, led == nil ? "subdevice" : "led",
-                    "names another light than \"\(line == nil ? "led" : "line")\"; one of them is enough",
+                    "names a different light than \"\(line == nil ? "led" : "line")\"; keep one of them",
                     example: lineExample(key))
             }
             return given.first
@@ -148,7 +148,7 @@ extension BoardDescription {
             let earlier = uses[..<index].first { $0.1?.name == line.name && $0.1?.chip == line.chip }
             if let earlier {
                 reader.report(
-                    .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own",
+                    .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; assign another line",
                     example: lineExample(use.0, besides: uses.compactMap { $0.1?.name }))
             }
         }

@@ -21,7 +21,7 @@ extension DeviceDescription {
             given.camera = camera.flatMap(Preview.Camera.init) ?? given.camera
             // A display that is "off" can be turned on later, but a missing one was forgotten.
             if given.camera == .always, !reader.has("display") {
-                reader.report(.missing, "display", "is missing: the camera is open for what it shows", example: example)
+                reader.report(.missing, "display", "is missing; \"always\" needs a display", example: example)
             }
             return given
         }

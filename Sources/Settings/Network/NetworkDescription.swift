@@ -39,7 +39,7 @@ extension NetworkDescription {
             network.wifi = reader.objects("wifi", example: wifiExample) { WiFi(reading: &$0) } ?? []
             if !network.wifi.isEmpty, network.country == nil, !reader.has("country") {
                 reader.report(
-                    .suspicious, "country", "is missing; some channels stay unused", example: #""country": "DE""#)
+                    .suspicious, "country", "is missing; some channels are not used", example: #""country": "DE""#)
             }
             network.readTimeServers(&reader)
             return network
@@ -68,7 +68,7 @@ extension NetworkDescription {
             country = text.value.uppercased()
         } else {
             reader.report(
-                .invalidValue, "country", at: text.position, "must be a country's two letters", example: example)
+                .invalidValue, "country", at: text.position, "must be a country's two-letter code", example: example)
         }
     }
 
@@ -110,7 +110,7 @@ extension NetworkDescription.WiFi {
         if let place = reader.mention(of: "password") {
             if !reader.has("password") {
                 reader.report(
-                    .invalidValue, "password", at: place, "is null; give it, or leave the key out for an open network",
+                    .invalidValue, "password", at: place, "is null; set it, or remove the key for an open network",
                     example: passwordExample)
             }
             return false
@@ -118,7 +118,7 @@ extension NetworkDescription.WiFi {
         if let position = reader.firstUnknownPosition {
             reader.report(
                 .missing, "password", at: position,
-                "is missing, and there is an unknown key; an open network has only \"ssid\" and \"hidden\"",
+                "is missing, but there is an unknown key; an open network has only \"ssid\" and \"hidden\"",
                 example: passwordExample)
             return false
         }
@@ -133,7 +133,7 @@ extension NetworkDescription.WiFi {
         guard isPassphrase || (bytes.count == 64 && bytes.allSatisfy(\.isASCIIHexDigit)) else {
             reader.report(
                 .invalidValue, "password", at: text.position,
-                "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; leave the key out for an open network",
+                "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; remove the key for an open network",
                 example: passwordExample)
             return nil
         }

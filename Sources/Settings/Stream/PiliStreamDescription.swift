@@ -30,7 +30,7 @@ extension SigningError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .clockNotSet(let seconds):
-            "the clock is not set (it says \(seconds) s since 1970), so no expiring signature can be made; wait for network time"
+            "the clock is not set (it says \(seconds) s since 1970), so a signature cannot expire; wait for network time"
         }
     }
 }
@@ -113,7 +113,7 @@ extension PiliStreamDescription {
         if let id, let fromID, let hub, let title, fromID != (hub.value, title.value) {
             reader.report(
                 .suspicious, "id", at: id.position,
-                "names another hub or title than \"hub\" and \"title\", which are used")
+                "contradicts \"hub\" and \"title\"; those are used")
         }
         // Each is checked separately, so that a fault in one does not hide a fault in the other.
         let hubName = hub?.value ?? fromID?.hub
@@ -121,7 +121,7 @@ extension PiliStreamDescription {
         if hubName != nil, !hubIsValid {
             reader.report(
                 .invalidValue, hub == nil ? "id" : "hub", at: (hub ?? id)?.position,
-                "the hub may hold letters, digits, hyphens and underscores only", example: #""hub": "my-hub""#)
+                "the hub may contain only letters, digits, hyphens and underscores", example: #""hub": "my-hub""#)
         }
         let titleName = title?.value ?? fromID?.title
         let titleIsValid = titleName.map { Self.isName($0, lengths: 4...100) } ?? false
@@ -146,7 +146,7 @@ extension PiliStreamDescription {
             "publishLifetime", in: 10...604_800, unit: "seconds", example: #""publishLifetime": 3600"#)
         if lifetime != nil, word != "expiring" {
             reader.report(
-                .suspicious, "publishLifetime", "has a meaning only with \"publishSecurity\": \"expiring\"")
+                .suspicious, "publishLifetime", "only applies with \"publishSecurity\": \"expiring\"")
         }
         if word == "none" { return Security.none }
         guard let key else { return nil }

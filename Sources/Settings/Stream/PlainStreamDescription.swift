@@ -39,17 +39,17 @@ extension PlainStreamDescription {
         let platform = PlatformProfile(host: url.host)
         if platform.requiresTLS, url.scheme != .rtmps {
             reader.report(
-                .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; start it with rtmps://",
-                example: Self.urlExample)
+                .invalidValue, "url", at: urlText.position,
+                "\(platform.name) accepts only RTMPS; use a URL that starts with rtmps://", example: Self.urlExample)
         }
         if !url.hiddenApplicationParts.isEmpty {
             reader.report(
                 .suspicious, "url", at: urlText.position,
-                "its path goes on behind the application; if that is the stream key, remove it there: \"key\" has it",
+                "its path continues after the application; if that is the stream key, remove it: \"key\" gives it",
                 example: Self.urlExample)
         }
         if caFile != nil, url.scheme != .rtmps {
-            reader.report(.suspicious, "caFile", at: caFile?.position, "has a meaning only for an rtmps:// URL")
+            reader.report(.suspicious, "caFile", at: caFile?.position, "only applies to an rtmps:// URL")
         }
         self.init(url: url, caFile: caFile?.value)
     }
@@ -60,7 +60,7 @@ extension PlainStreamDescription {
         guard !key.value.isEmpty, key.value.utf8.allSatisfy(\.isVisibleASCII) else {
             reader.report(
                 .invalidValue, "key", at: key.position,
-                key.value.isEmpty ? "is empty" : "holds a space or a character beyond ASCII", example: example)
+                key.value.isEmpty ? "is empty" : "contains a space or a non-ASCII character", example: example)
             return nil
         }
         return Secret(key.value)

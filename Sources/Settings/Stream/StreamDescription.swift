@@ -95,7 +95,7 @@ extension StreamDescription {
             if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
                 reader.report(
                     .disabled, "disabled", at: disabled.position,
-                    "the stream is disabled, nothing will be published; enable it at the service or set false",
+                    "the stream is disabled and will not be published; enable it at the service or set false",
                     example: #""disabled": false"#)
             }
             let pauseImage = readPauseImage(&reader)
@@ -106,13 +106,13 @@ extension StreamDescription {
                 // Suggestions for misspelled keys of either form.
                 reader.accept(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
                 reader.report(
-                    .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
+                    .missing, "", "no destination: give \"url\", or the service's stream object",
                     example: example)
                 return nil
             case (_?, let piliName?) where reader.has("url"):
                 reader.accept(names: PiliStreamDescription.keyNames)
                 reader.report(
-                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description",
+                    .invalidValue, piliName, "cannot be combined with \"url\"; keep one form of stream description",
                     example: example)
                 _ = PlainStreamDescription(reading: &reader)
                 return nil

@@ -43,7 +43,7 @@ public struct StreamPage: Sendable {
         case .connected:
             (snapshot.isPaused ? "paused " : "live ") + clock(snapshot.start.map { snapshot.time - $0 } ?? .zero)
         case .connecting: "connecting"
-        case .reconnecting: "connection lost, reconnecting"
+        case .reconnecting: "connection lost; reconnecting"
         case .disconnecting: "ending"
         case .unknown, .disconnected: "not live"
         case .error: "ended by a fault"
