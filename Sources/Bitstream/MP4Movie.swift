@@ -175,7 +175,7 @@ private struct MP4Edit {
     }
 
     private static var isCut: BitstreamError {
-        .unsupported(structure: MP4Movie.structure, feature: "an edit list of several parts or of another speed")
+        .unsupported(structure: MP4Movie.structure, feature: "an edit list with several parts or another speed")
     }
 }
 

@@ -206,7 +206,7 @@ private struct MP4SampleCursor {
         let first = Int(try chunks.bigEndian32())
         let samples = Int(try chunks.bigEndian32())
         guard try chunks.bigEndian32() == 1 else {
-            throw .unsupported(structure: MP4Movie.structure, feature: "a track that changes its format on the way")
+            throw .unsupported(structure: MP4Movie.structure, feature: "a track that changes its format")
         }
         guard first > chunk else {
             throw .invalid(structure: MP4Movie.structure, field: "first chunk of a run", value: first)

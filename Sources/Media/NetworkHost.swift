@@ -15,7 +15,7 @@ public struct NetworkHost: Hashable, Sendable {
         public var problem: String {
             switch self {
             case .empty: "the host is empty"
-            case .hasSchemeOrPath: "must be a host alone, without rtmp:// before it and without a path behind it"
+            case .hasSchemeOrPath: "must be only a host, without rtmp:// or a path"
             case .badName:
                 "must be a host name (letters, digits, hyphens and dots), an IPv4 address, or an IPv6 address in square brackets"
             case .badPort: "the port after the colon must be a number from 1 to 65535"

@@ -62,7 +62,7 @@ struct Authentication: Sendable {
             stage = .answered
             query += response(scheme, credentials, fields, digest)
         case (.named, _), (.answered, _):
-            return .refused(.credentialsRefused(description: "it asked again after the answer"))
+            return .refused(.credentialsRefused(description: "it asked again after it was answered"))
         }
         return .tryAgain
     }

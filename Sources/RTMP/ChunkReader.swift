@@ -17,9 +17,9 @@ extension ChunkError: CustomStringConvertible {
         case .missingHeader(let id): "chunk stream \(id) starts with a header that refers to an earlier one"
         case .interruptedMessage(let id): "chunk stream \(id) starts a message before the last one ended"
         case .tooManyChunkStreams(let limit): "more than \(limit) chunk streams are in use"
-        case .messageTooLong(let count, let limit): "a message of \(count) bytes is announced; \(limit) are allowed"
+        case .messageTooLong(let count, let limit): "a message announces \(count) bytes; the limit is \(limit)"
         case .tooManyBufferedBytes(let limit): "unfinished messages hold more than \(limit) bytes"
-        case .invalidChunkSize(let size): "\(size) is no chunk size"
+        case .invalidChunkSize(let size): "\(size) is not a valid chunk size"
         }
     }
 }

@@ -75,31 +75,31 @@ extension PublishError: CustomStringConvertible {
             "the server speaks TLS on this port; start the URL with rtmps://"
         case .handshakeFailed(let version):
             "the server answered the handshake with version \(version) instead of 3; check host, port and rtmp/rtmps"
-        case .timedOut(let step): "the server did not answer to \(step.rawValue) in time; it may be overloaded"
+        case .timedOut(let step): "the server did not answer \(step.rawValue) in time; it may be overloaded"
         case .connectRejected(let code, let text): "the server rejected the connection" + Self.quote(code, text)
         case .invalidApplication(let application, let text):
             "the server has no application \"\(application)\"" + Self.quote("", text) + "; check the URL"
-        case .credentialsMissing: "the server asks for user and password; write them into the URL or the stream file"
-        case .credentialsRefused(let text): "the server refused user or password" + Self.quote("", text)
-        case .streamNotCreated(let text): "the server created no stream" + Self.quote("", text)
+        case .credentialsMissing: "the server requires a user and password; add them to the URL or the stream file"
+        case .credentialsRefused(let text): "the server refused the user or password" + Self.quote("", text)
+        case .streamNotCreated(let text): "the server did not create a stream" + Self.quote("", text)
         case .badName(let text):
             "the server refused the stream name" + Self.quote("", text)
-                + "; another publisher may be using it, or it is wrong"
+                + "; it may be wrong, or another publisher may be using it"
         case .publishDenied(let code, let text):
             "the server denied publishing" + Self.quote(code, text) + "; check the stream key"
         case .streamFailed(let code, let text): "the server reports a stream error" + Self.quote(code, text)
         case .closedByServer(let code): "the server ended the connection" + Self.quote(code, "")
         case .connectionLost(.connect):
-            "the server closed the connection instead of answering to connect; check the application in the URL"
+            "the server closed the connection instead of answering connect; check the application in the URL"
         case .closedUnencrypted:
-            "the server closed the connection without a word; if it speaks TLS on this port, "
+            "the server closed the connection without an answer; if it speaks TLS on this port, "
                 + "start the URL with rtmps://"
         case .connectionLost(.createStream), .connectionLost(.publish):
-            "the server ended the connection when the stream key was sent; the key is probably wrong, or in use: "
-                + "compare it with the one that the service shows (docs/services.md says where)"
+            "the server ended the connection when the stream key was sent; the key is probably wrong or in use: "
+                + "compare it with the key that the service shows (see docs/services.md)"
         case .connectionLost(.media): "the connection to the server was lost"
         case .connectionLost(let step): "the server closed the connection during \(step.rawValue)"
-        case .invalidChunks(let error): "the server sent what is no RTMP: \(error)"
+        case .invalidChunks(let error): "the server sent data that is not RTMP: \(error)"
         case .invalidCommand(let error): "the server sent a damaged command: \(error)"
         }
     }

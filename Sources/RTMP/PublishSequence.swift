@@ -144,7 +144,7 @@ extension PublishSession {
             connectAnswered(now)
         case .creatingStream where command.transactionID == Transaction.createStream:
             guard let number = command.arguments.first?.numberValue, let streamID = UInt32(exactly: number) else {
-                throw .streamNotCreated(description: "its number is missing")
+                throw .streamNotCreated(description: "the stream's ID is missing")
             }
             streamCreated(streamID, now)
         default: break

@@ -124,7 +124,7 @@ extension ReceiveSession {
     private mutating func playReceived(streamID: UInt32) {
         sendStatus(
             level: "error", code: "NetStream.Play.StreamNotFound",
-            description: "This server takes streams and plays none.", streamID: streamID)
+            description: "This server only receives streams.", streamID: streamID)
         if case .publishing = state { return }
         actions += [.rejected(.player(application: application)), .refused]
         state = .ended

@@ -52,7 +52,7 @@ extension ReceiveError: CustomStringConvertible {
         case .handshakeFailed(version: 22): "the publisher speaks TLS; its URL must start with rtmp://, not rtmps://"
         case .handshakeFailed(let version):
             "the publisher started with version \(version) instead of 3; it does not speak RTMP"
-        case .invalidChunks(let error): "the publisher sent what is no RTMP: \(error)"
+        case .invalidChunks(let error): "the publisher sent data that is not RTMP: \(error)"
         case .invalidCommand(let error): "the publisher sent a damaged command: \(error)"
         }
     }

@@ -10,8 +10,8 @@ extension ReconnectRefusal: CustomStringConvertible {
     /// Does not contain the address, since the server may have put a secret in it.
     public var description: String {
         switch self {
-        case .unusable(let error): "the address that the server names is \(error)"
-        case .givesUpEncryption: "the address that the server names is not encrypted, as this connection is"
+        case .unusable(let error): "the new address from the server is \(error)"
+        case .givesUpEncryption: "the new address from the server is not encrypted, unlike this connection"
         }
     }
 }

@@ -91,27 +91,27 @@ public struct ConfigurationTransaction: Sendable {
 
     private func snapshot(_ path: String, quality: Int?) -> Action {
         guard path != "-" else {
-            return .refuse("snapshot writes to a file here: tallycam snapshot --output - writes to standard output")
+            return .refuse("snapshot needs a file here: tallycam snapshot --output - writes to standard output")
         }
         let quality = quality ?? SnapshotRequest.usualQuality
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: quality, path: path)))
     }
 
     private mutating func open() -> Action {
-        guard noted == nil else { return .refuse("a transaction is open already; commit or cancel ends it") }
+        guard noted == nil else { return .refuse("a transaction is already open; use commit or cancel") }
         noted = RequestedChanges()
-        return .answer(["what is set from here on waits for commit"])
+        return .answer(["transaction open: further changes wait for commit"])
     }
 
     private mutating func commit() -> Action {
-        guard let noted else { return .refuse("there is nothing to commit; begin opens a transaction") }
+        guard let noted else { return .refuse("nothing to commit; use begin to open a transaction") }
         self.noted = nil
         return .command(.apply(noted))
     }
 
     private mutating func cancel() -> Action {
-        guard let noted else { return .refuse("there is nothing to cancel; begin opens a transaction") }
+        guard let noted else { return .refuse("nothing to cancel; use begin to open a transaction") }
         self.noted = nil
-        return .answer([noted.count == 1 ? "1 change is forgotten" : "\(noted.count) changes are forgotten"])
+        return .answer([noted.count == 1 ? "1 change discarded" : "\(noted.count) changes discarded"])
     }
 }

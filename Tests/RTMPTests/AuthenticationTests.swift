@@ -85,7 +85,7 @@ struct AuthenticationTests {
         let challenge = "[ authmod=adobe ] : ?reason=needauth&user=bob&salt=SALT&challenge=CHAL"
         let outcomes = (0..<3).map { _ in authentication.connectRefused(challenge) }
         #expect(outcomes.prefix(2) == [.tryAgain, .tryAgain])
-        #expect(outcomes[2] == .refused(.credentialsRefused(description: "it asked again after the answer")))
+        #expect(outcomes[2] == .refused(.credentialsRefused(description: "it asked again after it was answered")))
     }
 
     @Test("Fails without user and password; other refusals are not requests for them")

@@ -183,7 +183,7 @@ struct PiliStreamTests {
                 "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"the key from the service's console\"",
                 "6:3: publishSecurty: warning: is unknown and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "7:22: publishSecurity: must be one of \"dynamic\", \"static\", \"expiring\", \"none\"; did you mean \"dynamic\"?; for example: \"publishSecurity\": \"dynamic\"",
-                "8:35: hosts.publish.rtmp: must be a host alone, without rtmp:// before it and without a path behind it; for example: \"rtmp\": \"publish.example.com\"",
+                "8:35: hosts.publish.rtmp: must be only a host, without rtmp:// or a path; for example: \"rtmp\": \"publish.example.com\"",
                 "8:61: hosts.publish.rtmps: warning: is unknown and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
                 "10:3: warning: unknown key; it is ignored",

@@ -13,7 +13,7 @@ import Testing
 
     @Test func severalChangesAreOneTransaction() throws {
         var transaction = ConfigurationTransaction()
-        #expect(transaction.lineReceived("begin") == [.answer(["what is set from here on waits for commit"])])
+        #expect(transaction.lineReceived("begin") == [.answer(["transaction open: further changes wait for commit"])])
         #expect(transaction.lineReceived("set quality medium2") == [.answer(["noted: quality Medium2"])])
         #expect(transaction.lineReceived("set fps 15 mute on") == [.answer(["noted: fps 15", "noted: mute on"])])
         let all = try changes("quality", "Medium2", "fps", "15", "mute", "on")
@@ -49,7 +49,7 @@ import Testing
         var transaction = ConfigurationTransaction()
         _ = transaction.lineReceived("begin")
         _ = transaction.lineReceived("set fps 10")
-        #expect(transaction.lineReceived("cancel") == [.answer(["1 change is forgotten"])])
+        #expect(transaction.lineReceived("cancel") == [.answer(["1 change discarded"])])
         #expect(refusal(transaction.lineReceived("commit")) != nil)
     }
 

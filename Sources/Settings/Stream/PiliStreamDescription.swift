@@ -30,7 +30,7 @@ extension SigningError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .clockNotSet(let seconds):
-            "the clock is not set (it says \(seconds) s since 1970), so a signature cannot expire; wait for network time"
+            "the clock is not set (it says \(seconds) s since 1970), so the signature's expiry cannot be computed; wait for network time"
         }
     }
 }
