@@ -151,7 +151,7 @@ public struct ControlStatus: Hashable, Sendable {
 extension ControlStatus: CustomStringConvertible {
     /// "zoom 2 (1 to 2.4)", or why it is missing.
     public var description: String {
-        if let absence = offer.absence { return "\(offer.name): missing, \(absence)" }
+        if let absence = offer.absence { return "\(offer.name): unavailable, \(absence)" }
         let value = value.map { " \($0)" } ?? ""
         let reported = reported.flatMap { $0 == self.value.map { "\($0)" } ? nil : "; now \($0)" } ?? ""
         return "\(offer.name)\(value) (\(offer.rule)\(reported))"

@@ -23,10 +23,10 @@ public enum ControlError: Error, Hashable, Sendable {
 extension ControlError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unusableValue(let name, let value, let rule): "\(name) is \(rule), not \(quoted(value.prefix(60)))"
+        case .unusableValue(let name, let value, let rule): "\(name) must be \(rule), not \(quoted(value.prefix(60)))"
         case .missing(let name, let reason, let offered):
-            "\(name) is missing: \(reason); there is "
-                + (offered.isEmpty ? "no other control" : offered.map(\.rawValue).joined(separator: ", "))
+            "\(name) is unavailable: \(reason); available: "
+                + (offered.isEmpty ? "none" : offered.map(\.rawValue).joined(separator: ", "))
         case .refused(let name, let reason): "\(name) is refused: \(reason)"
         }
     }

@@ -130,14 +130,14 @@ extension ControlDescription {
         let others = words.map { " or \($0)" }.joined()
         return switch kind {
         case .flag: "on or off"
-        case .word: words.isEmpty ? "a word of the camera's" : words.joined(separator: ", ")
+        case .word: words.isEmpty ? "one of the camera's words" : words.joined(separator: ", ")
         case .number: "a number" + (unit.isEmpty ? "" : " of \(unit)") + others
-        case .time: "milliseconds or a part of a second, like 1/50," + others
+        case .time: "milliseconds, a fraction of a second such as 1/50," + others
         case .point: "X,Y, each from 0 to 1"
         case .area: "X,Y or LEFT,TOP,WIDTH,HEIGHT within 0 to 1" + others
         case .microphoneNumber: "a number of dB, or N:NUMBER for microphone N"
         case .microphoneFlag: "on or off, or N:on, N:off for microphone N"
-        case .whiteBalance: "auto, locked, a light of the camera's, RED/BLUE gains or a temperature like 5600K"
+        case .whiteBalance: "auto, locked, one of the camera's lights, RED/BLUE gains or a temperature such as 5600K"
         }
     }
 }

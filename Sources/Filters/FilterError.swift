@@ -39,30 +39,31 @@ extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFilter(let name):
-            "there is no filter \(quoted(Self.printable(name)))"
+            "unknown filter \(quoted(Self.printable(name)))"
                 + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
         case .impossibleNumber(let name, let written):
             name.largestNumber > 1
                 ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(Self.printable(written)))"
-                : "there is one filter \(name), without a number, not \(quoted(Self.printable(written)))"
+                : "filter \(name) cannot have a number, such as \(quoted(Self.printable(written)))"
         case .openQuote(let text):
-            "a quote does not end with its value in \(quoted(Self.printable(text))); "
-                + "write \\\" or \\' for the sign itself"
+            "unclosed or misplaced quote in \(quoted(Self.printable(text))); "
+                + "write \\\" or \\' for a literal quote"
         case .noValue(let filter, let piece):
             "filter \(filter): \(quoted(Self.printable(piece))) is neither KEY=VALUE nor off"
         case .unknownParameter(let filter, let key):
-            "filter \(filter) has no \(quoted(Self.printable(key)))" + Self.suggestion(key, Self.parameters(of: filter))
-        case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is there twice"
+            "filter \(filter) has no setting \(quoted(Self.printable(key)))"
+                + Self.suggestion(key, Self.parameters(of: filter))
+        case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is given more than once"
         case .unusableValue(let filter, let parameter, let value, let rule):
-            "filter \(filter): \(parameter) is \(rule), not \(quoted(Self.printable(value)))"
+            "filter \(filter): \(parameter) must be \(rule), not \(quoted(Self.printable(value)))"
         case .missing(let filter, let parameter): "filter \(filter) needs \(parameter)=…"
         case .twice(let filter):
-            "filter \(filter) is there twice; "
+            "filter \(filter) is given more than once; "
                 + (filter.name.largestNumber > 1
-                    ? "several are named \(filter.name), \(filter.name)2 and so on, up to "
+                    ? "name several \(filter.name), \(filter.name)2 and so on, up to "
                         + "\(filter.name)\(filter.name.largestNumber)"
-                    : "there can be one only")
-        case .notInChain(let filter): "there is no filter \(filter) that is on"
+                    : "only one is allowed")
+        case .notInChain(let filter): "filter \(filter) is not active"
         }
     }
 
@@ -72,7 +73,7 @@ extension FilterError: CustomStringConvertible {
 
     private static func suggestion(_ typed: String, _ candidates: [String]) -> String {
         if let question = NameSuggestion.question(for: typed, among: candidates) { return question }
-        return candidates.isEmpty ? "; it has no settings" : "; there is \(candidates.joined(separator: ", "))"
+        return candidates.isEmpty ? "; it has none at all" : "; available: \(candidates.joined(separator: ", "))"
     }
 
     /// Keeps the text on one line of a log.

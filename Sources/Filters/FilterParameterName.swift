@@ -64,7 +64,7 @@ public struct FilterParameter: Hashable, Sendable {
             "a number from \(FilterValue.text(range.lowerBound)) to \(FilterValue.text(range.upperBound))"
         case .file: "a path"
         case .text: "text with {fields}, \\n between lines"
-        case .color: "a colour's name, #RRGGBB, #RRGGBBAA or none"
+        case .color: "a color name, #RRGGBB, #RRGGBBAA or none"
         case .position: FilterPosition.form
         }
     }

@@ -14,5 +14,5 @@ public struct FilterReading: Hashable, Sendable {
     }
 
     /// For people.
-    public var text: String { "\(filter)" + (isDropped ? " (left out: too slow)" : "") }
+    public var text: String { "\(filter)" + (isDropped ? " (off: too slow)" : "") }
 }

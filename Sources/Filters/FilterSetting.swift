@@ -29,7 +29,7 @@ public struct FilterSetting: Hashable, Sendable {
         guard let value = values[length] else { return }
         throw .unusableValue(
             id, length, value: "\(value)",
-            rule: "at most \(FilterValue.text(room)) beside \(start)=\(self[start] ?? .number(0))")
+            rule: "at most \(FilterValue.text(room)) with \(start)=\(self[start] ?? .number(0))")
     }
 
     /// The present value; `nil` if the parameter has neither a value nor a default.

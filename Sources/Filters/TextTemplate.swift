@@ -129,7 +129,7 @@ extension TextTemplate {
                 place += 1
             case ("{", _):
                 guard let end = scalars[place...].firstIndex(of: "}") else {
-                    throw TextFault(description: "a field closed by }, or {{ for a brace")
+                    throw TextFault(description: "text with each field closed by }, or {{ for a brace")
                 }
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
@@ -156,7 +156,7 @@ extension TextTemplate {
         var conversionCount = 0
         for scalar in word.unicodeScalars {
             guard !scalar.isControl, !isConversion || conversions.contains(scalar) else {
-                throw TextFault(description: "text whose % have a letter of strftime's")
+                throw TextFault(description: "text in which each % precedes one of strftime's letters")
             }
             if isConversion { conversionCount += 1 }
             isConversion = !isConversion && scalar == "%"

@@ -72,7 +72,7 @@ import USBVideo
             }
             #expect(run.controlChanges.isEmpty)
             #expect(try !camera.ask("status").contains("webcam:"))
-            #expect(try camera.ask("controls").contains("torch: missing, \(missing)"))
+            #expect(try camera.ask("controls").contains("torch: unavailable, \(missing)"))
             try camera.end()
         }
     }

@@ -147,7 +147,7 @@ import Testing
             #expect(try camera.ask("torch lve").contains("did you mean live?"))
             #expect(try camera.ask("torch dim") == "error\nusage: torch [off|on|live|auto]\n")
             #expect(try camera.ask("set torch dim") == "error\ntorch takes off, on, live, auto\n")
-            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch is off, on, live, auto, not "))
+            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch must be off, on, live, auto, not "))
             #expect(try camera.ask("filter").hasPrefix("error\nusage: filter NAME KEY=VALUE"))
             let title = Array("filter text text=Caf".utf8)
             // Encoded in Latin-1.

@@ -200,7 +200,7 @@ import Testing
             #expect(try camera.ask("set zoom 2 focus").hasPrefix("error\nusage: set NAME VALUE"))
             #expect(try camera.ask("set zoom 2 focus manual") == "ok\nzoom 2\nfocus manual\n")
             let controls = try camera.ask("controls")
-            #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: missing, it has none\n"))
+            #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: unavailable, it has none\n"))
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
             #expect(try camera.ask("dance").hasPrefix("error\nunknown command \"dance\"; see help"))
@@ -245,7 +245,7 @@ import Testing
                 #expect(json.contains(words), "\(json)")
             }
             #expect(try camera.ask("status").contains("camera:   77 frames, 0 missed"))
-            #expect(try camera.ask("status").contains("\nfilters:  smooth (left out: too slow), text\n"))
+            #expect(try camera.ask("status").contains("\nfilters:  smooth (off: too slow), text\n"))
             // The next stream starts without it.
             run.end(nil)
             try camera.waitUntil { try camera.ask("quality").contains("not live") }

@@ -30,7 +30,7 @@ import Testing
         try look()
         try camera.waitUntil { idle.openings == 2 && idle.isOpen }
         idle.events.send(.controls(Self.statuses()))
-        try camera.waitUntil { try camera.ask("controls").contains("zoom: missing, it has none") }
+        try camera.waitUntil { try camera.ask("controls").contains("zoom: unavailable, it has none") }
     }
 
     private func goLive() throws -> ScriptedStreams.Run {
@@ -67,8 +67,8 @@ import Testing
             try startLooking()
             for (command, answer) in [
                 ("set brightness 3", "error\nbrightness is -1 to 1, not \"3\"\n"),
-                ("set zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
-                ("set brightness 0.1 zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
+                ("set zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
+                ("set brightness 0.1 zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
                 ("set fps 15", "error\nnot live; device.json says what a stream starts with\n"),
                 ("set microphone-gain 3", "error\nnot live; device.json says what a stream starts with\n"),
             ] {
@@ -80,7 +80,8 @@ import Testing
             try report(.connected(.high), until: "nobody looks")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5").contains("not live"))
-            #expect(try camera.ask("controls").contains("brightness: missing, it is known while the stream is live"))
+            #expect(
+                try camera.ask("controls").contains("brightness: unavailable, it is known while the stream is live"))
             try camera.end()
         }
     }

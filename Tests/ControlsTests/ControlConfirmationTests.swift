@@ -101,6 +101,6 @@ import Testing
         let time = ControlStatus(ControlOffer(.exposureTime, range: 1...66), wished: nil, report: report)
         #expect("\(time)" == "exposure-time auto (1 to 66 ms, auto; now 10 ms)")
         let lens = ControlStatus(ControlOffer(.lens, isMissing: "it is fixed"), wished: .number(2), report: report)
-        #expect("\(lens)" == "lens: missing, it is fixed" && lens.value == nil)
+        #expect("\(lens)" == "lens: unavailable, it is fixed" && lens.value == nil)
     }
 }

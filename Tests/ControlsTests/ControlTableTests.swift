@@ -87,11 +87,11 @@ import Testing
     }
 
     @Test func otherValuesAreRefusedWithTheAlternatives() throws {
-        #expect(try refusal("focus", "continuous") == #"focus is auto, manual, not "continuous""#)
-        #expect(try refusal("lens", "16") == #"lens is 0 to 15 dioptres, not "16""#)
+        #expect(try refusal("focus", "continuous") == #"focus must be auto, manual, not "continuous""#)
+        #expect(try refusal("lens", "16") == #"lens must be 0 to 15 dioptres, not "16""#)
         #expect(try refusal("white-balance", "9000K")?.contains("2500 to 8000K") == true)
         #expect(try refusal("white-balance", "0.01/1") != nil)
-        #expect(try refusal("zoom", "2") == "zoom is missing: there is none; there is focus, lens, white-balance")
+        #expect(try refusal("zoom", "2") == "zoom is unavailable: there is none; available: focus, lens, white-balance")
     }
 
     @Test func allControlsAreMissingWithoutACamera() {

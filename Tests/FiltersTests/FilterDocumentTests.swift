@@ -8,7 +8,7 @@ import Testing
     private static let rows = FilterDescription.all.flatMap { row in
         ["| `\(row.name)` | | | | \(row.summary) |"]
             + row.parameters.map { parameter in
-                let standard = parameter.standard.map { "`\($0)`" } ?? parameter.absence ?? "has to be there"
+                let standard = parameter.standard.map { "`\($0)`" } ?? parameter.absence ?? "required"
                 return "| | `\(parameter.name)` | \(parameter.form) | \(standard) | \(parameter.summary) |"
             }
     }

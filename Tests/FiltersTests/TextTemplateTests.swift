@@ -27,11 +27,13 @@ import Testing
     func fieldsAreFilledIn(text: String, expected: String) throws { #expect(try expanded(text) == expected) }
 
     @Test(arguments: [
-        ("{tiem}", "text with the fields {time}"), ("{", "a field closed by }, or {{ for a brace"),
+        ("{tiem}", "text with the fields {time}"), ("{", "text with each field closed by }, or {{ for a brace"),
         ("{}", "text with the fields {time}, {date}, {name}, {bitrate}, {quality}, {frame}"),
         ("{%}", "text with the fields {time}, {date}, {name}, {bitrate}, {quality}, {frame}"),
-        ("{%9999d}", "text whose % have a letter of strftime's"), ("{%n}", "text whose % have a letter of strftime's"),
-        ("{%Ec}", "text whose % have a letter of strftime's"), ("a\u{7}b", "text without control characters"),
+        ("{%9999d}", "text in which each % precedes one of strftime's letters"),
+        ("{%n}", "text in which each % precedes one of strftime's letters"),
+        ("{%Ec}", "text in which each % precedes one of strftime's letters"),
+        ("a\u{7}b", "text without control characters"),
         ("a\tb", "text without control characters"), ("a\u{85}b", "text without control characters"),
         (String(repeating: "x", count: 257), "at most 256 characters"),
         (String(repeating: "x", count: 10_000), "at most 256 characters"),

@@ -109,7 +109,7 @@ def test_two_filters_of_one_name_are_refused(children):
         TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--filter", "text,text=AAA", "--filter", "text,text=BBB",
     ])  # fmt: skip
     assert run.child.returncode == 2
-    assert "--filter: filter text is there twice; several are named text, text2 and so on, up to text9" in run.stderr
+    assert "--filter: filter text is given more than once; name several text, text2 and so on, up to text9" in run.stderr
 
 
 def test_a_broken_look_is_refused_with_its_line(children, tmp_path):
