@@ -186,7 +186,7 @@ struct PiliStreamTests {
                 "8:35: hosts.publish.rtmp: must be only a host, without rtmp:// or a path; for example: \"rtmp\": \"publish.example.com\"",
                 "8:61: hosts.publish.rtmps: warning: is unknown and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
-                "10:3: warning: unknown key; it is ignored",
+                "10:3: warning: unknown key, ignored",
             ])
     }
 
@@ -237,7 +237,7 @@ struct PiliStreamTests {
         #expect(try faults("7") == ["2:\(column) hosts.\(name) must be an object in curly brackets, is a number"])
         #expect(
             try faults(#"{"hush": {}, "hls": "h"}"#) == [
-                "2:\(column + 9) hosts.\(name) must hold text in double quotes only, here is an object"
+                "2:\(column + 9) hosts.\(name) must contain only text in double quotes, contains an object"
             ])
         #expect(try faults(#"{"rtmp": "a", "hls": null}"#) == [])
         let garbage = (0..<10_000).map { "\"\($0)\": 0" }.joined(separator: ",")

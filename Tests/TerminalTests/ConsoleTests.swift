@@ -132,7 +132,7 @@ struct ConsoleTests {
         (descriptors.events, descriptors.log) = (terminal.terminal, terminal.terminal)
         let console = try Console(eventStyle: .text, descriptors: descriptors)
         defer { withExtendedLifetime(terminal) { console.finishWriting() } }
-        console.note("the network link is down; waiting for it to return")
+        console.note("the link to the network is down; the stream waits for its return")
         let lines = terminal.takeText(until: "return\r\n").split(separator: "\r\n").map(String.init)
         #expect(
             lines.map { String($0.dropFirst(9)) } == [

@@ -155,7 +155,7 @@ struct LiveViewTests {
         let beside = terminal.takeText(until: "> mut\r\n")
         // Ten lines up, cleared, the event, and the redrawn view.
         #expect(beside.hasPrefix("\u{1B}[10A\r\u{1B}[J"), "\(beside)")
-        let event = try #require(beside.range("the link to the network is down"))
+        let event = try #require(beside.range("the network link is down"))
         let badge = try #require(beside.range("LIVE"))
         #expect(event < badge)
 
