@@ -104,13 +104,13 @@ public struct ConfigurationTransaction: Sendable {
     }
 
     private mutating func commit() -> Action {
-        guard let noted else { return .refuse("nothing to commit; use begin to open a transaction") }
+        guard let noted else { return .refuse("nothing to commit; begin opens a transaction") }
         self.noted = nil
         return .command(.apply(noted))
     }
 
     private mutating func cancel() -> Action {
-        guard let noted else { return .refuse("nothing to cancel; use begin to open a transaction") }
+        guard let noted else { return .refuse("nothing to cancel; begin opens a transaction") }
         self.noted = nil
         return .answer([noted.count == 1 ? "1 change discarded" : "\(noted.count) changes discarded"])
     }
