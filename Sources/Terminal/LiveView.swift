@@ -62,7 +62,7 @@ struct LiveView {
         }
         return [
             line("bitrate", sent.total), line("target ", snapshot.point.mediaBitrate),
-            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  never full so far",
+            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  not saturated yet",
         ]
     }
 

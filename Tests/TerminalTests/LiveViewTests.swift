@@ -43,7 +43,7 @@ struct LiveViewTests {
         #expect(lines[2].hasPrefix("  video     29.5 fps") && lines[2].hasSuffix(" of 30"))
         #expect(lines[3].hasPrefix("  bitrate    512 kbit/s"))
         #expect(lines[4].hasPrefix("  target     528 kbit/s"))
-        #expect(lines[5] == "  link         ? kbit/s  never full so far")
+        #expect(lines[5] == "  link         ? kbit/s  not saturated yet")
         #expect(lines[6].hasPrefix("  buffer    0.50 s"))
         #expect(lines[7] == "  frames   90 sent, 3 skipped by the encoder, 2 dropped, 1 decimated")
         #expect(lines[8] == "  camera   95 frames, 0 missed, 0 repeated, 0 decoded, 0 converted")
