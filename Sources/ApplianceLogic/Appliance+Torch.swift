@@ -2,7 +2,7 @@ import Media
 import StreamLogic
 
 extension Appliance {
-    /// Holds until the files say something else.
+    /// Applies until the files set another mode.
     public mutating func torchRequested(_ mode: Torch.Mode) -> [Action] {
         torch.mode = mode
         return updated()
@@ -10,7 +10,7 @@ extension Appliance {
 
     public mutating func torchToggled() -> [Action] { torchRequested(isTorchLit ? .off : .on) }
 
-    /// Lights the torch for a snapshot, or lets it be again as it was.
+    /// Lights the torch for a snapshot, or returns to its previous state.
     public mutating func flashRequested(_ isFlashing: Bool) -> [Action] {
         torch.isFlashing = isFlashing
         return updated()
@@ -22,6 +22,6 @@ extension Appliance {
     }
 
     public var torchMode: Torch.Mode { torch.mode }
-    /// Whether a snapshot wants the torch; `nil` when nothing is live that would show it.
+    /// Whether a snapshot needs the torch; `nil` if nothing live measures the brightness.
     public var isDark: Bool? { torch.isDark }
 }

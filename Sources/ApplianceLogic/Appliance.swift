@@ -3,27 +3,27 @@ import StreamLogic
 
 /// Decides what the device does: when it streams, what it shows, when it powers off.
 ///
-/// It keeps facts (network, faults, the stream's state) and what the person wants, and derives the
-/// rest, so that events may come in any order.
+/// It stores facts (network, faults, the stream's state) and what the person wants, and derives everything else, so
+/// events may arrive in any order.
 public struct Appliance: Sendable {
     /// A stream stops within a second; a power-off waits no longer than this for it.
     private static let shutdownTimeout: Duration = .seconds(2)
 
     public private(set) var state = ApplianceState.boot
-    /// Everything that is wrong now, most severe kinds first.
+    /// All present faults, most severe kinds first.
     public var faults: [ApplianceFault] { faultBook.current.sorted() }
     public private(set) var faultBook = FaultBook()
     private var isLoaded = false
     private var isLoading = false
     /// The files changed again while they were being read.
     private var isLoadStale = false
-    /// Whether a stream is wished for, whatever stands in its way now.
+    /// Whether a stream is wanted, even while something prevents it.
     public private(set) var wantsStream = false
     var torch = Torch()
     public private(set) var isTorchLit = false
     private var stream = StreamState.unknown
     private var isDegraded = false
-    /// For as long as the stream is wanted, also when it starts again meanwhile: nothing but a person ends a pause.
+    /// Kept as long as the stream is wanted, even across restarts: only a person ends a pause.
     public private(set) var isPaused = false
     private var webcam = WebcamUse.none
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
@@ -31,10 +31,10 @@ public struct Appliance: Sendable {
     private var needsClock = false
     private var clock: ClockWait
 
-    /// - Parameter awaitsClock: the clock is not set yet, and `clockSet` will be reported.
+    /// - Parameter awaitsClock: the clock is not set yet, and `clockSet` will be called.
     public init(awaitsClock: Bool = false) { clock = ClockWait(isAwaited: awaitsClock) }
 
-    // MARK: What people ask for
+    // MARK: Requests by people
 
     public mutating func shortPressed(now: MediaTimestamp) -> [Action] {
         wantsStream ? stopRequested(now: now) : startRequested(now: now)
@@ -49,7 +49,7 @@ public struct Appliance: Sendable {
         wantsStream = true
         faultBook.serverForgiven()
         guard isLoaded else { return actions + updated() }
-        // One that is just ending starts again after its end.
+        // A stream that is ending starts again after its end.
         return actions + (streamIsRunning ? [.startStream] : startingIfWanted(now: now)) + updated()
     }
 
@@ -67,7 +67,7 @@ public struct Appliance: Sendable {
         return [.stopStream] + updated() + [.setTimer(now + Self.shutdownTimeout)]
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// The files were read, at boot or after `loadConfiguration`.
     public mutating func configurationLoaded(_ configuration: Configuration, now: MediaTimestamp) -> [Action] {
@@ -91,10 +91,10 @@ public struct Appliance: Sendable {
             if !streamIsRunning {
                 actions += startingIfWanted(now: now)
             } else if faultBook.current.contains(.streamFile) {
-                // There is nowhere to send to any more; the wish stays for when the file is right.
+                // There is nowhere to send to any more. The stream stays wanted until the file is right.
                 actions.append(.stopStream)
             } else if stream == .disconnecting {
-                // Stopped by a fault that is gone already; the start follows the end.
+                // It was stopped by a fault that is already gone; the start follows the end.
                 actions.append(.startStream)
             } else if configuration.needsRestart {
                 actions.append(.restartStream)
@@ -127,12 +127,12 @@ public struct Appliance: Sendable {
     public mutating func clockSet(now: MediaTimestamp) -> [Action] {
         let wasWaiting = isWaitingForClock
         clock.ended()
-        // What is shown stays: the stream reports that it connects.
+        // The display stays as it is: the stream will report that it is connecting.
         return wasWaiting ? startingIfWanted(now: now) : []
     }
 
-    /// Something was found wrong, or right again. What heals starts a stream that is wanted and does not run, whichever
-    /// fault had ended it.
+    /// A fault appeared or was repaired. Any repair starts a stream that is wanted and not running, whichever fault had
+    /// ended it.
     public mutating func faultsChanged(now: MediaTimestamp, _ change: (inout FaultBook) -> Void) -> [Action] {
         let before = faultBook.current
         change(&faultBook)
@@ -146,20 +146,20 @@ public struct Appliance: Sendable {
         return faultsChanged(now: now) { $0.mediaForgiven() }
     }
 
-    /// - Returns: what people are to learn of faults; `nil` when nothing has changed.
+    /// - Returns: the faults to report; `nil` if nothing has changed.
     public mutating func takeFaultNews(placing place: (FaultBook.Failure) -> FileFault) -> FaultBook.News? {
         faultBook.takeNews(placing: place)
     }
 
     /// `startStream` is done.
-    /// - Parameter isQueued: another one is just ending, and the start follows its end.
+    /// - Parameter isQueued: another stream is ending, and this one starts after its end.
     public mutating func streamStarted(isQueued: Bool, now: MediaTimestamp) -> [Action] {
         faultBook.streamStarted()
         return isQueued ? updated() : streamStateChanged(to: .connecting, now: now)
     }
 
     /// The stream's thread has ended.
-    /// - Parameter failure: `nil` when it ended as asked.
+    /// - Parameter failure: `nil` if it ended on request.
     public mutating func streamEnded(_ failure: FaultBook.Failure?, now: MediaTimestamp) -> [Action] {
         faultBook.streamEnded()
         guard let failure else {
@@ -169,7 +169,7 @@ public struct Appliance: Sendable {
             return streamStateChanged(to: .disconnected, now: now)
                 + faultsChanged(now: now) { $0.streamFailed(failure, now: now) }
         }
-        // No other attempt: whoever started it sees that the server does not take it.
+        // Do not retry: the person who started it sees that the server does not accept the stream.
         wantsStream = false
         faultBook.streamFailed(failure, now: now)
         return streamStateChanged(to: .error, now: now)
@@ -192,7 +192,7 @@ public struct Appliance: Sendable {
         return updated()
     }
 
-    /// The stream reports that it is paused, or goes on.
+    /// The stream reports that it was paused or resumed.
     public mutating func streamPaused(_ isPaused: Bool, now: MediaTimestamp) -> [Action] {
         self.isPaused = isPaused
         return updated()
@@ -209,11 +209,11 @@ public struct Appliance: Sendable {
         return clockSet(now: now)
     }
 
-    // MARK: Derived
+    // MARK: Derived state
 
     public var isPoweringOff: Bool { powerOff != nil }
 
-    /// Nothing is live, nor wanted, nor under way, for a computer either.
+    /// Nothing is live, wanted or under way, including for a computer.
     public var isIdle: Bool {
         isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil && webcam == .none
     }
@@ -227,7 +227,7 @@ public struct Appliance: Sendable {
 
     private var preventingFault: ApplianceFault? { faults.first(where: \.preventsStreaming) }
 
-    /// Whether a stream that is wanted is held back until the time of day is known.
+    /// Whether a wanted stream waits for the time of day.
     public var isWaitingForClock: Bool { mayStart && needsClock && clock.isAwaited }
 
     private var mayStart: Bool { wantsStream && isLoaded && preventingFault == nil && !streamIsRunning }
@@ -244,7 +244,7 @@ public struct Appliance: Sendable {
         return [.setTimer(nil), .powerOff(powerOff.kind)]
     }
 
-    /// Shows what has changed.
+    /// Shows the changes.
     mutating func updated() -> [Action] {
         var actions: [Action] = []
         let next = derivedState
@@ -260,7 +260,7 @@ public struct Appliance: Sendable {
         return actions
     }
 
-    /// What is live is shown as live whatever else is wrong: that is what a tally light is for.
+    /// A live stream is shown as live whatever else is wrong: that is the purpose of a tally light.
     private var derivedState: ApplianceState {
         if powerOff != nil { return .shutdown }
         switch stream {
@@ -273,7 +273,7 @@ public struct Appliance: Sendable {
         if !isLoaded { return .boot }
         switch webcam {
         case .active: return .webcam
-        // Somebody has to know, whatever is wrong for streams.
+        // A person must see this even while no stream can start.
         case .waiting: return .asked
         case .none, .withoutCamera: break
         }
@@ -281,14 +281,14 @@ public struct Appliance: Sendable {
         return faults.first.map { .fault($0) } ?? .ready
     }
 
-    /// The uplink may be better in a minute, a dead encoder not: it is said first.
+    /// The dead encoder is shown first: the uplink may improve in a minute, the encoder will not.
     private var liveState: ApplianceState {
         if isPaused { return .paused }
         if faultBook.current.contains(.hardwareEncoder) { return .liveInSoftware }
         return isDegraded ? .degraded : .live
     }
 
-    /// Network before server: without the one the other cannot be known.
+    /// Network before server: without a network the server's state is unknown.
     private var connectingState: ApplianceState {
         let faults = faultBook.current
         if faults.contains(.network) { return .fault(.network) }

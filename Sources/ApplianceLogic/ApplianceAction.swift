@@ -9,18 +9,18 @@ extension Appliance {
     public enum Action: Hashable, Sendable {
         case startStream
         case stopStream
-        /// End the stream in order and start it again with the new settings.
+        /// End the stream properly and start it again with the new settings.
         case restartStream
-        /// Read all files again and report `configurationLoaded`.
+        /// Read all files again and call `configurationLoaded`.
         case loadConfiguration
-        /// The state and with it the LED's rhythm.
+        /// Show the state, and with it the LED's pattern.
         case show(ApplianceState)
         case setTorch(isLit: Bool)
-        /// Write down what must survive and end the machine; nothing comes after it.
+        /// Save what must survive and switch off; nothing comes after it.
         case powerOff(PowerOff)
-        /// A start was asked for and cannot be.
+        /// A start was requested but is not possible.
         case refuseStart(ApplianceFault)
-        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        /// Call `timerFired` at this time. Replaces the previous timer; `nil` cancels it.
         case setTimer(MediaTimestamp?)
     }
 }

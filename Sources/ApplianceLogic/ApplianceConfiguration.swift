@@ -1,19 +1,19 @@
 extension Appliance {
-    /// What the files say that matters here.
+    /// The parts of the files that matter to the appliance.
     public struct Configuration: Sendable {
-        /// What the files say wrong.
+        /// Faults in the files.
         public var faults: [FileFault]
-        /// What board.json names and what is not there, or does not work.
+        /// Hardware that board.json names and that is missing or does not work.
         public var hardwareFaults: [FileFault]
-        /// What network.json says of Wi-Fi that does not work.
+        /// Faults in the Wi-Fi settings of network.json.
         public var wirelessFaults: [FileFault]
-        /// What is connected can do without what is wrong with stream.json.
+        /// The live connection can continue despite the faults in stream.json.
         public var isStreamFileTolerated: Bool
         public var startsAtBoot: Bool
         public var torch: Torch.Mode
-        /// A stream that is live has to start anew to follow the change.
+        /// A live stream has to restart to apply the change.
         public var needsRestart: Bool
-        /// The stream is signed or secured, and both need the time of day.
+        /// The stream uses a signature or TLS, and both need the time of day.
         public var needsClock = false
 
         public init(

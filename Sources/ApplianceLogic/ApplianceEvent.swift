@@ -1,6 +1,6 @@
 import StreamLogic
 
-/// Something that the device as a whole reports, beside the events of its stream: docs/reference/events.md.
+/// An event of the device as a whole, in addition to those of its stream: docs/reference/events.md.
 public enum ApplianceEvent: Event {
     /// A line for people that has no event of its own.
     case message(String)
@@ -9,7 +9,7 @@ public enum ApplianceEvent: Event {
     case faultFound(String)
     /// - Parameter reason: why, and how often it has happened lately.
     case machineRestarting(reason: String)
-    /// A follower did not read in time, and this many events were dropped.
+    /// A follower did not read in time, so this many events were dropped.
     case eventsDropped(count: Int)
 
     public var code: EventCode? { if case .machineRestarting = self { .machineRestarting } else { nil } }
@@ -31,7 +31,7 @@ public enum ApplianceEvent: Event {
             state.name + (state.fault.map { ": \($0.meaning) (\($0.blinkCount) blinks)" } ?? "")
         case .faultFound(let line): "fault: \(line)"
         case .machineRestarting(let reason): "\(name) (\(EventCode.machineRestarting.rawValue)): \(reason)"
-        case .eventsDropped(let count): "\(count) events dropped: this connection was not read in time"
+        case .eventsDropped(let count): "\(count) events dropped: this connection was read too slowly"
         }
     }
 

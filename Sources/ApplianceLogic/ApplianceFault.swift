@@ -1,31 +1,29 @@
 import StreamLogic
 
-/// The kinds of things that can be wrong with the device, as the LED counts them out.
+/// The kinds of faults of the device, by the LED's blink count.
 public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     /// `stream.json` is missing or wrong.
     case streamFile = 2
-    /// `device.json` or `network.json` is wrong, and defaults are used; or an image or table that a file names is.
+    /// `device.json` or `network.json` is wrong and defaults are used, or an image or table named in a file is wrong.
     case settings = 3
     case camera = 4
     case microphone = 5
-    /// No network.
     case network = 6
-    /// The server refused the stream, or could not be reached; it may be tried on.
+    /// The server refused the stream or could not be reached. Attempts may continue.
     case server = 7
     case encoder = 8
-    /// `board.json`, GPIO lines, the card: what the image or the hardware got wrong.
+    /// `board.json`, GPIO lines, the card: faults of the image or the hardware.
     case board = 9
-    /// The hardware encoder is dead until the machine restarts; software stands in for it.
+    /// The hardware encoder is dead until the machine restarts; the software encoder replaces it.
     case hardwareEncoder = 10
 
-    /// What only a stream finds out, and what may pass by itself.
+    /// Faults that only a stream can detect, and that may pass without repair.
     static let media: Set<ApplianceFault> = [.camera, .microphone, .encoder]
 
-    /// How often the LED blinks in a row. Nothing blinks once: single blinks are other rhythms.
+    /// How often the LED blinks in a row. No fault blinks once: single blinks have other meanings.
     public var blinkCount: Int { rawValue }
 
-    /// Whether nothing can be streamed while it lasts. Without a network a start is still taken: the
-    /// network may come.
+    /// Whether it prevents all streaming. Without a network a start is still accepted, since the network may come up.
     public var preventsStreaming: Bool {
         switch self {
         case .streamFile, .camera, .encoder: true
@@ -43,8 +41,8 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
         case .network: "no network"
         case .server: "the server refused the stream or cannot be reached"
         case .encoder: "no video encoder works"
-        case .board: "the board's description or hardware is at fault"
-        case .hardwareEncoder: "the hardware encoder is dead until the machine restarts, software encodes"
+        case .board: "the board's description or hardware is faulty"
+        case .hardwareEncoder: "the hardware encoder is dead until the machine restarts; encoding in software"
         }
     }
 
@@ -52,7 +50,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
 }
 
 extension ApplianceFault {
-    /// What the LED shows for a source that was lost.
+    /// The LED's fault for a lost source.
     public init(lost track: StreamTrack) {
         switch track {
         case .video: self = .camera
@@ -60,7 +58,7 @@ extension ApplianceFault {
         }
     }
 
-    /// What the LED shows for a stream that failed.
+    /// The LED's fault for a failed stream.
     public init(_ failure: StreamFailure) {
         switch failure.code {
         case .cameraUnavailable, .captureRestartFailed: self = .camera

@@ -1,22 +1,21 @@
-/// What the device as a whole is doing, for LED, console and status.
+/// The state of the device as a whole, for LED, console and status.
 public enum ApplianceState: Hashable, Sendable {
     case boot
     /// Reading new configuration.
     case updating
-    /// Nothing can be streamed, or the last stream ended by it.
+    /// Nothing can be streamed, or the last stream ended with this fault.
     case fault(ApplianceFault)
     case ready
-    /// No stream; a program on a computer has the camera's frames.
+    /// No stream; a program on a computer receives the camera's frames.
     case webcam
-    /// No stream; a program on a computer waits until somebody at the camera agrees.
+    /// No stream; a program on a computer waits until a person at the camera agrees.
     case asked
     case connecting
     case live
-    /// Live with the quality lowered.
     case degraded
     /// Live without the hardware encoder, which is dead until the machine restarts.
     case liveInSoftware
-    /// Live with a still and silence.
+    /// Live with a still frame and silence.
     case paused
     case reconnecting
     case stopping
@@ -51,7 +50,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .ready: .heartbeat
         case .asked: .flicker
         case .connecting: .fast
-        // Somebody sees what the camera sees: that is what a tally light is for.
+        // Someone can see the camera's frames, which is what a tally light shows.
         case .live, .webcam: .steady
         case .degraded: .gaps
         case .liveInSoftware: .doubleGaps

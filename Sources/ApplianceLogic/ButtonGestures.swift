@@ -1,60 +1,60 @@
 import Media
 
-/// Tells presses of one button apart: short, twice in a row, long, and far too long.
+/// Distinguishes presses of one button: short, double, long, and too long.
 ///
-/// An edge is answered at once, and the contact may then bounce for `debounce` without being looked at. Released within
-/// `debounce`: noise. A button that is down when the device starts counts from its release on.
+/// An edge is handled at once; for `debounce` after it, the contact may bounce and is ignored. A release within
+/// `debounce` is noise. A button that is down when the device starts counts from its release on.
 ///
-/// Where a double press means something, a short press counts when no second one has followed within `doublePressWindow`;
-/// elsewhere on its release.
+/// If double presses are used, a short press counts when no second one follows within `doublePressWindow`; otherwise on
+/// its release.
 public struct ButtonGestures: Sendable {
     public enum Action: Hashable, Sendable {
-        /// Down: let the person see that it was noticed.
+        /// Down: show the person that the press was detected.
         case acknowledgePress
-        /// Held for `longPress`: let the person see that releasing now powers off.
+        /// Held for `longPress`: show the person that releasing it now powers the device off.
         case acknowledgeLongPress
-        /// It was none: a disturbance, or held so long that nobody means it. Releasing does nothing.
+        /// Not a press: noise, or held too long to be meant. Releasing it does nothing.
         case forgetPress
         case shortPress
         case doublePress
         case longPress
-        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        /// Call `timerFired` at this time. Replaces the previous timer; `nil` cancels it.
         case setTimer(MediaTimestamp?)
     }
 
     /// Contacts of push buttons bounce for a few milliseconds, bad ones for 20.
     public static let debounce: Duration = .milliseconds(30)
     public static let longPress: Duration = .seconds(3)
-    /// What lies on the button, or a button that is stuck, must not power the device off.
+    /// A button that is stuck, or has something lying on it, must not power the device off.
     public static let forgottenPress: Duration = .seconds(10)
-    /// From the release of one press to the next press, for both to be one double press.
+    /// Longest time from the release of one press to the next press of a double press.
     public static let doublePressWindow: Duration = .milliseconds(300)
 
     private enum State {
         case up
-        /// Down since before it could be meant, or for too long.
+        /// Down since before the start, or for too long.
         case ignored
         case down(since: MediaTimestamp)
         case longDown(since: MediaTimestamp)
     }
 
     private var state: State
-    /// The line's last level, bounces included.
+    /// The line's last level, including bounces.
     private var level: Bool
     private var settledAt: MediaTimestamp?
-    /// When a short press was released that a second one may follow.
+    /// When a short press was released that may become a double press.
     private var firstRelease: MediaTimestamp?
-    /// Whether two short presses in a row mean something of their own.
+    /// Whether double presses are used.
     public var hearsDoublePress: Bool
 
-    /// - Parameter isPressed: what the line says at the start.
+    /// - Parameter isPressed: the line's level at the start.
     public init(isPressed: Bool, hearsDoublePress: Bool = false) {
         level = isPressed
         state = isPressed ? .ignored : .up
         self.hearsDoublePress = hearsDoublePress
     }
 
-    /// The line changed. Times must not fall.
+    /// The line changed. Times must not decrease.
     public mutating func levelChanged(isPressed: Bool, now: MediaTimestamp) -> [Action] {
         level = isPressed
         if let settledAt, now < settledAt { return [] }
@@ -74,7 +74,7 @@ public struct ButtonGestures: Sendable {
         switch state {
         case .down(let since) where now - since >= Self.longPress:
             state = .longDown(since: since)
-            // Whoever holds the button after a short press wants what holding it does.
+            // Holding the button after a short press means a long press.
             firstRelease = nil
             actions.append(.acknowledgeLongPress)
         case .longDown(let since) where now - since >= Self.forgottenPress:
@@ -85,7 +85,7 @@ public struct ButtonGestures: Sendable {
         return actions + [.setTimer(nextDeadline)]
     }
 
-    /// Brings the state in line with the level.
+    /// Updates the state to match the level.
     private mutating func followed(now: MediaTimestamp) -> [Action] {
         switch (state, level) {
         case (.up, true):
@@ -102,7 +102,7 @@ public struct ButtonGestures: Sendable {
         }
     }
 
-    /// The time held decides, also where a busy program let the timers come late.
+    /// The time held decides, even if a busy program handled the timers late.
     private mutating func released(held: Duration, now: MediaTimestamp) -> [Action] {
         state = .up
         settledAt = now + Self.debounce
@@ -116,7 +116,7 @@ public struct ButtonGestures: Sendable {
         return []
     }
 
-    /// A short press that no second one has followed in time.
+    /// A short press that was not followed by a second one in time.
     private mutating func singlePress(now: MediaTimestamp) -> [Action] {
         guard case .up = state, let deadline = doublePressDeadline, deadline <= now else { return [] }
         firstRelease = nil

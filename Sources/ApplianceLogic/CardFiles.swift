@@ -1,11 +1,11 @@
 import Media
 
-/// Decides when a partition of the card is written: at once when there is something new, one write at a time, and less
-/// and less often while writing fails. A card that is full or dying is not to be worn out.
+/// Decides when to write to a partition of the card: at once when there is something new, one write at a time, and less
+/// and less often while writes fail. A full or dying card must not be worn out.
 public struct CardFiles: Sendable {
     public struct File: Hashable, Sendable {
         public let name: String
-        /// `nil` removes it.
+        /// `nil` removes the file.
         public let contents: [UInt8]?
 
         public init(name: String, contents: [UInt8]?) {
@@ -15,42 +15,42 @@ public struct CardFiles: Sendable {
     }
 
     public enum Action: Hashable, Sendable {
-        /// In this order, for there may be room for the first one only. It is answered by `written`.
+        /// Write in this order, since there may be room for the first file only. Answered by `written`.
         case write([File])
     }
 
-    /// Between attempts that fail: doubled from the first to the last.
+    /// Pauses after failed attempts, doubled from the first to the last.
     public static let pauses = Duration.seconds(2)...Duration.seconds(300)
-    /// Whatever comes and goes: so many writes in a row, and one in each interval after that.
+    /// Limit of all writes, whatever their reason: this many in a row, then one in each interval.
     public static let writesInARow = 60
     public static let interval = Duration.seconds(60)
 
-    /// What matters most.
+    /// The most important file.
     private let first: String
-    /// What is not on the card yet, as far as is known.
+    /// Changes that are not known to be on the card yet.
     private var waiting: [String: [UInt8]?] = [:]
     private var underWay: [File]?
     private var pause = pauses.lowerBound
     private var nextAttempt = MediaTimestamp.zero
-    /// When all of the writes in a row would be allowed again.
+    /// When the full number of writes in a row would be allowed again.
     private var allowance = MediaTimestamp.zero
-    /// Why the last write failed; `nil` when it did not.
+    /// Why the last write failed; `nil` if it succeeded.
     public private(set) var failure: String?
 
-    /// - Parameter first: the name of the file that is written before others.
+    /// - Parameter first: name of the file to write before the others.
     public init(first: String) { self.first = first }
 
-    /// A file is to be so from now on; `nil` removes it.
+    /// The file must have these contents from now on; `nil` removes it.
     public mutating func contentsChanged(of name: String, to contents: [UInt8]?, now: MediaTimestamp) -> [Action] {
         if waiting[name] != .some(contents) {
             waiting.updateValue(contents, forKey: name)
-            // What is new is worth an attempt. While all of them fail, the pauses go on growing.
+            // New contents are worth an attempt. While all attempts fail, the pauses keep growing.
             nextAttempt = min(nextAttempt, now)
         }
         return timePassed(now: now)
     }
 
-    /// Some time has passed: to be called every few seconds.
+    /// To be called every few seconds.
     public mutating func timePassed(now: MediaTimestamp) -> [Action] {
         guard isDue(now: now) else { return [] }
         allowance = max(allowance, now) + Self.interval
@@ -60,7 +60,7 @@ public struct CardFiles: Sendable {
         return [.write(files)]
     }
 
-    /// The power is about to go: what waits is tried now, however often there was a write, or how lately one has failed.
+    /// The power is about to go: write what is waiting now, however many writes there were or failed lately.
     public mutating func endNeared(now: MediaTimestamp) -> [Action] {
         allowance = .zero
         nextAttempt = min(nextAttempt, now)
@@ -69,8 +69,8 @@ public struct CardFiles: Sendable {
 
     /// The answer to `write`.
     /// - Parameters:
-    ///   - failed: the names of those that are not as they were to be.
-    ///   - failure: why; `nil` when nothing has failed.
+    ///   - failed: names of the files that were not written.
+    ///   - failure: why; `nil` if none failed.
     public mutating func written(failed: Set<String>, failure: String?, now: MediaTimestamp) -> [Action] {
         for file in underWay ?? [] where !failed.contains(file.name) && waiting[file.name] == .some(file.contents) {
             waiting.removeValue(forKey: file.name)
@@ -87,7 +87,7 @@ public struct CardFiles: Sendable {
         return timePassed(now: now)
     }
 
-    /// Whether a write is under way, or would be if there was time for it.
+    /// Whether a write is under way, or would be if there were time.
     public func isBusy(now: MediaTimestamp) -> Bool { underWay != nil || isDue(now: now) }
 
     private func isDue(now: MediaTimestamp) -> Bool {
@@ -96,19 +96,19 @@ public struct CardFiles: Sendable {
     }
 }
 
-/// Watches that the card answers. Nobody waits for it, and so nobody else would see it.
+/// Checks that the card responds. No thread waits for the card, so this is the only way to find out.
 public struct CardWatch: Sendable {
-    /// Slow cards make one wait for many seconds; what has not answered for so long is broken.
+    /// Slow cards can take many seconds; one that does not respond for this long is broken.
     public static let patience = Duration.seconds(60)
 
-    /// When the jobs were given that are not answered yet, in their order.
+    /// When the unanswered jobs were submitted, in order.
     private var times: [MediaTimestamp] = []
 
     public init() {}
 
     public mutating func jobGiven(now: MediaTimestamp) { times.append(now) }
 
-    /// The oldest job was answered. The next one starts now.
+    /// The oldest job was answered, and the next one starts.
     public mutating func jobAnswered(now: MediaTimestamp) {
         if !times.isEmpty { times.removeFirst() }
         if !times.isEmpty { times[0] = max(times[0], now) }
@@ -116,10 +116,10 @@ public struct CardWatch: Sendable {
 
     public var isIdle: Bool { times.isEmpty }
 
-    /// What is to be reported; `nil` while the card answers.
+    /// The failure to report; `nil` while the card responds.
     public func failure(now: MediaTimestamp) -> String? {
         guard let first = times.first, now - first > Self.patience else { return nil }
-        return "the card has not answered for more than \(Int(Self.patience.inSeconds)) s; what is live goes on; "
-            + "switch off when that is over, and try another card"
+        return "the card has not responded for more than \(Int(Self.patience.inSeconds)) s; a live stream continues; "
+            + "switch off after it ends and try another card"
     }
 }

@@ -1,11 +1,11 @@
 import Media
 
-/// Holds a stream's start back until the time of day is known.
+/// Delays a stream's start until the time of day is known.
 ///
-/// Boards have no clock of their own, and signatures and certificates need one. A time server that does not answer must
-/// not keep anybody from streaming: after a while the last nonce and the image's date have to do.
+/// Boards have no clock of their own, but signatures and certificates need one. A time server that does not answer must
+/// not prevent streaming, so after a timeout the last nonce and the image's date are used.
 struct ClockWait: Sendable {
-    /// From the moment in which a stream is wanted and there is a network.
+    /// Counted from when a stream is wanted and there is a network.
     static let timeout: Duration = .seconds(20)
 
     private(set) var isAwaited: Bool
@@ -13,7 +13,7 @@ struct ClockWait: Sendable {
 
     init(isAwaited: Bool) { self.isAwaited = isAwaited }
 
-    /// A stream is wanted; the first of several wishes counts.
+    /// A stream is wanted. Repeated calls do not extend the wait.
     mutating func started(networkIsUp: Bool, now: MediaTimestamp) {
         if networkIsUp, deadline == nil { deadline = now + Self.timeout }
     }

@@ -1,14 +1,14 @@
 import Media
 
-/// The last events as lines of text, and when they are worth a write to the card. What is tried again and again is
-/// counted where it was reported first, so that it neither pushes everything else out nor wears the card.
+/// The last events as lines of text, and when to write them to the card. Repeated events are counted in their first
+/// line, so that they neither push out the others nor wear out the card.
 public struct EventLog: Sendable {
     public static let capacity = 200
     /// In characters.
     public static let longestLine = 240
-    /// What comes again so soon is counted.
+    /// Events that repeat within this time are counted.
     public static let repeatWindow = Duration.seconds(600)
-    /// Between two writes that nothing urges.
+    /// Time between two writes that are not urgent.
     public static let writeInterval = Duration.seconds(600)
 
     private struct Entry: Sendable {
@@ -27,14 +27,14 @@ public struct EventLog: Sendable {
 
     private let before: [String]
     private var entries: [Entry] = []
-    /// What a person has done starts a new one.
+    /// Incremented by each action of a person.
     private var chapter = 0
-    /// Something is not written that is worth it.
+    /// Something worth writing has not been written.
     private var hasNews = false
     private var hasRepeats = false
     private var lastWrite: MediaTimestamp
 
-    /// - Parameter before: the lines of the program's earlier runs.
+    /// - Parameter before: lines from the program's earlier runs.
     public init(before: [String], now: MediaTimestamp) {
         self.before = before.suffix(Self.capacity).map { String($0.prefix(Self.longestLine)) }
         lastWrite = now
@@ -45,7 +45,7 @@ public struct EventLog: Sendable {
     public var text: [UInt8] { Array((lines.joined(separator: "\n") + "\n").utf8) }
 
     /// - Parameters:
-    ///   - text: without secrets, one line.
+    ///   - text: one line without secrets.
     ///   - stamp: the time for people.
     public mutating func happened(_ text: String, stamp: String, now: MediaTimestamp) {
         let known = entries.lastIndex {
@@ -63,17 +63,17 @@ public struct EventLog: Sendable {
         }
     }
 
-    /// What comes from now on is news even if it came before.
+    /// From now on, events count as new even if they occurred before.
     public mutating func personActed() { chapter += 1 }
 
-    /// - Parameter isUrgent: somebody may want to know about it after a power cut.
-    /// - Returns: what is to be written now, if anything; it counts as written.
+    /// - Parameter isUrgent: it should survive a power cut.
+    /// - Returns: the text to write now, if any. It then counts as written.
     public mutating func takeUnwritten(isUrgent: Bool, now: MediaTimestamp) -> [UInt8]? {
         guard hasNews, isUrgent || now - lastWrite >= Self.writeInterval else { return nil }
         return taken(now: now)
     }
 
-    /// The same at the program's end, with the counts of what was repeated.
+    /// The same at the program's end, including the counts of repeated events.
     public mutating func takeLast(now: MediaTimestamp) -> [UInt8]? {
         hasNews || hasRepeats ? taken(now: now) : nil
     }

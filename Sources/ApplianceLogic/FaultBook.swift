@@ -1,17 +1,17 @@
 import Media
 import StreamLogic
 
-/// Who has found what wrong, in which words, and when it is worth another attempt. The light, the console, the status
-/// and faults.txt all read it here.
+/// All present faults with their texts, and when to retry. The light, the console, the status and faults.txt all read
+/// them here.
 public struct FaultBook: Sendable {
-    /// Why a stream did not come about, or ended.
+    /// Why a stream failed to start, or ended.
     public struct Failure: Hashable, Sendable {
         public let fault: ApplianceFault
         /// For people, without secrets.
         public let text: String
-        /// `nil` for what the list of codes does not have.
+        /// `nil` if the failure has no code.
         public let code: EventCode?
-        /// Where a device was missing, those that there are, as the files name them.
+        /// If a device was missing: the available ones, as named in the files.
         public let choices: [String]
 
         public init(_ fault: ApplianceFault, _ text: String, code: EventCode? = nil, choices: [String] = []) {
@@ -22,60 +22,61 @@ public struct FaultBook: Sendable {
         }
     }
 
-    /// What has changed since it was last asked for.
+    /// Changes since the last call.
     public struct News: Sendable {
         public let report: FaultReport
-        /// The lines of `report` that are new.
+        /// The new lines of `report`.
         public let raised: [String]
     }
 
-    /// A device that a running stream has lost; of microphones there may be several.
+    /// A device that a running stream has lost. There may be several lost microphones.
     private struct Interruption {
         let fault: ApplianceFault
         let source: String
         let text: String
     }
 
-    /// Attempts that fail before the server is said to be at fault.
+    /// Attempts that fail before the server counts as faulty.
     public static let patience = 3
-    /// A camera or encoder that failed is tried again; between, the light has time to count.
+    /// A failed camera or encoder is retried after this time, which is long enough for the light to blink the count.
     public static let retryInterval = Duration.seconds(15)
 
     private var fileFaults: [FileFault] = []
     private var wirelessFaults: [FileFault] = []
     private var hardwareFaults: [FileFault] = []
-    /// A stream that is connected can do without what is wrong with stream.json.
+    /// A connected stream can continue despite the faults in stream.json.
     private var isStreamFileTolerated = false
     private var isNetworkUp = true
-    /// Why no commands can be taken.
+    /// Why commands cannot be received.
     private var programFailure: String?
-    /// The program dies of its stream, which nobody has started again since.
+    /// Streaming keeps crashing the program, and it has not been started by a person since.
     private var crash: String?
     public private(set) var cardFailures: [String] = []
     /// Why the hardware encoder is dead, and what helps.
     public private(set) var deadEncoder: String?
-    /// Why camera, microphone, encoder or server failed last, as long as that counts.
+    /// The last failures of camera, microphone, encoder or server that still count.
     private var failures: [ApplianceFault: Failure] = [:]
-    /// Those of `failures` that are tried again: the light shows them no more, faults.txt keeps them until the outcome
-    /// is known, for the card is not to be written twice for each attempt.
+    /// Failures that are being retried. The light no longer shows them, but faults.txt keeps them until the outcome is
+    /// known, so that the card is not written twice for each attempt.
     private var forgiven: Set<ApplianceFault> = []
-    /// Cameras and microphones that a running stream has lost, and waits for.
+    /// Cameras and microphones that a running stream has lost and waits for.
     private var interruptions: [Interruption] = []
-    /// Failures in a row of a stream that has not been up yet.
+    /// Consecutive failures of a stream that has not been live yet.
     private var vainAttempts = 0
     private var hasBeenUp = false
-    /// When what failed for a camera, microphone or encoder is to be tried again.
+    /// When to retry after a failure of a camera, microphone or encoder.
     public private(set) var retryTime: MediaTimestamp?
-    /// What faults.txt says; `nil` while it may still be of the last time, before the files were mended elsewhere.
+    /// The contents of faults.txt; `nil` while unknown: the file may be from the last run, before the faults were
+    /// repaired elsewhere.
     private var reported: FaultReport?
 
     public init() {}
 
-    /// What the light counts out, and what decides whether a stream can be.
+    /// The faults that the light shows and that decide whether a stream can start.
     public var current: Set<ApplianceFault> {
         var current = Set((fileFaults + hardwareFaults).filter { !$0.fault.isWarning }.map(\.kind))
         if isStreamFileTolerated { current.remove(.streamFile) }
-        // Out of reach is no fault beside a cable.
+        // An unreachable Wi-Fi network does not count as a fault: there may be a cable.
         if wirelessFaults.contains(where: { $0.kind == .settings }) { current.insert(.settings) }
         if !isNetworkUp { current.insert(.network) }
         if programFailure != nil || crash != nil || !cardFailures.isEmpty { current.insert(.board) }
@@ -84,12 +85,11 @@ public struct FaultBook: Sendable {
     }
 }
 
-// What is found.
+// Detected faults.
 extension FaultBook {
     /// - Parameters:
-    ///   - isTolerated: what is connected can do without what is wrong with stream.json.
-    ///   - isOther: stream.json or device.json has changed. Whatever the server disliked, or was not found, may be what
-    ///     was changed.
+    ///   - isTolerated: the live connection can continue despite the faults in stream.json.
+    ///   - isOther: stream.json or device.json has changed. The change may have repaired a refusal or a missing device.
     public mutating func filesRead(_ faults: [FileFault], isTolerated: Bool = false, isOther: Bool) {
         fileFaults = faults
         isStreamFileTolerated = isTolerated
@@ -99,8 +99,8 @@ extension FaultBook {
     }
 
     /// - Parameters:
-    ///   - hardware: what board.json names and what is not there, or does not work.
-    ///   - program: why no commands can be taken.
+    ///   - hardware: hardware that board.json names and that is missing or does not work.
+    ///   - program: why commands cannot be received.
     public mutating func boardChecked(hardware: [FileFault], program: String?, card: [String]) {
         hardwareFaults = hardware
         programFailure = program
@@ -113,22 +113,23 @@ extension FaultBook {
 
     public mutating func networkChanged(isUp: Bool) { isNetworkUp = isUp }
 
-    /// - Parameter text: `nil` when it works, or is not wanted.
+    /// - Parameter text: `nil` if it works or is not wanted.
     public mutating func hardwareEncoderChecked(_ text: String?) { deadEncoder = text }
 
-    /// The program has died of its stream too often, which stands.
+    /// Streaming has crashed the program too often; it stays off.
     public mutating func streamStands(_ text: String) { crash = text }
 
     // MARK: The stream
 
-    /// One starts. What becomes of it is the answer.
+    /// A stream starts; its result replaces the earlier faults.
     public mutating func streamStarted() {
         crash = nil
         removeFailure(.server)
     }
 
-    /// A server that a start does not reach is a mistake more often than bad luck: it is reported and counted out while
-    /// the attempts go on. A stream that was up shows that it reconnects, and without a network nobody knows.
+    /// If a new stream does not reach the server, the cause is more often a mistake than bad luck: the fault is
+    /// reported and shown while the attempts continue. A stream that was live shows that it is reconnecting, and
+    /// without a network the server's state is unknown.
     public mutating func attemptFailed(_ failure: ConnectionFailure, at stage: StreamEvent.RetryStage) {
         guard stage != .close, !hasBeenUp, isNetworkUp else { return }
         vainAttempts += 1
@@ -136,7 +137,7 @@ extension FaultBook {
         add(Failure(.server, failure.text, code: EventCode(rawValue: failure.code)))
     }
 
-    /// It is live: nothing that failed before counts.
+    /// Live: earlier failures no longer count.
     public mutating func streamConnected() {
         failures = [:]
         forgiven = []
@@ -144,10 +145,10 @@ extension FaultBook {
         hasBeenUp = true
     }
 
-    /// A camera or microphone that was lost while the stream goes on, or has come back.
+    /// A camera or microphone was lost during the stream, or has returned.
     public mutating func sourceChanged(_ event: SourceEvent) {
         switch event {
-        // What was lost reports its return itself.
+        // A lost source reports its return separately.
         case .started: break
         case .interrupted(let track, let source, _):
             let fault = ApplianceFault(lost: track)
@@ -158,8 +159,8 @@ extension FaultBook {
         }
     }
 
-    /// Its thread has ended; `streamFailed` or `streamStopped` says how. The next stream finds out what is there by then,
-    /// and what this one did not find wrong is right.
+    /// The stream's thread has ended; `streamFailed` or `streamStopped` follows. The next stream checks the devices
+    /// again, and those that this one did not complain about are fine.
     public mutating func streamEnded() {
         interruptions = []
         vainAttempts = 0
@@ -173,21 +174,21 @@ extension FaultBook {
         if failure.fault != .server { retryTime = now + Self.retryInterval }
     }
 
-    /// Stopped by the person, who knows.
+    /// Stopped by a person, who knows the state.
     public mutating func streamStopped() {
         removeFailure(.server)
         isStreamFileTolerated = false
     }
 
-    // MARK: Another attempt
+    // MARK: Retries
 
     /// A camera, microphone or encoder that failed may work now.
     public mutating func mediaForgiven() { forgiven.formUnion(failures.keys.filter(ApplianceFault.media.contains)) }
 
-    /// The person has seen it and tries again.
+    /// The person has seen the fault and tries again.
     public mutating func serverForgiven() { if failures[.server] != nil { forgiven.insert(.server) } }
 
-    /// - Returns: whether `retryTime` has come; once.
+    /// - Returns: whether `retryTime` has come. True only once.
     public mutating func takeRetry(now: MediaTimestamp) -> Bool {
         guard let retryTime, retryTime <= now else { return false }
         self.retryTime = nil
@@ -205,13 +206,14 @@ extension FaultBook {
     }
 }
 
-// What is reported.
+// Reports.
 extension FaultBook {
-    /// What the console and the status say, a line each: as of the last news, and the card, which cannot be written to.
+    /// The lines for console and status, as of the last report, plus the faults of the card, which cannot be written to
+    /// it.
     public var lines: [String] { (reported?.lines ?? []) + cardFailures }
 
-    /// - Parameter place: where a file can mend a failure.
-    /// - Returns: what faults.txt is to say from now on; `nil` when that has not changed.
+    /// - Parameter place: finds the place in a file where a failure can be repaired.
+    /// - Returns: the new contents of faults.txt; `nil` if unchanged.
     public mutating func takeNews(placing place: (Failure) -> FileFault) -> News? {
         var report = FaultReport()
         report.files = fileFaults + wirelessFaults + hardwareFaults

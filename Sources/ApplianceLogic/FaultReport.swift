@@ -1,6 +1,6 @@
 import Settings
 
-/// Everything that is wrong now, from whatever part, as the console, the status and faults.txt tell it.
+/// All present faults of all parts, for the console, the status and faults.txt.
 public struct FaultReport: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public let fault: ApplianceFault
@@ -8,21 +8,20 @@ public struct FaultReport: Hashable, Sendable {
         public let text: String
     }
 
-    /// Those that a file has, or can mend, with their places.
+    /// Faults in a file, or that a file can repair, with their places.
     public internal(set) var files: [FileFault] = []
-    /// Those that no file has to do with.
+    /// Faults that are unrelated to any file.
     public internal(set) var others: [Entry] = []
 
-    /// One line each.
     public var lines: [String] {
         files.map { "\($0.file):\($0.fault)" } + others.map(\.text)
     }
 
-    /// What faults.txt says; `nil` when nothing is wrong.
+    /// The contents of faults.txt; `nil` without faults.
     public var text: [UInt8]? {
         guard !files.isEmpty || !others.isEmpty else { return nil }
-        var text = "Tallycam has found these faults. The number of blinks is the light's, for the first of them.\n"
-        text += "This file goes away when nothing is wrong any more.\n"
+        var text = "Tallycam found these faults. The light blinks for the first of them.\n"
+        text += "This file disappears once all faults are repaired.\n"
         for kind in ApplianceFault.allCases {
             for fault in files where fault.kind == kind && !fault.fault.isWarning { text += Self.section(fault) }
             for entry in others where entry.fault == kind {
@@ -30,7 +29,7 @@ public struct FaultReport: Hashable, Sendable {
             }
         }
         for fault in files where fault.fault.isWarning { text += Self.section(fault) }
-        // Windows' editor, too.
+        // CR LF, so that every editor of Windows can show it.
         return Array(text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8)
     }
 

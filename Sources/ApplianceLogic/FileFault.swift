@@ -1,8 +1,8 @@
 import Settings
 
-/// A fault that one of the files on the boot partition has, or that it can mend.
+/// A fault in a file on the boot partition, or one that such a file can repair.
 public struct FileFault: Hashable, Sendable {
-    /// What the light counts out for it.
+    /// The fault that the light shows.
     public let kind: ApplianceFault
     public let file: String
     public let fault: DescriptionFault

@@ -1,18 +1,18 @@
 import Media
 
-/// Whether the hardware encoder's firmware is dead, as a stream has found out, and when the machine is to restart because
-/// of it: nothing else brings it back, and nothing that is live may pay for that.
+/// Whether a stream found the hardware encoder's firmware dead, and when to restart the machine for it. Only a restart
+/// revives the firmware, but it must never interrupt a live stream.
 ///
-/// It outlives the stream. What is known is of this run of the machine; after the next start everything is well.
+/// This state outlives the stream, but not this run of the machine: after a restart the encoder is assumed to work.
 public struct HardwareEncoderHealth: Hashable, Sendable {
-    /// Who stops a stream may want the next one at once: the machine stays for so long.
+    /// How long to wait when idle: a person who stops a stream may want to start the next one at once.
     private let idleTime: Duration
-    /// After a restart that could not be counted.
+    /// Wait after a restart that could not be counted.
     private static let pause = Duration.seconds(600)
 
-    /// Why it is dead, as it was reported first; `nil` while nobody knows of it.
+    /// The first reported reason; `nil` while the encoder is not known to be dead.
     public private(set) var deathReason: String?
-    /// A status has said that it encodes, and nothing has happened to encoders since.
+    /// A status said that it encodes, and the encoders have not changed since.
     private var isSeenAtWork = false
     private var idleSince: MediaTimestamp?
     private var earliestRestart: MediaTimestamp?
@@ -21,31 +21,31 @@ public struct HardwareEncoderHealth: Hashable, Sendable {
 
     public var isDead: Bool { deathReason != nil }
 
-    /// It opens no more. Each stream of this run of the machine may find that anew.
+    /// It cannot be opened any more. Each stream of this run may find that again.
     public mutating func died(reason: String) {
         deathReason = deathReason ?? reason
         isSeenAtWork = false
     }
 
-    /// The stream has ended, or has taken another encoder or the same one again.
+    /// The stream has ended, switched to another encoder, or reopened the same one.
     public mutating func encoderChanged() { isSeenAtWork = false }
 
-    /// A status report: one that has just been opened may be silent yet, and what came before it is software's. So two
-    /// in a row tell that it gives frames.
+    /// A status report. An encoder that was just opened may still be silent, and earlier frames came from software. Two
+    /// reports in a row therefore prove that it works.
     public mutating func statusReported(isHardware: Bool, givesFrames: Bool) {
         if isHardware, isSeenAtWork, givesFrames { deathReason = nil }
         isSeenAtWork = isHardware
     }
 
-    /// The board's description says by now that software is wanted.
+    /// The board's description now asks for software.
     public mutating func hardwareUnwanted() { deathReason = nil }
 
     /// To be called every few seconds.
     /// - Parameters:
-    ///   - isIdle: nothing is live, nor wanted.
-    ///   - isAllowed: the board's description lets the machine restart itself for this.
-    /// - Returns: whether a restart is to be asked for now. `restartRefused` when it is not done.
-    ///   How often at most is `RestartLimit`'s.
+    ///   - isIdle: nothing is live or wanted.
+    ///   - isAllowed: the board's description allows the machine to restart for this.
+    /// - Returns: whether to request a restart now. Call `restartRefused` if the request is refused. `RestartLimit`
+    ///   limits how often it happens.
     public mutating func wantsRestart(isIdle: Bool, isAllowed: Bool, now: MediaTimestamp) -> Bool {
         guard isDead, isIdle, isAllowed else {
             idleSince = nil
@@ -56,7 +56,7 @@ public struct HardwareEncoderHealth: Hashable, Sendable {
         return now - since >= idleTime && now >= earliestRestart ?? now
     }
 
-    /// - Parameter time: when it may be asked for again; `nil` after a while.
+    /// - Parameter time: when to ask again; `nil` for the default pause.
     public mutating func restartRefused(until time: MediaTimestamp? = nil, now: MediaTimestamp) {
         earliestRestart = time ?? now + Self.pause
     }

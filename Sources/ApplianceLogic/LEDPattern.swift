@@ -1,13 +1,12 @@
 import Media
 
-/// A rhythm of one LED: light and dark in turn, starting with light.
+/// A pattern of one LED: alternately lit and dark, starting lit.
 ///
-/// The rhythms differ in what can be seen without colour: steady, even and slow, even and fast,
-/// short flashes in the dark, a flicker, short gaps in the light, and counts.
+/// The patterns differ in ways that are visible without color: steady, even and slow, even and fast, short flashes, a
+/// flicker, short gaps, and counts.
 public struct LEDPattern: Hashable, Sendable {
-    /// Light, dark, light, dark, ...; one single step means steady.
+    /// Lit, dark, lit, dark, ...; empty for a steady LED.
     public let steps: [Duration]
-    /// Whether it starts with light.
     public let startsLit: Bool
 
     private init(_ milliseconds: [Int], startsLit: Bool = true) {
@@ -24,31 +23,31 @@ public struct LEDPattern: Hashable, Sendable {
     public static let fast = LEDPattern([125, 125])
     /// Ready: a short flash now and then.
     public static let heartbeat = LEDPattern([80, 2920])
-    /// A press is wanted: a flicker that is too fast to be counted, and a pause, as a telephone rings.
+    /// A press is wanted: a flicker too fast to count, then a pause, like a ringing telephone.
     public static let flicker = LEDPattern([50, 50, 50, 50, 50, 50, 50, 1150])
-    /// Live with the quality lowered: light with short gaps.
+    /// Live with lowered quality: lit with short gaps.
     public static let gaps = LEDPattern([900, 100])
-    /// Live without the hardware encoder: light with two short gaps.
+    /// Live without the hardware encoder: lit with two short gaps.
     public static let doubleGaps = LEDPattern([700, 100, 100, 100])
-    /// Paused: nobody sees the camera, so it is dark for most of the time, with light that is too long for a flash.
+    /// Paused: the camera is not visible, so the LED is dark most of the time, and lit for too long to be a flash.
     public static let longDark = LEDPattern([1000, 2000])
     /// Reconnecting: three short, one long.
     public static let shortShortShortLong = LEDPattern([100, 100, 100, 100, 100, 100, 700, 300])
-    /// Stopping and shutting down: long light, long dark.
+    /// Stopping and shutting down: long lit, short dark.
     public static let verySlow = LEDPattern([1500, 500])
     /// Reading new configuration: two short, one long.
     public static let shortShortLong = LEDPattern([100, 100, 100, 100, 500, 300])
 
-    /// So many blinks, then a pause that is long enough to start counting anew.
+    /// This many blinks, then a pause long enough to mark the start of the next count.
     public static func count(_ number: Int) -> LEDPattern {
         let blinks = Array(repeating: [250, 250], count: max(number, 1)).flatMap { $0 }
         return LEDPattern(blinks.dropLast() + [1500])
     }
 
-    /// The time of one round; zero for a steady one.
+    /// Duration of one cycle; zero for a steady pattern.
     public var period: Duration { steps.reduce(.zero, +) }
 
-    /// Whether it is lit `offset` after its start, and when after its start that changes next.
+    /// Whether it is lit `offset` after its start, and the offset of the next change.
     func phase(at offset: Duration) -> (isLit: Bool, nextChange: Duration?) {
         guard period > .zero, offset >= .zero else { return (startsLit, nil) }
         let rounds = offset.wholeNanoseconds / period.wholeNanoseconds
@@ -61,21 +60,21 @@ public struct LEDPattern: Hashable, Sendable {
     }
 }
 
-/// Drives one LED: a rhythm that lasts, and short answers to the button over it.
+/// Drives one LED: a lasting pattern, and short responses to the button on top of it.
 public struct LEDSequencer: Sendable {
     public enum Action: Hashable, Sendable {
         case setLED(isLit: Bool)
-        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        /// Call `timerFired` at this time. Replaces the previous timer; `nil` cancels it.
         case setTimer(MediaTimestamp?)
     }
 
-    /// A flash that answers the button.
+    /// A short response to the button.
     public enum Answer: Sendable {
-        /// The press was noticed: the LED turns over for a moment.
+        /// The press was detected: the LED inverts for a moment.
         case press
         /// The long press was reached: three quick blinks.
         case longPress
-        /// A double press: two blinks that are twice as long.
+        /// A double press: two blinks, twice as long.
         case doublePress
     }
 
@@ -87,7 +86,7 @@ public struct LEDSequencer: Sendable {
 
     public init() {}
 
-    /// From now on this rhythm, from its start; the one that is shown already goes on undisturbed.
+    /// Starts this pattern; if it is already shown, it continues undisturbed.
     public mutating func patternChanged(to pattern: LEDPattern, now: MediaTimestamp) -> [Action] {
         guard pattern != self.pattern || isLit == nil else { return [] }
         self.pattern = pattern

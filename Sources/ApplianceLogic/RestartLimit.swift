@@ -1,18 +1,20 @@
 import Media
 
-/// How often the machine may restart itself because nothing else helps: a few times an hour, so that a fault that a
-/// restart does not mend ends in a machine that stands and says what is wrong.
+/// Limits how often the machine may restart itself when nothing else helps: a few times an hour. If restarts do not
+/// cure the fault, the machine finally stays on and reports it.
 ///
-/// An hour is one of running: a board without a real-time clock knows no other. What is saved is how long before the
-/// saving each restart was; time that passed without a saving or without power counts as none, which errs to fewer.
+/// The hour counts running time, since a board without a real-time clock knows no other. Saved are the ages of the
+/// restarts at the time of saving. Time that passed unsaved or without power is not counted, which only makes restarts
+/// rarer.
 public struct RestartLimit: Hashable, Sendable {
     public enum Reason: CaseIterable, Sendable {
-        /// Every encoder has failed, the software's too.
+        /// Every encoder has failed, including the software encoder.
         case everyEncoder
-        /// The hardware encoder is dead; streams do without it.
+        /// The hardware encoder is dead; streams work without it.
         case hardwareEncoder
 
-        /// So many within `window`, with those for other reasons: what one restart has not mended, the next does not.
+        /// The most restarts within `window`, counting those for other reasons as well: if one restart did not cure the
+        /// fault, the next one will not.
         public var most: Int {
             switch self {
             case .everyEncoder: 3
@@ -24,13 +26,13 @@ public struct RestartLimit: Hashable, Sendable {
         public var frequency: String { "\(most == 1 ? "once" : "\(most) times") \(RestartLimit.withinWindow)" }
     }
 
-    /// What becomes of the stream after the machine's start.
+    /// What the stream does after the machine's start.
     public enum StreamAfterwards: String, Sendable {
-        /// It was wanted when the machine restarted itself, and starts again.
+        /// It was wanted when the machine restarted itself, so it starts again.
         case resumes = "resume"
-        /// Nothing was wanted when the machine restarted itself, which must not start anything: not even at boot.
+        /// No stream was wanted when the machine restarted itself, so nothing may start, not even at boot.
         case staysOff = "off"
-        /// The machine's start was a person's, or was taken up already.
+        /// A person started the machine, or the restart has already been handled.
         case asEver = "none"
     }
 
@@ -39,12 +41,12 @@ public struct RestartLimit: Hashable, Sendable {
     public static let withinWindow = "within \(window.inWords)"
     private static let mostOfAll = Reason.allCases.map(\.most).max() ?? 0
 
-    /// Of all restarts, the earliest first.
+    /// All restarts, earliest first.
     private var times: [MediaTimestamp]
     public private(set) var streamAfterwards: StreamAfterwards
 
     /// - Parameters:
-    ///   - text: what `savedText` gave before the machine's last start; `nil` or garbage when there was nothing.
+    ///   - text: `savedText` from before the machine's last start; `nil` or garbage if there was none.
     ///   - now: time since the machine's start.
     public init(savedText text: String?, now: MediaTimestamp) {
         let words = (text ?? "").split { $0 == " " || $0 == "\n" }
@@ -53,9 +55,9 @@ public struct RestartLimit: Hashable, Sendable {
         times = ages.suffix(Self.mostOfAll).map { now - .seconds($0) }.sorted()
     }
 
-    /// Nothing but a restart helps.
-    /// - Parameter resumesStream: whether a stream is to start again after it; nothing starts otherwise.
-    /// - Returns: whether it may be done. The state is to be saved before that, or it must not be done.
+    /// Only a restart can help.
+    /// - Parameter resumesStream: whether a stream starts again afterwards; otherwise nothing starts.
+    /// - Returns: whether to restart. The state must be saved first, otherwise the restart must not happen.
     public mutating func restartWanted(for reason: Reason, resumesStream: Bool, now: MediaTimestamp) -> Bool {
         guard earliest(for: reason, now: now) <= now else { return false }
         times.removeAll { now - $0 >= Self.window }
@@ -64,16 +66,16 @@ public struct RestartLimit: Hashable, Sendable {
         return true
     }
 
-    /// When the machine may restart for this reason: now, or later.
+    /// The earliest time at which the machine may restart for this reason.
     public func earliest(for reason: Reason, now: MediaTimestamp) -> MediaTimestamp {
         let recent = times.filter { now - $0 < Self.window }
         return recent.count < reason.most ? now : recent[recent.count - reason.most] + Self.window
     }
 
-    /// The start after the restart has been taken up.
+    /// The start after the restart has been handled.
     public mutating func startTaken() { streamAfterwards = .asEver }
 
-    /// How many of them are within the window.
+    /// Number of restarts within the window.
     public func count(now: MediaTimestamp) -> Int { times.count { now - $0 < Self.window } }
 
     public func savedText(now: MediaTimestamp) -> String {

@@ -1,5 +1,5 @@
-/// The snapshots that the camera keeps, by the names of the files in their folder: the newest ones, up to a number and a size.
-/// Files with other names are somebody else's and left alone.
+/// The snapshots kept by the camera: the newest ones, up to a number and a total size. Files with other names in the
+/// folder are not the camera's and are left alone.
 public struct SnapshotFolder: Sendable {
     public struct Limits: Hashable, Sendable {
         public var count: Int
@@ -23,13 +23,13 @@ public struct SnapshotFolder: Sendable {
 
     private static let prefix = "snapshot-"
     private static let suffix = ".jpg"
-    /// With zeros before it, so that names sort as the snapshots were taken.
+    /// Padded with zeros, so that sorting by name sorts by age.
     private static let digitCount = 6
 
-    /// The oldest first. A clock that nobody has set yet would mix them up: they are numbered.
+    /// Oldest first. The files are numbered because dates could be wrong before the clock is set.
     private let files: [(number: Int, file: File)]
 
-    /// - Parameter files: all that are in the folder.
+    /// - Parameter files: all files in the folder.
     public init(_ files: [File]) {
         self.files = files.compactMap { file in Self.number(of: file.name).map { ($0, file) } }
             .sorted { $0.number < $1.number }
@@ -43,20 +43,20 @@ public struct SnapshotFolder: Sendable {
         return Int(String(Substring(digits)))
     }
 
-    /// Of the next snapshot.
+    /// Name of the next snapshot's file.
     public var nextName: String {
         let digits = "\((files.last?.number ?? 0) + 1)"
         return Self.prefix + String(repeating: "0", count: max(0, Self.digitCount - digits.utf8.count)) + digits
             + Self.suffix
     }
 
-    /// What the files of these names take together.
+    /// Total size of the files with these names.
     public func byteCount(of names: [String]) -> Int {
         let names = Set(names)
         return files.reduce(0) { $0 + (names.contains($1.file.name) ? $1.file.byteCount : 0) }
     }
 
-    /// The files that have to go for the next one, oldest first.
+    /// The files to delete before the next one is written, oldest first.
     public func surplus(before byteCount: Int, limits: Limits) -> [String] {
         var count = files.count + 1
         var sum = files.reduce(byteCount) { $0 + $1.file.byteCount }

@@ -1,22 +1,24 @@
 import Media
 
-/// What a start of the program means, and whether the stream that it found cut off starts again: a program that dies is
-/// started again by init with nobody there to press, and one that dies of its stream must not do so for ever.
+/// Decides what a start of the program means, and whether to resume the stream that was cut off. Init restarts a
+/// program that crashed when no person may be there to press the button, but a stream that keeps crashing it must not
+/// restart forever.
 ///
-/// It is kept where it outlives the program and not the machine: after a power cut no stream starts that nobody wants.
+/// The state is kept where it survives the program but not the machine, so that no unwanted stream starts after a power
+/// cut.
 public struct StreamResumption: Hashable, Sendable {
-    /// So many times within `window`.
+    /// The most resumptions within `window`.
     public static let most = 3
     public static let window = Duration.seconds(600)
 
     public enum Start: Hashable, Sendable {
-        /// The first since the machine's start, or since an end in order.
+        /// The first since the machine's start, or since a proper end.
         case first
-        /// The program has died, and no stream was wanted.
+        /// The program crashed while no stream was wanted.
         case again
-        /// It has died under a stream, which is to go on: restart N within the window.
+        /// The program crashed during a stream, which is resumed: restart N within the window.
         case resumes(Int)
-        /// The same, too often.
+        /// The same, but too often.
         case stands
     }
 
@@ -24,12 +26,12 @@ public struct StreamResumption: Hashable, Sendable {
     private var times: [MediaTimestamp] = []
     private var isKnown = false
     public private(set) var isWanted = false
-    /// It was paused, and nobody has ended the pause: it starts again paused.
+    /// It was paused by a person and resumes paused.
     public private(set) var isPaused = false
 
     /// - Parameters:
-    ///   - text: what `savedText` gave last; `nil` or garbage when there was nothing.
-    ///   - boot: a word that names this run of the machine.
+    ///   - text: the last `savedText`; `nil` or garbage if there was none.
+    ///   - boot: a word that identifies this run of the machine.
     public init(savedText text: String?, boot: String) {
         self.boot = boot
         let words = (text ?? "").split { $0 == " " || $0 == "\n" }
@@ -55,7 +57,7 @@ public struct StreamResumption: Hashable, Sendable {
         return .resumes(times.count)
     }
 
-    /// - Returns: whether that is new, and to be saved.
+    /// - Returns: whether the state changed and must be saved.
     public mutating func wishChanged(to isWanted: Bool, isPaused: Bool = false) -> Bool {
         defer { (self.isWanted, self.isPaused) = (isWanted, isWanted && isPaused) }
         return self.isWanted != isWanted || self.isPaused != (isWanted && isPaused)

@@ -1,7 +1,7 @@
 import Media
 import StreamLogic
 
-/// When the board's flash LED is lit, by what the files say and somebody asks for.
+/// When the board's flash LED is lit, according to the files and to requests.
 public struct Torch: Hashable, Sendable {
     public enum Mode: Hashable, Sendable {
         case off
@@ -12,12 +12,12 @@ public struct Torch: Hashable, Sendable {
     }
 
     var mode = Mode.off
-    /// What the files say; somebody may have asked for another one since.
+    /// The mode in the files; a request may have changed it since.
     private var configuredMode = Mode.off
     private var policy = TorchPolicy()
-    /// As the stream reported it last.
+    /// As last reported by the stream.
     private var brightness: Brightness?
-    /// For a snapshot that is to be taken.
+    /// For a snapshot about to be taken.
     var isFlashing = false
 
     mutating func configured(as mode: Mode) {
@@ -27,7 +27,7 @@ public struct Torch: Hashable, Sendable {
     }
 
     mutating func measured(_ brightness: Brightness, now: MediaTimestamp) {
-        // What shines for a snapshot is not the room's light.
+        // The flash for a snapshot is not the room's light.
         guard !isFlashing else { return }
         self.brightness = brightness
         policy.measured(brightness, now: now)

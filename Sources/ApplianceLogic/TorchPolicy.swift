@@ -1,29 +1,29 @@
 import Media
 import StreamLogic
 
-/// Decides when a torch that follows the light is lit. The torch itself brightens what the camera sees: it goes dark when
-/// it has become much brighter than it was by the torch alone.
+/// Decides when a torch that follows the light is lit. The torch itself brightens the scene, so it goes dark only when
+/// the scene has become much brighter than with the torch alone.
 public struct TorchPolicy: Hashable, Sendable {
-    /// Below `dark` it is lit. It stays so up to `bright`, at the least.
+    /// Below `dark` the torch is lit; it stays lit at least up to `bright`.
     private static let limitsOfLux = (dark: 10.0, bright: 40.0)
     private static let limitsOfLuma = (dark: 40.0, bright: 110.0)
-    /// Brighter than by the torch alone.
+    /// Required brightness relative to the torch alone.
     private static let factor = 2.0
-    /// A hand before the lens, or headlights, are nothing to follow.
+    /// Ignores short changes, such as a hand in front of the lens or headlights.
     private static let patience: Duration = .seconds(1)
-    /// Until exposure has followed the torch.
+    /// Time for the exposure to adapt to the torch.
     private static let settlingTime: Duration = .seconds(2)
 
     public private(set) var isLit = false
     private var litAt: MediaTimestamp?
-    /// What the camera saw when the torch had been lit for a moment.
+    /// Brightness after the torch had been lit for a moment.
     private var byTorch: Double?
-    /// Since when it should be the other way round.
+    /// Since when the opposite state has been due.
     private var doubtedSince: MediaTimestamp?
 
     public init() {}
 
-    /// Whether a snapshot wants more light than there is.
+    /// Whether a snapshot needs more light.
     public static func isDark(_ brightness: Brightness) -> Bool {
         let (level, limits) = Self.level(of: brightness)
         return level < limits.dark
@@ -36,7 +36,7 @@ public struct TorchPolicy: Hashable, Sendable {
         }
     }
 
-    /// - Returns: whether the torch is to be lit from now on.
+    /// - Returns: whether the torch must be lit from now on.
     @discardableResult
     public mutating func measured(_ brightness: Brightness, now: MediaTimestamp) -> Bool {
         let (level, limits) = Self.level(of: brightness)

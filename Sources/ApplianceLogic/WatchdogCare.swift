@@ -1,9 +1,9 @@
 import Media
 
-/// Decides when the hardware watchdog is fed: while nothing hangs.
+/// Decides when to feed the hardware watchdog: as long as no thread hangs.
 public struct WatchdogCare: Sendable {
     public enum Action: Hashable, Sendable {
-        /// Open the device, which starts it. What fails is answered by `deviceFailed`.
+        /// Open the device, which starts it. Failure is answered by `deviceFailed`.
         case arm
         case feed
         /// Stop it and close it.
@@ -11,7 +11,7 @@ public struct WatchdogCare: Sendable {
         case tell(String)
     }
 
-    /// A thread that has been at one piece of work for so long hangs.
+    /// A thread that works on one job for this long counts as hanging.
     public static let patience: Duration = .seconds(8)
 
     private var isArmed = false
@@ -19,16 +19,16 @@ public struct WatchdogCare: Sendable {
 
     public init() {}
 
-    /// The threads were looked at, as every few seconds.
+    /// The threads were checked; to be called every few seconds.
     /// - Parameters:
-    ///   - working: every thread that waits for nothing, and since when.
+    ///   - working: every busy thread, and since when.
     ///   - isWanted: whether the board's description names a watchdog.
     public mutating func threadsChecked(
         working: [(name: String, since: MediaTimestamp)], isWanted: Bool, now: MediaTimestamp
     ) -> [Action] {
-        // One that nobody feeds any more would restart a machine whose description is being mended.
+        // An unfed watchdog would restart the machine while its description is being repaired.
         guard isWanted else { return disarmed() }
-        // What hangs is to end in a restart even if it hung before the watchdog was wanted.
+        // A thread that hangs must end in a restart even if it hung before the watchdog was wanted.
         var actions: [Action] = isArmed ? [] : [.arm]
         isArmed = true
         let hanging = working.filter { now - $0.since > Self.patience }.map(\.name)
@@ -43,10 +43,10 @@ public struct WatchdogCare: Sendable {
         return actions
     }
 
-    /// It is not open, or was lost; the next look tries again.
+    /// The device could not be opened, or was lost; the next check retries.
     public mutating func deviceFailed() { isArmed = false }
 
-    /// The program ends as it was meant to, or no watchdog is wanted any more. Nothing of before counts after it.
+    /// The program ends normally, or the watchdog is no longer wanted. All earlier state is discarded.
     public mutating func disarmed() -> [Action] {
         defer { self = Self() }
         return isArmed ? [.disarm] : []

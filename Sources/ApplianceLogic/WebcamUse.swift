@@ -1,11 +1,11 @@
-/// What a computer wants of the camera at present, as far as it matters to the device.
+/// How a computer uses the camera at present, as far as it matters to the device.
 public enum WebcamUse: Hashable, Sendable {
-    /// No program there looks or records.
+    /// No program there watches or records.
     case none
-    /// One does, and nobody at the camera has agreed yet.
+    /// One wants to, and the person at the camera has not agreed yet.
     case waiting
-    /// One looks, and the camera is away.
+    /// One is watching, and the camera is missing.
     case withoutCamera
-    /// One has frames or audio.
+    /// One receives frames or audio.
     case active
 }

@@ -1,16 +1,16 @@
-/// How the Wi-Fi gets on, from what wpa_supplicant says at its control interface.
+/// The state of the Wi-Fi, from the messages of wpa_supplicant's control interface.
 ///
-/// What stands in the way is reported until the network was joined once. After that a network that is out of reach is
-/// nothing that a person has got wrong.
+/// Problems are reported until the network has been joined once. After that, an unreachable network is not a mistake in
+/// the settings.
 public struct WirelessLink: Hashable, Sendable {
     public enum Problem: Hashable, Sendable {
         /// The network's name as wpa_supplicant writes it, with unusual bytes escaped.
         case wrongPassword(network: String)
-        /// None of the networks is in reach.
+        /// None of the networks is in range.
         case notInReach
     }
 
-    /// Searches without a result, five seconds each, that a slow access point may take.
+    /// Searches of five seconds each that a slow access point may take to appear.
     private static let patience = 3
 
     public private(set) var problem: Problem?

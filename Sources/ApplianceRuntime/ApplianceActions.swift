@@ -5,9 +5,9 @@ import Media
 import Settings
 import StreamLogic
 
-// What the appliance wants done.
+// Carries out the appliance's actions.
 extension ApplianceDevice {
-    /// A power-off waits no longer than this for the card.
+    /// A power-off waits at most this long for the card.
     private static let powerOffTimeout = Duration.seconds(10)
 
     func perform(_ actions: [Appliance.Action]) {
@@ -46,7 +46,7 @@ extension ApplianceDevice {
         powerOff = (kind, now + Self.powerOffTimeout)
     }
 
-    /// What is to be kept is on the card by now, or the card takes too long for it.
+    /// Everything to be kept is on the card now, or the card takes too long.
     func endMachineIfReady(now: MediaTimestamp) {
         guard let powerOff, powerOff.deadline <= now || !card.isBusy(now: now) else { return }
         self.powerOff = nil
@@ -54,16 +54,16 @@ extension ApplianceDevice {
             isOver = true
             return
         }
-        // init ends this program with all others; until then the watchdog is fed.
+        // init ends this program together with all others; until then, the watchdog is fed.
         do { try askInit(toReboot: powerOff.kind == .reboot) } catch { tell("\(error)") }
     }
 
-    /// Takes up what the files say.
+    /// Applies the contents of the files.
     func load(_ next: DescriptionFiles) {
         let now = MonotonicClock.now()
         let previous = files
         files = next
-        // A broken description must not take away the light that says so.
+        // A broken description must not remove the light that reports it.
         if files.board == nil { files.takeBoard(previous.board ?? files.boardOfTheImage) }
         board.boardChanged(to: files.board, now: now)
         board.hearsDoublePress = files.device.doublePress != .none
@@ -77,14 +77,14 @@ extension ApplianceDevice {
         var configuration = Appliance.Configuration(
             faults: files.faults + files.contradictions, hardwareFaults: hardwareFaults,
             wirelessFaults: network.wirelessFaults,
-            // They are for the next connection; this one is not disturbed.
+            // New certificates are for the next connection and do not disturb this one.
             isStreamFileTolerated: stream.isRunning && files.onlyCertificatesAreWrong,
             startsAtBoot: files.device.startAtBoot && supervisor.isBoot, torch: files.device.torch.mode,
             needsRestart: previous.streamText != files.streamText || previous.deviceText != files.deviceText
                 || files.canUseMoreFilters(than: previous))
         configuration.needsClock = files.stream?.needsClock ?? false
         perform(appliance.configurationLoaded(configuration, now: now))
-        // The stream need not start again for it.
+        // The stream does not have to restart for this.
         if files.hasOtherPauseImage(than: previous) { stream.send(.loadPauseImage) }
         watchBrightness()
         reportFaults(now: now)
@@ -92,7 +92,7 @@ extension ApplianceDevice {
 
     private func takeUpNetworkSettings() {
         if hasLoaded { tell("the network's settings have changed") }
-        // The start scripts did it at boot, with the same settings.
+        // At boot, the start scripts have already applied the same settings.
         card.give(.takeUpNetwork(files.network, restarts: hasLoaded), now: MonotonicClock.now())
     }
 

@@ -3,21 +3,21 @@ import Filters
 import Settings
 import StreamLogic
 
-/// A command to the device, whoever gives it.
+/// A command to the device from any source.
 enum ApplianceCommand {
-    /// - Parameter 0: the form to answer in; `nil` for the asker's own.
+    /// - Parameter 0: the form of the answer; `nil` for the asker's own.
     case status(ReaderForm?)
     case start
     case stop
-    /// Let a waiting computer in, or else start or stop the stream.
+    /// Admits a waiting computer, or else starts or stops the stream.
     case press
     case settings
     case quality
     case change(RequestedChanges)
     case filter(FilterChange)
-    /// - Parameter 0: as for `status`.
+    /// - Parameter 0: see `status`.
     case controls(ReaderForm?)
-    /// - Parameter quality: `nil` for the one of device.json.
+    /// - Parameter quality: `nil` for the one in device.json.
     case snapshot(SnapshotPurpose, quality: Int?)
     /// - Parameter 0: `nil` asks whether it is lit.
     case torch(DeviceDescription.Torch?)
@@ -37,12 +37,12 @@ enum ApplianceCommand {
 enum WebcamOrder: String {
     case start
     case stop
-    /// Let the program in that waits for it.
+    /// Admits the program that is waiting.
     case allow
 }
 
 extension ApplianceCommand {
-    /// How the answer is to be read; `nil` for the asker's own form.
+    /// The requested form of the answer; `nil` for the asker's own.
     var form: ReaderForm? {
         switch self {
         case .status(let form), .controls(let form): form
@@ -50,7 +50,7 @@ extension ApplianceCommand {
         }
     }
 
-    /// - Throws: what to answer instead, in words for people.
+    /// - Throws: the answer for people, if the line is not a command.
     init(_ line: String, on surface: CommandSurface) throws {
         guard let typed = try TypedCommand(line, on: surface) else { throw CommandError.unknown("", on: surface) }
         let words = typed.arguments
@@ -78,12 +78,12 @@ extension ApplianceCommand {
         case .reboot: self = .powerOff(.reboot)
         case .powerOff: self = .powerOff(.halt)
         case .help: self = .help
-        // The table gives them to no appliance.
+        // The table of commands does not offer these to an appliance.
         case .openTransaction, .commit, .cancel: throw CommandError.unavailable(typed.name)
         }
     }
 
-    /// - Parameter words: as the table of commands has them.
+    /// - Parameter words: as the table of commands defines them.
     private static func events(_ words: [String]) -> ApplianceCommand {
         guard words.first?.lowercased() == "follow" else { return .events(count: count(words.first)) }
         guard words.dropFirst().first?.lowercased() != "json" else { return .followEvents(.json, count: 0) }

@@ -8,12 +8,12 @@ import Settings
 import StreamLogic
 import Terminal
 
-/// The device: `Appliance` with its files, board and card, and the parts that run stream, webcam and commands. Used from the main
-/// thread.
+/// The device: `Appliance` with its files, board and card, and the parts that run stream, webcam and commands. Used from the
+/// main thread.
 final class ApplianceDevice {
     let settings: ApplianceSettings
     let start: MediaTimestamp
-    /// `nil` when nobody reads standard output.
+    /// `nil` if nobody reads standard output.
     let log: ApplianceLog?
     let card: Card
     let board: BoardDevices
@@ -33,19 +33,19 @@ final class ApplianceDevice {
     var watchdog: WatchdogFeeder
     var applianceTimer: MediaTimestamp?
     var pendingActions: [Appliance.Action] = []
-    /// The machine ends when the card has been written, or then at the latest.
+    /// The machine ends after the card has been written, or at this time at the latest.
     var powerOff: (kind: Appliance.PowerOff, deadline: MediaTimestamp)?
     var isOver = false
     var isEndingMachine = false
 
-    /// - Throws: as `ApplianceRunner.init`.
+    /// - Throws: see `ApplianceRunner.init`.
     init(settings: ApplianceSettings, streams: any StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
         let start = MonotonicClock.now()
         self.start = start
         self.log = log
         self.settings = settings
         self.board = board
-        // Before anything is touched that another one may have in hand.
+        // Do this first, before touching anything that another process may be using.
         control = try ControlSocket(path: settings.socketPath, start: start)
         if !settings.isUnattended { try Self.check(settings, control) }
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
@@ -57,7 +57,7 @@ final class ApplianceDevice {
         appliance = Appliance(awaitsClock: NetworkWatch.isClockAwaited(settings))
     }
 
-    /// - Throws: what somebody who is there can put right at once.
+    /// - Throws: problems that a person at the terminal can fix right away.
     private static func check(_ settings: ApplianceSettings, _ control: ControlSocket) throws(StreamFailure) {
         guard DescriptionFiles.isFolder(settings.bootDirectory) else {
             let fault = isRegularFile(settings.bootDirectory) == nil ? "does not exist" : "is not a folder"
@@ -88,11 +88,11 @@ final class ApplianceDevice {
         commands.timeReached(now: now)
     }
 
-    /// To be called every few seconds.
+    /// Call it every few seconds.
     func tick(now: MediaTimestamp) {
         for text in watchdog.tick(path: files.board?.watchdog, now: now) {
             tell(text)
-            // What the watchdog ends is not asked to save anything.
+            // The watchdog does not ask before it restarts the machine, so save the events now.
             saveEvents(isUrgent: true, now: now)
         }
         network.tick()
@@ -111,11 +111,11 @@ final class ApplianceDevice {
         board.end()
         supervisor.programEnded()
         writeLast(until: MonotonicClock.now() + .seconds(2))
-        // On the way to power-off it stays armed, in case something on that way hangs.
+        // During power-off it stays armed, in case something hangs.
         if !isEndingMachine { watchdog.disarm() }
     }
 
-    /// Lets the card take what is to be kept, for a moment.
+    /// Gives the card a moment to write what is to be kept.
     private func writeLast(until limit: MediaTimestamp) {
         if let text = events.takeLast(now: MonotonicClock.now()) {
             card.write("events", text, to: .state, now: MonotonicClock.now())

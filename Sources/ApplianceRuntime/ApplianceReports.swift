@@ -7,7 +7,7 @@ import StreamLogic
 import Terminal
 import Transport
 
-// Reports from threads, and what they mean for the appliance.
+// Reports from threads, and their consequences for the appliance.
 extension ApplianceDevice {
     func buttonMeant(_ actions: [ButtonGestures.Action]) {
         let now = MonotonicClock.now()
@@ -46,14 +46,14 @@ extension ApplianceDevice {
         }
     }
 
-    /// The button as an asker: the light shows what comes of a press, and the events say why nothing does.
+    /// The button as an asker: the light shows the result, and the events say why nothing happens.
     private func button(onFailure words: String = "") -> CommandAsker {
         CommandAsker(on: .console, seesEvents: true) { [unowned self] answer, _ in
             if case .failed(let reason) = answer { tell(words + reason) }
         }
     }
 
-    /// Somebody has asked for something: what comes from now on is the answer.
+    /// Someone has asked for something: the following events are the answer.
     func personActed() { events.personActed() }
 
     func cardReported(_ report: CardEvent) {
@@ -74,7 +74,7 @@ extension ApplianceDevice {
         }
     }
 
-    /// Hardware that has gone or come back since the files were read.
+    /// Hardware that has disappeared or returned since the files were read.
     func boardChecked(now: MediaTimestamp) {
         let failures = card.failures(now: now)
         for failure in failures where !appliance.faultBook.cardFailures.contains(failure) { tell(failure) }
@@ -84,13 +84,13 @@ extension ApplianceDevice {
 
     // MARK: Reports
 
-    /// Something was found wrong, or right again.
+    /// A fault was found or fixed.
     func faultsChanged(now: MediaTimestamp, _ change: (inout FaultBook) -> Void) {
         perform(appliance.faultsChanged(now: now, change))
         reportFaults(now: now)
     }
 
-    /// Brings faults.txt, console and events up to date with what is wrong.
+    /// Updates faults.txt, console and events with the present faults.
     func reportFaults(now: MediaTimestamp) {
         guard let news = appliance.takeFaultNews(placing: { fileFault(for: $0) }) else { return }
         for line in news.raised { tell(ApplianceEvent.faultFound(line)) }
@@ -105,14 +105,14 @@ extension ApplianceDevice {
         card.write("events", text, to: .state, now: now)
     }
 
-    /// Says something that has no event of its own.
+    /// Reports a message that has no event of its own.
     func tell(_ text: String) { tell(ApplianceEvent.message(text)) }
 
     func tell(_ event: ApplianceEvent) { report(event, line: event.text) }
 
-    /// Reports an event: to people on the console and in the events that are kept, to whoever reads standard output, and
-    /// to the followers on the control socket.
-    /// - Parameter line: for people, without secrets; `nil` for what only programs read.
+    /// Reports an event: to people on the console and in the stored events, to the reader of standard output, and to followers
+    /// on the control socket.
+    /// - Parameter line: for people, without secrets; `nil` if only programs read it.
     func report(_ event: some Event, line: String?) {
         let kept = line.map { events.append($0) }
         if let line { consolePort.console?.print(line) }

@@ -7,14 +7,14 @@ import Media
 import StreamLogic
 import Terminal
 
-/// What the main thread of the appliance waits for.
+/// What the appliance's main thread waits for.
 enum ApplianceWait {
     case signals, board, stream, links, console, supplicant, card, control
 }
 
-/// Polls for the device on the main thread: button, files, network, stream and commands in, and what follows from them done.
+/// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.
 public final class ApplianceRunner {
-    /// How often files, hardware that is missing and the other threads are looked at.
+    /// How often to check files, missing hardware and the other threads.
     private static let tickInterval = Duration.seconds(2)
 
     let device: ApplianceDevice
@@ -22,16 +22,16 @@ public final class ApplianceRunner {
     private var nextTick = MediaTimestamp.zero
 
     /// - Parameters:
-    ///   - streams: starts them.
-    ///   - log: gets the events, too.
-    /// - Throws: when another process runs the appliance already, or the system lacks what each part of it needs. Unless
-    ///   the settings say that it is unattended, also when there is no boot folder or no socket can be made.
+    ///   - streams: starts streams.
+    ///   - log: receives the events too.
+    /// - Throws: if another process already runs the appliance, or the system lacks something essential. Unless the settings
+    ///   say "unattended", also if the boot folder is missing or the socket cannot be created.
     public convenience init(settings: ApplianceSettings, streams: any StreamEngine, log: ApplianceLog?) throws {
         try self.init(settings: settings, streams: streams, board: BoardDevices(), log: log)
     }
 
     init(settings: ApplianceSettings, streams: any StreamEngine, board: BoardDevices, log: ApplianceLog? = nil) throws {
-        // Threads inherit the blocked signals, so this comes before all of them.
+        // Threads inherit the blocked signals, so do this before any of them starts.
         signals = try SignalFD([SIGINT, SIGTERM])
         device = try ApplianceDevice(settings: settings, streams: streams, board: board, log: log)
     }
@@ -60,7 +60,7 @@ public final class ApplianceRunner {
     }
 }
 
-// Each part names what it waits for.
+// Each part adds what it waits for.
 extension ApplianceDevice {
     func join(_ waits: inout PollSet<ApplianceWait>) {
         board.join(&waits)
@@ -74,7 +74,7 @@ extension ApplianceDevice {
         for deadline in [applianceTimer, appliance.faultBook.retryTime, powerOff?.deadline] { waits.wake(at: deadline) }
     }
 
-    /// Takes what has come.
+    /// Handles everything that has arrived.
     func serve(_ waits: PollSet<ApplianceWait>) {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
@@ -85,11 +85,11 @@ extension ApplianceDevice {
         control.serve(now: MonotonicClock.now()) { commands.take($0, from: $1) }
     }
 
-    /// What follows from all that has happened.
+    /// Handles the consequences of this turn's events.
     func turnEnded(now: MediaTimestamp) {
         endMachineIfReady(now: now)
         webcam.timeReached(now: now)
-        // The screen has its words before frames come.
+        // The screen shows its text before frames arrive.
         supervisor.showPage()
         supervisor.feedWhileIdle(now: now)
     }

@@ -6,19 +6,19 @@ import StreamQuality
 import Terminal
 import WebcamService
 
-/// What the device is doing right now. Text for people and JSON for programs are two renderings of this value.
+/// The device's present state. Text for people and JSON for programs are two renderings of this value.
 struct ApplianceStatus {
     let state: ApplianceState
     let isStreamWanted: Bool
     let isPaused: Bool
-    /// Where stream.json sends the stream; `nil` while the file cannot be used.
+    /// The target in stream.json; `nil` while the file is unusable.
     let destination: String?
     let stream: StreamReading
     let quality: QualityReading
     let webcam: WebcamStatus
-    /// `nil` when the kernel does not tell.
+    /// `nil` if the kernel does not tell.
     let network: NetworkReading?
-    /// `nil` while board.json cannot be used.
+    /// `nil` while board.json is unusable.
     let board: String?
     /// Since the program's start.
     let runningTime: Duration
@@ -29,12 +29,12 @@ struct ApplianceStatus {
     /// The stream's last report; empty without a stream.
     struct StreamReading {
         let status: StreamStatus?
-        /// The camera that is on; `nil` where it has no name.
+        /// The active camera; `nil` if it has no name.
         let camera: String?
         let point: OperatingPoint?
     }
 
-    /// The qualities of the present stream or of the next one.
+    /// The qualities of the present or next stream.
     enum QualityReading {
         case sent(OperatingPoint, StreamStatus?)
         case next(start: String, lowest: String, highest: String, dimension: String)
@@ -76,7 +76,7 @@ extension ApplianceStatus {
         return lines
     }
 
-    /// For programs: one object, and its LF.
+    /// For programs: one object followed by LF.
     var jsonLine: [UInt8] {
         var writer = JSONLineWriter()
         return writer.line { object in

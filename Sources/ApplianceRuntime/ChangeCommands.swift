@@ -8,7 +8,7 @@ import StreamLogic
 
 // Commands that change what is captured and sent.
 extension CommandService {
-    /// Passes changes on to the live stream. The stream itself says whether it can make them.
+    /// Passes changes on to the live stream, which itself reports whether it can make them.
     func change(_ requested: RequestedChanges, for asker: CommandAsker) -> CommandAnswer? {
         var changes = requested
         let ofDevice = DeviceChanges(
@@ -20,13 +20,13 @@ extension CommandService {
         return send(changes, with: ofDevice, for: asker)
     }
 
-    /// A computer looks through the camera, and no stream does.
+    /// Whether a computer uses the camera and no stream does.
     private func mayChangeIdle(_ changes: RequestedChanges) -> Bool {
         changes.configuration.isEmpty && changes.controls.allSatisfy(\.name.isOfCamera)
             && device.webcam.idleControls != nil
     }
 
-    /// The camera has it with one of its next frames.
+    /// The camera applies the change with one of its next frames.
     private func changeIdle(_ changes: [ControlChange], with ofDevice: DeviceChanges) -> CommandAnswer {
         do throws(ControlError) {
             try (device.webcam.idleControls ?? []).map(\.offer).check(changes)
@@ -40,11 +40,11 @@ extension CommandService {
         return answer.isGood ? .done(lines) : .failed(lines.joined(separator: "\n"))
     }
 
-    /// The device's changes wait for the stream's answer: a line takes effect as a whole, or not at all.
+    /// The device's changes wait for the stream's answer, because a line takes effect completely or not at all.
     private func send(
         _ changes: RequestedChanges, with ofDevice: DeviceChanges, for asker: CommandAsker
     ) -> CommandAnswer? {
-        // What the computer has moved before is not to take effect after this.
+        // Earlier changes by the computer must not take effect after this.
         device.webcam.applyAllComputersChanges()
         let former = device.webcam.settings(of: changes.controls.map(\.name))
         guard !ofDevice.isEmpty || !former.isEmpty else {
@@ -68,7 +68,7 @@ extension CommandService {
         return answers.allSatisfy(\.isGood) ? .done(lines) : .failed(lines.joined(separator: "\n"))
     }
 
-    /// As `change`.
+    /// See `change`.
     func switchCamera(_ choice: CameraChoice, for asker: CommandAsker) -> CommandAnswer? {
         let names = device.files.device.cameras.map(\.name)
         guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
@@ -79,7 +79,7 @@ extension CommandService {
         return askStream(for: asker, isEvent: true) { .switchCamera(choice, $0) }
     }
 
-    /// As `change`.
+    /// See `change`.
     func filter(_ change: FilterChange, for asker: CommandAsker) -> CommandAnswer? {
         guard device.stream.isRunning else { return Self.notLive }
         return askStream(for: asker, isEvent: true) { .filter(change, $0) }
@@ -96,10 +96,10 @@ extension CommandService {
 
     // MARK: Pause
 
-    /// As `change`. A stream that is away just now, and comes back by itself, comes back so.
+    /// See `change`. If the stream is interrupted at the moment, it will come back in this state.
     func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer? {
         guard device.stream.isRunning else { return pauseNextStream(isPaused) }
-        // It may end before it answers, so a number is needed even where nobody waits.
+        // It may end before it answers, so it needs a number even if nobody waits.
         let id = pending.add(.pause(isPaused), for: asker.seesEvents ? nil : asker, now: MonotonicClock.now())
         guard let id else { return Self.tooMany }
         device.stream.send(.pause(isPaused, id))
@@ -128,7 +128,7 @@ extension CommandService {
     }
 }
 
-/// Light and webcam are not the stream's, nor is mute where there is none.
+/// Light and webcam do not belong to the stream; nor does mute, without a stream.
 struct DeviceChanges {
     let light: ControlValue?
     let isWebcam: Bool?
@@ -136,7 +136,7 @@ struct DeviceChanges {
 
     var isEmpty: Bool { light == nil && isWebcam == nil && isMuted == nil }
 
-    /// - Parameter hasMute: a computer hears the microphones, and no stream does.
+    /// - Parameter hasMute: whether a computer hears the microphones without a stream.
     init(takenFrom changes: inout RequestedChanges, hasMute: Bool) {
         light = changes.take(.torch)
         isWebcam = changes.take(.webcam).map { $0 == .flag(true) }

@@ -2,7 +2,7 @@ import Controls
 import StreamLogic
 import Terminal
 
-/// What a command has led to. Each form that somebody reads is a rendering of it.
+/// The result of a command, which is rendered in several forms.
 enum CommandAnswer {
     case done([String])
     case failed(String)
@@ -10,8 +10,8 @@ enum CommandAnswer {
     case quality(ApplianceStatus.QualityReading)
     case controls([ControlStatus])
     case file([UInt8])
-    /// Events follow, until the asker is gone.
-    /// - Parameter first: what it reads before the first of them.
+    /// Events follow until the asker disconnects.
+    /// - Parameter first: what it reads before the first event.
     case follow(ReaderForm, first: [UInt8])
 
     var isGood: Bool { if case .failed = self { false } else { true } }
@@ -28,7 +28,7 @@ enum CommandAnswer {
         }
     }
 
-    /// Words for people have one form: text.
+    /// Text for people has only one form.
     func content(as form: ReaderForm) -> [UInt8] {
         switch (self, form) {
         case (.file(let bytes), _): bytes

@@ -1,25 +1,25 @@
 import StreamLogic
 
-/// How somebody reads what Tallycam says.
+/// How answers and events are read.
 enum ReaderForm: Hashable {
     /// Lines for people.
     case text
-    /// One JSON value in a line, for programs.
+    /// One JSON value per line, for programs.
     case json
 }
 
-/// Somebody who gives commands: the button, the serial console, a client of the control socket. Anything that can take an answer can
-/// be one. Used from the main thread.
+/// Someone who gives commands: the button, the serial console, a client of the control socket, or anything else that can
+/// receive an answer. Used from the main thread.
 struct CommandAsker {
-    /// The commands that it has, as `help` lists them.
+    /// The commands available to it, as `help` lists them.
     let surface: CommandSurface
-    /// How it reads answers. A command may ask for another form.
+    /// How it reads answers. A command may request another form.
     private(set) var form: ReaderForm
-    /// It sees the events, so a command whose result is an event is answered before that result.
+    /// Whether it sees the events. If so, a command whose result is an event is answered right away.
     let seesEvents: Bool
     private let deliver: (CommandAnswer, ReaderForm) -> Void
 
-    /// - Parameter deliver: takes an answer and the form to write it in. It must not fail: an asker that is gone ignores it.
+    /// - Parameter deliver: takes an answer and its form. It must not fail: an asker that is gone ignores it.
     init(
         on surface: CommandSurface, form: ReaderForm = .text, seesEvents: Bool = false,
         deliver: @escaping (CommandAnswer, ReaderForm) -> Void

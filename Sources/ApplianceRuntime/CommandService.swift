@@ -5,11 +5,11 @@ import Media
 import Settings
 import StreamLogic
 
-/// Where every command goes in, typed, and every answer comes out, whoever asks. Used from the main thread.
+/// Takes every parsed command and gives every answer, whoever asks. Used from the main thread.
 final class CommandService {
     static let tooMany = CommandAnswer.failed("too many commands wait for an answer; try again later")
 
-    /// What the commands are about.
+    /// The device that the commands apply to.
     unowned let device: ApplianceDevice
     var pending = PendingCommands()
 
@@ -23,13 +23,13 @@ final class CommandService {
         }
     }
 
-    /// Answers at once, or when the answer is known.
+    /// Answers right away, or once the answer is known.
     func take(_ command: ApplianceCommand, from asker: CommandAsker) {
         let asker = asker.reading(command.form)
         if let answer = execute(command, for: asker, now: MonotonicClock.now()) { asker.answer(answer) }
     }
 
-    /// - Returns: `nil` for an answer that comes later.
+    /// - Returns: `nil` if the answer comes later.
     private func execute(
         _ command: ApplianceCommand, for asker: CommandAsker, now: MediaTimestamp
     ) -> CommandAnswer? {
@@ -96,13 +96,13 @@ final class CommandService {
     }
 }
 
-// MARK: Answers that come later
+// MARK: Delayed answers
 
 extension CommandService {
-    /// Has the live stream do something, and answers when it has.
+    /// Sends a request to the live stream and answers after it is done.
     /// - Parameters:
-    ///   - isEvent: its result is an event as well.
-    ///   - order: the command with its number; `nil` where nobody waits for the answer.
+    ///   - isEvent: whether the result is also an event.
+    ///   - order: makes the command with its number; `nil` if nobody waits for the answer.
     func askStream(
         for asker: CommandAsker, isEvent: Bool, _ order: (CommandID?) -> PublisherCommand
     ) -> CommandAnswer? {
@@ -124,7 +124,7 @@ extension CommandService {
         switch command.purpose {
         case .changes(let changes, let former): answer(command, outcome, changes, former)
         case .answer, .pause: command.asker?.answer(answer(to: outcome))
-        // The stream is not asked for them under a number.
+        // The stream never gets a number for these.
         case .webcamLook, .webcamStop, .snapshot: break
         }
     }
@@ -138,16 +138,16 @@ extension CommandService {
         }
     }
 
-    /// The stream's part of a line is done, or refused. The device's part has waited for that.
+    /// The stream's part of a line was done or refused. The device's part has waited for that.
     private func answer(
         _ command: PendingCommand, _ outcome: CommandOutcome, _ changes: DeviceChanges, _ former: [ControlChange]
     ) {
         guard case .done(let lines) = outcome else {
-            // The events say why.
+            // The events tell why.
             if !command.watchesEvents { command.asker?.answer(answer(to: outcome)) }
             return
         }
-        // What a person has set since is not put back by what the computer had set before.
+        // The computer's earlier values must not override what a person has set since.
         device.webcam.forget(former)
         guard !changes.isEmpty || !command.watchesEvents else { return }
         let own = perform(changes)
@@ -159,7 +159,7 @@ extension CommandService {
         command.asker?.answer(own.isGood ? .done(all) : .failed(all.joined(separator: "\n")))
     }
 
-    /// - Parameter isFollowed: another stream starts by itself.
+    /// - Parameter isFollowed: whether another stream starts by itself.
     func streamEnded(isFollowed: Bool) {
         let lost = pending.removeAll { purpose in
             switch purpose {

@@ -5,7 +5,7 @@ struct ConsolePort {
     private(set) var console: SerialConsole?
     private(set) var failure: String?
 
-    /// Opens the console, or closes it. Does nothing when it is open already.
+    /// Opens or closes the console. Does nothing if it is already open.
     /// - Parameter path: `nil` for no console.
     mutating func open(_ path: String?) {
         if path == nil { failure = nil }

@@ -23,16 +23,16 @@ extension CommandService {
         return nil
     }
 
-    /// Asks the stream what its camera has, for the computer's dialogue.
+    /// Asks the stream for its camera's controls, for the computer's dialog.
     func lookAtControls() {
         guard device.webcam.isWanted, device.stream.isRunning else { return }
-        // An earlier look has nothing to say that this one does not.
+        // This look replaces an earlier one.
         _ = pending.removeAll { if case .webcamLook = $0 { true } else { false } }
         guard let id = pending.add(.webcamLook, for: nil, now: MonotonicClock.now()) else { return }
         device.stream.send(.listControls(id))
     }
 
-    /// Every control, with what is known from the camera that serves a webcam.
+    /// Every control, with the known state of the camera that serves a webcam.
     private var controlsWithoutStream: [ControlStatus] {
         let known = (device.webcam.idleControls ?? []).filter { $0.offer.name.isOfCamera }
         return ControlName.allCases.map { name in
@@ -41,7 +41,7 @@ extension CommandService {
         }
     }
 
-    /// Light and webcam are the device's, and no camera's.
+    /// Light and webcam belong to the device, not to a camera.
     func withDevice(_ status: ControlStatus) -> ControlStatus {
         let webcam = device.webcam
         switch status.offer.name {

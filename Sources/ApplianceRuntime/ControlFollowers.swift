@@ -5,11 +5,11 @@ import Media
 import StreamLogic
 import Terminal
 
-/// Clients of the control socket that get events as they happen, until they close the connection. Events that a slow
-/// one has no room for are dropped, and it gets their number; the program never waits for it. Used from the main thread.
+/// Clients of the control socket that receive events until they close the connection. Events that do not fit into a slow
+/// client's buffer are dropped and counted for it; the program never waits. Used from the main thread.
 struct ControlFollowers {
     static let limit = 4
-    /// Bytes that wait for one follower, beside those in the kernel's socket buffer.
+    /// Bytes waiting for one follower, in addition to the kernel's socket buffer.
     static let capacity = 64 * 1024
 
     private final class Follower {
@@ -17,7 +17,7 @@ struct ControlFollowers {
         let form: ReaderForm
         var waiting: [UInt8]
         var droppedCount = 0
-        /// It has said all that it will ever say, and reads on, as a script that sends one command does.
+        /// Whether it has closed its sending direction but still reads, like a script that sends one command.
         var isSilent = false
         var isGone = false
 
@@ -28,7 +28,7 @@ struct ControlFollowers {
         }
     }
 
-    /// The program's, from which JSON counts its times.
+    /// The program's start, from which JSON counts times.
     private let start: MediaTimestamp
     private var followers: [Follower] = []
 
@@ -40,14 +40,14 @@ struct ControlFollowers {
 
     var pollEntries: [PollEntry] {
         followers.map { follower in
-            // A closed direction would stay readable for ever. Poll reports a closed connection without being asked.
+            // A closed direction would stay readable forever. Poll always reports a closed connection.
             var interest: PollEvents = follower.isSilent ? [] : .readable
             if !follower.waiting.isEmpty { interest.insert(.writable) }
             return PollEntry(follower.client.connection.rawValue, interest)
         }
     }
 
-    /// - Parameter first: what it is sent before any event.
+    /// - Parameter first: sent to it before any event.
     mutating func add(_ client: ControlServer.Client, _ form: ReaderForm, first: [UInt8]) {
         let follower = Follower(client, form, first: first)
         followers.append(follower)
@@ -56,8 +56,8 @@ struct ControlFollowers {
     }
 
     /// - Parameters:
-    ///   - json: with its LF; for those who read JSON.
-    ///   - line: without its LF; `nil` for what only programs read.
+    ///   - json: with its LF, for those who read JSON.
+    ///   - line: without its LF; `nil` for events that only programs read.
     mutating func tell(json: [UInt8], line: String?) {
         guard !followers.isEmpty else { return }
         let text = line.map { Array("\($0)\n".utf8) } ?? []
@@ -74,7 +74,7 @@ struct ControlFollowers {
         dropGone()
     }
 
-    /// Sends what waits, and forgets followers that have closed.
+    /// Sends waiting data and removes followers that have closed the connection.
     mutating func serve() {
         for follower in followers {
             follower.isGone = Self.hasClosed(follower)
@@ -85,7 +85,7 @@ struct ControlFollowers {
 
     private mutating func dropGone() { followers.removeAll(where: \.isGone) }
 
-    /// What a follower says is read and ignored. One that has only closed its own direction stays.
+    /// Input from a follower is read and ignored. One that has only closed its own direction stays.
     private static func hasClosed(_ follower: Follower) -> Bool {
         var block = [UInt8](repeating: 0, count: 1024)
         do throws(SystemCallError) {
@@ -100,7 +100,7 @@ struct ControlFollowers {
         }
     }
 
-    /// As much as the socket's buffer takes now.
+    /// Sends as much as the socket's buffer accepts now.
     private func send(to follower: Follower) {
         guard !follower.isGone, !follower.waiting.isEmpty else { return }
         do throws(SystemCallError) {

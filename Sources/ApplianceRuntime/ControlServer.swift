@@ -3,16 +3,16 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// The control socket as it is, or why it is not. Used from the main thread.
+/// The control socket, or the reason why it is missing. Used from the main thread.
 final class ControlSocket {
     private let path: String
     private let start: MediaTimestamp
     private var server: ControlServer?
-    /// Why no commands can be taken; `nil` when they can.
+    /// Why no commands can be accepted; `nil` if they can.
     private(set) var failure: String?
 
-    /// - Parameter start: the program's, from which the times of events are counted.
-    /// - Throws: when another process listens there already.
+    /// - Parameter start: the program's start, from which event times are counted.
+    /// - Throws: if another process is already listening there.
     init(path: String, start: MediaTimestamp) throws(StreamFailure) {
         self.path = path
         self.start = start
@@ -22,7 +22,7 @@ final class ControlSocket {
 
     private var isInUse = false
 
-    /// To be called every few seconds: the directory may come later.
+    /// Call it every few seconds: the directory may appear later.
     func openIfMissing() {
         guard server == nil else { return }
         do throws(LocalListenerError) {
@@ -42,22 +42,22 @@ final class ControlSocket {
 
     func hasFollowers(of form: ReaderForm) -> Bool { server?.followers.contains(form) ?? false }
 
-    /// As `ControlFollowers.tell`.
+    /// See `ControlFollowers.tell`.
     func tellFollowers(json: [UInt8], line: String?) { server?.followers.tell(json: json, line: line) }
 }
 
-/// The Unix socket: one command line in, one answer out, closed. It keeps connections and how long each may take to write its command
-/// and to read its answer. Used from the main thread.
+/// The Unix socket: one command line in, one answer out, closed. Holds the connections and limits how long each may take to
+/// send its command and read its answer. Used from the main thread.
 final class ControlServer {
     private static let longestCommand = 4096
-    /// More ask at once only by mistake. Of those who have not asked yet the oldest one goes; while there is none, the
-    /// others wait in the kernel's queue.
+    /// More clients ask at once only by mistake. The oldest client that has not asked yet is removed; if there is none, further
+    /// clients wait in the kernel's queue.
     private static let clientLimit = 8
-    /// Who has just come is about to ask, and is not the one to go.
+    /// A client that has just connected is about to ask and is not removed.
     private static let grace = Duration.milliseconds(20)
     /// A client has its whole line ready when it connects.
     private static let patience = Duration.seconds(2)
-    /// Who takes nothing of an answer for so long loses it.
+    /// A client that stops reading for this long is disconnected.
     private static let readerPatience = Duration.seconds(5)
 
     final class Client {
@@ -66,13 +66,13 @@ final class ControlServer {
         /// `nil` while it waits for its answer.
         var deadline: MediaTimestamp?
         var received: [UInt8] = []
-        /// Its command was taken.
+        /// Whether its command was accepted.
         var isWaiting = false
-        /// Once it is known; so much of it was sent.
+        /// The answer once it is known, and how much of it was sent.
         var answer: [UInt8]?
         var sentCount = 0
         var isDone = false
-        /// Nothing of it is under way yet.
+        /// Whether it has not sent a command yet.
         var isIdle: Bool { !isWaiting && answer == nil }
 
         init(_ connection: consuming OwnedFileDescriptor, arrival: MediaTimestamp) {
@@ -84,9 +84,9 @@ final class ControlServer {
 
     private let listener: LocalListener
     private var clients: [Client] = []
-    /// They are no clients any more: an event is not an answer, and waiting is what they do.
+    /// Followers are no longer clients: an event is not an answer, and they wait on purpose.
     var followers: ControlFollowers
-    /// When `serve` was called last.
+    /// When `serve` was last called.
     private var lastTime = MediaTimestamp.zero
 
     init(path: String, start: MediaTimestamp) throws(LocalListenerError) {
@@ -95,29 +95,29 @@ final class ControlServer {
     }
 
     var pollEntries: [PollEntry] {
-        // What is not taken would stay readable.
+        // Connections that are not accepted would stay readable.
         [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
             + clients.filter { !$0.isWaiting }.map { client in
                 PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
             } + followers.pollEntries
     }
 
-    /// When a client has written or read nothing for too long, or may have to go for another.
+    /// When a client has been idle for too long, or may have to make room for another.
     var nextDeadline: MediaTimestamp? {
         let arrivals = hasRoom ? [] : clients.filter(\.isIdle).map { $0.arrival + Self.grace }
         return (clients.compactMap(\.deadline) + arrivals).min()
     }
 
-    /// Takes connections and what came through them; never waits.
-    /// - Parameter take: gets each command and who asks.
+    /// Accepts connections and handles their input. Never blocks.
+    /// - Parameter take: receives each command with its asker.
     func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
         lastTime = now
         followers.serve()
-        // A command may lead to answers for others who wait.
+        // A command may cause answers for other waiting clients.
         let present = clients
         for client in present where !client.isDone { serve(client, now: now, take) }
         dropDone()
-        // Those who wait to be taken may be as many as those who were: all of them get their turn.
+        // As many connections may be waiting as there were clients; all of them get their turn.
         for _ in 0..<Self.clientLimit {
             guard hasRoom, let connection = listener.accept() else { break }
             makeRoom(now: now)
@@ -128,7 +128,7 @@ final class ControlServer {
         }
     }
 
-    /// Also in the place of one who should have asked by now.
+    /// Whether another client fits, possibly by replacing one that should have asked by now.
     private var hasRoom: Bool { clients.count < Self.clientLimit || clients.contains(where: mayGo) }
 
     private func mayGo(_ client: Client) -> Bool { client.isIdle && client.arrival + Self.grace <= lastTime }
@@ -204,7 +204,7 @@ final class ControlServer {
         sendRest(to: client, now: now)
     }
 
-    /// As much as the socket's buffer takes now.
+    /// Sends as much as the socket's buffer accepts now.
     private func sendRest(to client: Client, now: MediaTimestamp) {
         guard let answer = client.answer else { return }
         do throws(SystemCallError) {

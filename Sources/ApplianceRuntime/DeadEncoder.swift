@@ -3,9 +3,9 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// A hardware encoder whose firmware is dead: streams go on in software, and a restart of the machine is what helps.
+// A hardware encoder whose firmware is dead. Streams continue in software, and restarting the machine helps.
 extension ApplianceDevice {
-    /// What a stream says of its encoders.
+    /// A stream's report about its encoders.
     func encoderReported(_ event: StreamEvent, now: MediaTimestamp) {
         switch event {
         case .hardwareEncoderDead(let reason): encoderHealth.died(reason: reason)
@@ -18,7 +18,7 @@ extension ApplianceDevice {
         hardwareEncoderChecked(now: now)
     }
 
-    /// Shows whether the encoder is dead, and restarts the machine for it when nobody needs it.
+    /// Shows whether the encoder is dead, and restarts the machine for it when nobody needs the machine.
     func hardwareEncoderChecked(now: MediaTimestamp) {
         if files.board?.encoder == .openh264 { encoderHealth.hardwareUnwanted() }
         let fault = encoderFault
@@ -32,7 +32,7 @@ extension ApplianceDevice {
 
     private var mayRestartForEncoder: Bool { files.board?.restartForEncoder ?? false }
 
-    /// Why the hardware encoder is dead, and what helps: no file can mend it.
+    /// Why the hardware encoder is dead, and what helps: no change to a file can fix it.
     private var encoderFault: String? {
         guard let reason = encoderHealth.deathReason else { return nil }
         let helps =

@@ -5,9 +5,9 @@ import Glibc
 import Media
 import Settings
 
-// Faults that show only when a description is followed, reported with the key that can mend them.
+// Faults that appear only when a description is applied, reported with the key that can fix them.
 extension ApplianceDevice {
-    /// What board.json names and what is not there, or does not work.
+    /// Hardware that board.json names but that is missing or does not work.
     var hardwareFaults: [FileFault] {
         var faults: [FileFault] = []
         let lines =
@@ -33,7 +33,7 @@ extension ApplianceDevice {
     ]
     private static let watchdogs = ["watchdog", "watchdog0", "watchdog1"]
 
-    /// - Parameter present: of these names below /dev those that are there are offered.
+    /// - Parameter present: names below /dev; those that exist are suggested.
     private func deviceFault(_ key: String, _ problem: String, present: [String]) -> FileFault {
         let paths = present.map { name -> String in "/dev/\(name)" }.filter { access($0, F_OK) == 0 }
         let example = paths.first.map { "\"\(key)\": \"\($0)\"" }
@@ -64,7 +64,7 @@ extension ApplianceDevice {
                 "there is no GPIO chip \"\(line.chip ?? "")\"\(foundNames(chips.map(\.label)))",
                 example: chips.first.map { "\"chip\": \"\($0.label)\"" })
         }
-        // The others are for something else on most boards.
+        // On most boards, the other lines serve other purposes.
         let all = searched.flatMap(\.lines).filter { $0.user == nil }.map(\.name)
         let free = all.filter { $0.hasPrefix("GPIO") } + all.filter { !$0.hasPrefix("GPIO") }
         let near = NameSuggestion.nearest(to: line.name, among: free)
@@ -74,10 +74,10 @@ extension ApplianceDevice {
             example: (near ?? free.first).map { "\"line\": \"\($0)\"" })
     }
 
-    /// What a stream has found missing, or has not reached, with the place of the key that can mend it.
+    /// A device that a stream did not find, or a server that it did not reach, with the key that can fix it.
     func fileFault(for failure: FaultBook.Failure) -> FileFault {
         let (file, key) = mendingKey(of: failure)
-        // Where it says "auto" already, that is no advice.
+        // If the file already says "auto", suggesting that would be useless.
         let isAutomatic = key == "camera" && files.device.camera == "auto" && failure.choices.isEmpty
         let fault = files.fault(
             failure.fault, file, key, failure.text,
@@ -88,11 +88,11 @@ extension ApplianceDevice {
         return files.fault(failure.fault, file, key, failure.text, example: example + others)
     }
 
-    /// The key that somebody would change, or at least look at.
+    /// The key that a person would change, or at least look at.
     private func mendingKey(of failure: FaultBook.Failure) -> (file: String, key: String) {
         switch failure.fault {
         case .camera:
-            // Streams and snapshots start with the first one.
+            // Streams and snapshots start with the first camera.
             return ("device.json", files.device.cameras.first.map { "cameras.\($0.name)" } ?? "camera")
         case .microphone:
             if !files.device.microphones.isEmpty { return ("device.json", "audio.sources[0].device") }
@@ -101,7 +101,7 @@ extension ApplianceDevice {
             return files.board?.encoder == .auto ? ("device.json", "dimension") : ("board.json", "encoder")
         default:
             if case .pili = files.stream?.form { return ("stream.json", "hosts.publish.rtmp") }
-            // The server is there, and takes no stream of this name.
+            // The server responds but refuses a stream of this name.
             let isKeyRefused = failure.code == .netStreamFailed && files.hasStreamKey
             return ("stream.json", isKeyRefused ? "key" : "url")
         }

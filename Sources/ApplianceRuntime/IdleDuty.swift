@@ -6,10 +6,10 @@ import StreamLogic
 
 // Camera and microphones that are open without a stream, for the screen or a computer.
 extension StreamSupervisor {
-    /// Opens them for whoever wants them, as long as nothing else needs them.
+    /// Opens camera and microphones for those who want them while nothing else needs them.
     func feedWhileIdle(now: MediaTimestamp) {
         let (webcam, files) = (device.webcam, device.files)
-        // A paused stream may be away for a moment: nobody is to see or hear the camera then.
+        // A paused stream may be interrupted for a moment. The camera must not be seen or heard then.
         let isAllowed = !device.appliance.isPoweringOff && !device.appliance.isPaused
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
@@ -45,6 +45,6 @@ extension StreamSupervisor {
 }
 
 extension IdleAudioEvent {
-    /// Why nothing is heard; `nil` when something is.
+    /// Why nothing is heard; `nil` if something is.
     fileprivate var problem: String? { if case .away(let reason) = self { reason } else { nil } }
 }

@@ -4,8 +4,8 @@ import Media
 import StreamLogic
 
 extension ApplianceDevice {
-    /// What is left is a restart of the machine, when it is counted. Until then, and where it is not, the fault stays:
-    /// that every encoder has failed is tried again as any other, and a dead one is done without.
+    /// The last resort is to restart the machine, which must be counted first. Until then, or if the restart is refused, the
+    /// fault stays: the failure of every encoder is retried like any other, and a dead one is done without.
     func askForMachineRestart(for reason: RestartLimit.Reason, because words: String, now: MediaTimestamp) {
         guard !restarts.isAsked else { return }
         let text = restarts.ask(for: reason, words: words, resumesStream: resumesAfterRestart, now: now)
@@ -19,7 +19,7 @@ extension ApplianceDevice {
         card.give(.saveRestarts(text), now: now)
     }
 
-    /// A paused stream does not: nothing remembers the pause, and nobody expects the camera to be seen.
+    /// A paused stream is not resumed: nothing remembers the pause, and nobody expects the camera to be visible.
     private var resumesAfterRestart: Bool { appliance.wantsStream && !appliance.isPaused }
 
     func restartsSaved(_ isSaved: Bool, now: MediaTimestamp) {
@@ -28,9 +28,9 @@ extension ApplianceDevice {
             isSaved: isSaved, wantsStream: resumesAfterRestart, isEnding: appliance.state == .shutdown, now: now)
         guard let restart else {
             if !isSaved { tell("the machine does not restart itself: that cannot be counted on the card") }
-            // Who asks on its own is not to do so every few seconds.
+            // Automatic requests must not repeat every few seconds.
             encoderHealth.restartRefused(now: now)
-            // It may have been counted too late.
+            // The restart may have been counted too late.
             card.give(.saveRestarts(restarts.withdrawn(now: now)), now: now)
             return
         }

@@ -6,10 +6,10 @@ import Media
 import Settings
 import Transport
 
-/// The network's state as a person has to know it, and the time of day that comes with the network. Used from the main thread.
+/// The network's state for people, and the time of day, which comes over the network. Used from the main thread.
 final class NetworkWatch {
     unowned let device: ApplianceDevice
-    /// `nil` when the kernel does not tell.
+    /// `nil` if the kernel does not tell.
     private let links = try? LinkMonitor()
     private var wireless = WirelessLink()
     private var supplicant: SupplicantMonitor
@@ -22,7 +22,7 @@ final class NetworkWatch {
             path: "\(device.settings.networkDirectory)/wifi-messages")
     }
 
-    /// Whether something can be reached, as far as that is known.
+    /// Whether the network is reachable, as far as that is known.
     var isUp: Bool { links?.hasDefaultRoute ?? true }
     var address: String? { links?.firstAddress }
     var reading: ApplianceStatus.NetworkReading? {
@@ -32,11 +32,11 @@ final class NetworkWatch {
     func join(_ waits: inout PollSet<ApplianceWait>) {
         waits.add(.links, links?.fileDescriptor ?? -1)
         waits.add(.supplicant, supplicant.fileDescriptor)
-        // Nothing tells that a time server has answered.
+        // Nothing signals that a time server has answered.
         if device.appliance.isWaitingForClock { waits.wake(at: MonotonicClock.now() + .milliseconds(250)) }
     }
 
-    /// Takes what has come.
+    /// Handles what has arrived.
     func serve(_ waits: PollSet<ApplianceWait>) {
         if waits.isReady(.links) { linksChanged() }
         if waits.isReady(.supplicant) { supplicantSaid() }
@@ -52,7 +52,7 @@ final class NetworkWatch {
 
     // MARK: The clock
 
-    /// While it exists, a time server is being asked and has not answered yet (S40time).
+    /// While this file exists, a time server is being asked and has not answered yet (S40time).
     static func awaitedClock(_ settings: ApplianceSettings) -> String {
         "\(settings.networkDirectory)/clock-awaited"
     }
@@ -72,7 +72,7 @@ final class NetworkWatch {
 
     // MARK: Wi-Fi
 
-    /// To be called every few seconds. A new wpa_supplicant has read network.json again, so what the old one said is dropped.
+    /// Call it every few seconds. A new wpa_supplicant has read network.json again, so reports of the old one are dropped.
     func tick() {
         guard supplicant.tick() else { return }
         let before = wireless
@@ -99,7 +99,7 @@ final class NetworkWatch {
         device.faultsChanged(now: now) { $0.wirelessChecked(faults) }
     }
 
-    /// What is wrong with the Wi-Fi and what to do. That no network is in reach does not matter beside a cable.
+    /// Wi-Fi problems and their remedies. With a cable connected, it does not matter that no wireless network is in range.
     var wirelessFaults: [FileFault] {
         let files = device.files
         switch wireless.problem {

@@ -2,24 +2,24 @@ import Controls
 import Media
 import StreamLogic
 
-/// A command that was taken and is not done yet.
+/// A command that was accepted but is not done yet.
 struct PendingCommand {
     enum Purpose {
-        /// The answer is all.
+        /// Only the answer is pending.
         case answer
         /// - Parameters:
-        ///   - device: waits for the stream's answer, since a line takes effect as a whole or not at all.
-        ///   - former: what a computer had set before.
+        ///   - device: changes that wait for the stream's answer, because a line takes effect completely or not at all.
+        ///   - former: the computer's earlier values.
         case changes(device: DeviceChanges, former: [ControlChange])
-        /// If the stream ends before it answers, the next one takes it over.
+        /// If the stream ends before it answers, the next one takes over the command.
         case pause(Bool)
         case snapshot(PendingSnapshot)
-        /// The computer's dialogue wants to know what the camera has.
+        /// The computer's dialog needs the camera's controls.
         case webcamLook
-        /// The webcam's gadget is being taken down.
+        /// The webcam's gadget is being removed.
         case webcamStop
 
-        /// Nothing depends on the command once its asker has stopped waiting.
+        /// Whether nothing depends on the command once its asker has stopped waiting.
         fileprivate var isOver: Bool {
             switch self {
             case .answer, .webcamLook, .webcamStop: true
@@ -30,27 +30,27 @@ struct PendingCommand {
 
     let id: CommandID
     fileprivate(set) var purpose: Purpose
-    /// `nil` when nobody waits for an answer, or nobody waits any longer.
+    /// `nil` if nobody waits for an answer.
     fileprivate(set) var asker: CommandAsker?
-    /// Its asker was answered already, and looks for the result in the events.
+    /// Whether the asker was already answered and watches the events for the result.
     let watchesEvents: Bool
-    /// How long its asker waits.
+    /// How long the asker waits.
     fileprivate let deadline: MediaTimestamp
 
     fileprivate var isAwaited: Bool { asker != nil && !watchesEvents }
 }
 
-/// All commands that are not done yet, in the order in which they came.
+/// All pending commands, in the order of their arrival.
 struct PendingCommands {
     static let limit = 64
-    /// A lens takes seconds to find its place, and a camera to open for a snapshot. Nothing takes longer to answer.
+    /// A lens takes seconds to focus, and a camera to open for a snapshot. No answer takes longer.
     static let patience = Duration.seconds(9)
 
     private var commands: [PendingCommand] = []
     private var lastNumber: UInt64 = 0
 
-    /// - Parameter watchesEvents: its asker was answered already, and looks for the result in the events.
-    /// - Returns: the command's number; `nil` when too many are pending.
+    /// - Parameter watchesEvents: whether the asker was already answered and watches the events for the result.
+    /// - Returns: the command's number; `nil` if too many are pending.
     mutating func add(
         _ purpose: PendingCommand.Purpose, for asker: CommandAsker?, watchesEvents: Bool = false, now: MediaTimestamp
     ) -> CommandID? {
@@ -70,14 +70,14 @@ struct PendingCommands {
 
     subscript(_ id: CommandID) -> PendingCommand? { commands.first { $0.id == id } }
 
-    /// The command goes on with another purpose.
+    /// Changes the purpose of a pending command.
     mutating func change(_ id: CommandID, to purpose: PendingCommand.Purpose) {
         guard let index = commands.firstIndex(where: { $0.id == id }) else { return }
         commands[index].purpose = purpose
     }
 
-    /// The command is done.
-    /// - Returns: `nil` when it is not pending: it is unknown, or was done before.
+    /// Removes a command that is done.
+    /// - Returns: `nil` if it is not pending: it is unknown or was done before.
     mutating func remove(_ id: CommandID) -> PendingCommand? {
         guard let index = commands.firstIndex(where: { $0.id == id }) else { return nil }
         return commands.remove(at: index)
@@ -88,10 +88,10 @@ struct PendingCommands {
         return commands.filter { matches($0.purpose) }
     }
 
-    /// When an asker has waited for long enough.
+    /// When the next asker has waited long enough.
     var nextDeadline: MediaTimestamp? { commands.filter(\.isAwaited).map(\.deadline).min() }
 
-    /// - Returns: those who are to wait no longer. What else depends on their commands stays pending.
+    /// - Returns: the askers whose wait is over. Other effects of their commands stay pending.
     mutating func timeReached(now: MediaTimestamp) -> [CommandAsker] {
         var askers: [CommandAsker] = []
         for index in commands.indices where commands[index].deadline <= now {

@@ -5,15 +5,15 @@ import Media
 import Settings
 import StreamLogic
 
-/// The camera's screen, and what it says.
+/// The camera's screen and its text.
 struct PreviewDuty {
-    /// `nil` where device.json asks for none.
+    /// `nil` if device.json does not enable it.
     var sink: (any PreviewSink)?
     private var stream = StreamPage()
-    /// Why there are no frames without a stream, where there were to be some.
+    /// Why there are no frames without a stream, although there should be.
     var cameraProblem: String?
 
-    /// - Parameter snapshot: `nil` when nothing is live any more.
+    /// - Parameter snapshot: `nil` if no stream is live any longer.
     mutating func streamChanged(_ snapshot: StreamSnapshot?) {
         if let snapshot { stream.update(snapshot) } else { stream.end() }
     }
@@ -22,7 +22,7 @@ struct PreviewDuty {
 }
 
 extension StreamSupervisor {
-    /// Opens or closes the display, as device.json says.
+    /// Opens or closes the display, according to device.json.
     func openPreview() {
         guard (preview.sink != nil) != (device.files.device.preview.display == .hdmi) else { return }
         guard preview.sink == nil else {
@@ -37,7 +37,7 @@ extension StreamSupervisor {
         }
     }
 
-    /// Brings the screen's words up to date.
+    /// Updates the text on the screen.
     func showPage() {
         guard let sink = preview.sink else { return }
         var page = AppliancePage()

@@ -3,13 +3,13 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Remembers beside the control socket, which is in memory, whether a stream is wanted, for the program's next run.
+/// Remembers for the program's next run whether a stream is wanted, in a file next to the control socket, which is in memory.
 /// Used from the main thread.
 struct ResumedStream {
     private let path: String
     private var resumption: StreamResumption
 
-    /// - Parameter path: of a file that does not outlive the machine.
+    /// - Parameter path: a file that does not survive a restart of the machine.
     init(path: String) {
         self.path = path
         let boot = (try? readFile("/proc/sys/kernel/random/boot_id", limit: 64)) ?? []
@@ -27,13 +27,13 @@ struct ResumedStream {
         if resumption.wishChanged(to: isWanted, isPaused: isPaused) { save() }
     }
 
-    /// The stream that goes on was paused.
+    /// Whether the resumed stream was paused.
     var isPaused: Bool { resumption.isPaused }
 
-    /// The program ends as it was meant to.
+    /// The program ends as intended.
     func programEnded() { unlink(path) }
 
-    /// Where it cannot be kept, the program's death ends the stream, as everything that is not kept.
+    /// If this fails, a crash of the program ends the stream, like any state that is not saved.
     private func save() { try? replaceFile(path, with: Array(resumption.savedText.utf8), permissions: 0o600) }
 }
 
@@ -44,7 +44,7 @@ extension StreamSupervisor {
 
     func programEnded() { resumed.programEnded() }
 
-    /// Takes up the stream that was cut off by the program's end, or by the machine's.
+    /// Resumes the stream that was cut off by the end of the program or the machine.
     func takeUpStream() {
         let now = MonotonicClock.now()
         switch resumed.programStarted() {
@@ -73,7 +73,7 @@ extension StreamSupervisor {
         switch device.restarts.takeStart() {
         case .resumes: device.perform(device.appliance.startRequested(now: now))
         case .staysOff:
-            // Of a stream that somebody has stopped nobody expects that it starts by itself a minute later.
+            // Someone has stopped the stream, so it must not start by itself a minute later.
             isBoot = false
             device.tell("the machine has restarted itself while nothing was live: nothing starts by itself")
         case .asEver: break

@@ -4,20 +4,20 @@ import LinuxIO
 import StreamLogic
 import Terminal
 
-/// The status and command line on the board's UART. Needs no login: who can touch the pins can take the card.
-/// Used from the main thread.
+/// Status and command line on the board's UART. It needs no login: anyone who can touch the pins can also take the card. Used
+/// from the main thread.
 final class SerialConsole {
-    /// When the line takes nothing (nobody listens, hardware flow control), the rest is dropped.
+    /// If the line accepts no data (nobody is listening, or hardware flow control), further output is dropped.
     private static let outputLimit = 32 * 1024
 
-    /// An endless sender keeps the appliance from nothing else: its line stays readable.
+    /// Limits one turn, so that an endless sender does not block the appliance; its line stays readable.
     private static let readsPerTurn = 16
 
     let path: String
     private let port: SerialPort
     private var editor = LineEditor(prompt: "tallycam> ")
     private var output: [UInt8] = []
-    /// A command is being taken whose answer goes below it, in front of the next prompt.
+    /// Whether a command is running whose answer goes below it, before the next prompt.
     private var isTaking = false
 
     init(path: String) throws(SystemCallError) {
@@ -30,19 +30,19 @@ final class SerialConsole {
         PollEntry(port.fileDescriptor, output.isEmpty ? .readable : [.readable, .writable])
     }
 
-    /// Writes lines above the one that is being typed.
+    /// Prints lines above the one being typed.
     func print(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
         send(editor.erasure + Array("\(lines)\r\n".utf8) + editor.drawing)
     }
 
-    /// Takes what came in.
-    /// - Parameter take: gets each command and who asks.
-    /// - Throws: when the line is gone: an adapter that was unplugged, or a terminal whose other end was closed.
+    /// Handles received input.
+    /// - Parameter take: receives each command with its asker.
+    /// - Throws: if the line is gone: an unplugged adapter, or a terminal whose other end was closed.
     func serve(_ take: (String, CommandAsker) -> Void) throws(SystemCallError) {
         for _ in 0..<Self.readsPerTurn {
             guard let bytes = try port.read() else { break }
-            // It stays readable, and nothing comes from it any more.
+            // It stays readable, but nothing will arrive any more.
             guard !bytes.isEmpty else { throw SystemCallError("read", number: EIO, subject: path) }
             for action in editor.received(bytes) {
                 switch action {

@@ -6,18 +6,18 @@ import Settings
 import StreamLogic
 
 enum SnapshotPurpose {
-    /// It goes to the folder.
+    /// The snapshot is saved in the folder.
     case keep
-    /// Whoever asked gets the file.
+    /// The asker receives the file.
     case send
 }
 
-/// A snapshot on its way from the camera to the card or to whoever asked for it.
+/// A snapshot on its way from the camera to the card or to its asker.
 struct PendingSnapshot {
     enum Stage {
-        /// The camera has to give it.
+        /// Waiting for the camera.
         case taking
-        /// It is on its way to the card, which may take its time.
+        /// Being written to the card, which may take a while.
         case saving
     }
 
@@ -26,18 +26,18 @@ struct PendingSnapshot {
 
     let request: SnapshotRequest
     let purpose: SnapshotPurpose
-    /// Nobody knew how bright it was.
+    /// Whether the brightness was unknown.
     var mayNeedFlash: Bool
     var stage = Stage.taking
 }
 
-// Snapshots: by button, console and socket.
+// Snapshots by button, console and socket.
 extension CommandService {
-    /// - Parameter quality: `nil` for the one of device.json.
+    /// - Parameter quality: `nil` for the one in device.json.
     func takeSnapshot(_ purpose: SnapshotPurpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer? {
         device.personActed()
         guard !device.appliance.isPoweringOff else { return .failed("the camera is powering off") }
-        // A snapshot of its own would show the camera that a pause hides.
+        // A separate snapshot would show the camera that a pause hides.
         guard device.stream.isRunning || !device.appliance.isPaused else {
             return .failed("the stream is paused and does not run just now: no frame may be shown")
         }
@@ -65,7 +65,7 @@ extension CommandService {
         }
     }
 
-    /// `nil` when only the snapshot will show it.
+    /// `nil` if only the snapshot itself will show it.
     private var needsFlash: Bool? {
         switch device.files.device.snapshots.flash {
         case .off: false
@@ -76,12 +76,12 @@ extension CommandService {
 
     private func light(for request: inout SnapshotRequest) {
         let actions = device.appliance.flashRequested(true)
-        // One that is lit already has nothing to settle for.
+        // If the light is already on, there is nothing to wait for.
         request.awaitsExposure = !actions.isEmpty
         device.perform(actions)
     }
 
-    /// - Parameter brightness: of the snapshot, where the camera was open for it alone.
+    /// - Parameter brightness: the snapshot's, if the camera was opened only for it.
     func snapshotTaken(_ answer: SnapshotAnswer, brightness: Brightness?) {
         let id = answer.request.id
         guard case .snapshot(var snapshot)? = pending[id]?.purpose, snapshot.stage == .taking else { return }

@@ -5,14 +5,14 @@ import Media
 import Settings
 import StreamLogic
 
-/// Starts, stops, retries and resumes the stream as `Appliance` decides, and passes on the stream's reports. While there is no stream,
-/// the camera serves a screen, a computer or a snapshot. Used from the main thread.
+/// Starts, stops, retries and resumes the stream as `Appliance` decides, and passes on its reports. Without a stream, the
+/// camera serves a screen, a computer or a snapshot. Used from the main thread.
 final class StreamSupervisor {
     unowned let device: ApplianceDevice
     let streams: StreamRunner
     private(set) var summary = StreamSummary()
     var preview = PreviewDuty()
-    /// The first start since the machine's.
+    /// Whether this is the first start since the machine's boot.
     var isBoot = true
     var resumed: ResumedStream
 
@@ -40,7 +40,7 @@ final class StreamSupervisor {
         }
     }
 
-    /// The camera is free for it.
+    /// The camera has become free for a waiting stream.
     private func startWaiting(now: MediaTimestamp) { if device.appliance.wantsStream { start(now: now) } }
 
     func stop(now: MediaTimestamp) {
@@ -49,7 +49,7 @@ final class StreamSupervisor {
 
     func timeReached(now: MediaTimestamp) { if streams.timeReached(now: now) { startWaiting(now: now) } }
 
-    /// Ends stream, camera and webcam, and waits a moment for that.
+    /// Ends stream, camera and webcam, and waits briefly for them.
     func end() {
         _ = streams.stop()
         device.webcam.end(now: MonotonicClock.now())
@@ -79,7 +79,7 @@ final class StreamSupervisor {
         case .said(.note(let text)), .said(.log(let text)): device.tell(text)
         case .said(.event(let event, of: let target)):
             device.report(event, line: event.isWorthKeeping ? event.text : nil)
-            // The device shows how the stream's first target is.
+            // The device shows the state of the stream's first target.
             if target?.number ?? 0 == 0 { happened(event, now: now) }
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
@@ -113,15 +113,15 @@ final class StreamSupervisor {
             device.faultsChanged(now: now) { $0.sourceChanged(event) }
             webcam.sourceChanged(event)
         case .retry(let failure, let stage): device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
-        // The thread's end says why.
+        // The end of the thread tells why.
         case .stateChanged(.error): break
         case .stateChanged(let state): stateChanged(to: state, now: now)
         case .cameraSwitched:
             webcam.cameraSwitched()
             device.commands.lookAtControls()
-        // What was refused is not as the computer's dialogue has it.
+        // After a refusal, the computer's dialog shows wrong values.
         case .controlled, .refused: device.commands.lookAtControls()
-        // It holds for the computer when the stream has ended, too.
+        // For the computer, this also applies after the stream's end.
         case .muted(let isMuted): webcam.streamMuted(isMuted)
         case .paused(let isPaused): device.perform(device.appliance.streamPaused(isPaused, now: now))
         case .qualityChanged:
@@ -136,11 +136,11 @@ final class StreamSupervisor {
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }
-        // The stream reads this when the camera is open. It takes no controls yet.
+        // The stream handles this once the camera is open; it does not accept controls yet.
         if state == .connecting { device.commands.lookAtControls() }
     }
 
-    /// - Parameter choices: where a device was missing, those that there are, as the files name them.
+    /// - Parameter choices: if a device was missing, the available ones as the files name them.
     private func ended(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = streams.ended()

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
 
-/// Listens to wpa_supplicant's control interface, once there is one. Used from the main thread.
+/// Listens to wpa_supplicant's control interface when it exists. Used from the main thread.
 struct SupplicantMonitor: ~Copyable {
     private static let interface = "wlan0"
     private static let longestMessage = 4096
@@ -11,8 +11,8 @@ struct SupplicantMonitor: ~Copyable {
     private var socket: LocalDatagramSocket?
 
     /// - Parameters:
-    ///   - directory: wpa_supplicant's, with a socket for each interface.
-    ///   - path: of the socket that its messages come to.
+    ///   - directory: wpa_supplicant's directory, with one socket per interface.
+    ///   - path: path of the socket that receives its messages.
     init(directory: String, path: String) {
         peer = "\(directory)/\(Self.interface)"
         self.path = path
@@ -20,8 +20,8 @@ struct SupplicantMonitor: ~Copyable {
 
     var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
 
-    /// Attaches to a wpa_supplicant that has come, and lets go of one that is gone.
-    /// - Returns: whether it is another one than before, or none any more.
+    /// Attaches to a wpa_supplicant that has appeared, and detaches from one that is gone.
+    /// - Returns: whether it was replaced or has disappeared.
     mutating func tick() -> Bool {
         do {
             if let socket {
@@ -41,7 +41,7 @@ struct SupplicantMonitor: ~Copyable {
         }
     }
 
-    /// What it has said since the last call.
+    /// The messages since the last call.
     mutating func takeMessages() -> [String] {
         var messages: [String] = []
         do {

@@ -24,7 +24,7 @@ extension CommandService {
         return torchAnswer
     }
 
-    /// Why `set torch` would be refused; `nil` when it would not.
+    /// Why `set torch` would be refused; `nil` if it would work.
     func torchProblem(_ word: String) -> String? {
         if let absence = device.torchAbsence { return absence }
         guard DeviceDescription.Torch(rawValue: word) == nil else { return nil }
@@ -37,12 +37,12 @@ extension CommandService {
 }
 
 extension ApplianceDevice {
-    /// Why there is no light to switch; `nil` where there is one.
+    /// Why there is no light to switch; `nil` if there is one.
     var torchAbsence: String? {
         files.board?.flashLED == nil ? "board.json names no flash LED" : board.faults["flashLED"]
     }
 
-    /// Looking at frames costs something: only where the torch or a snapshot's flash follow them.
+    /// Analyzing frames takes time, so do it only if the torch or a snapshot's flash depends on it.
     func watchBrightness() {
         stream.send(.watchBrightness(appliance.torchMode == .automatic || files.device.snapshots.flash == .auto))
     }

@@ -17,7 +17,7 @@ extension CommandService {
         }
     }
 
-    /// The gadget is gone, or the kernel keeps it for too long.
+    /// The gadget is gone, or the kernel does not release it in time.
     func webcamStopped() {
         let stopped = pending.removeAll { if case .webcamStop = $0 { true } else { false } }
         for command in stopped { command.asker?.answer(device.webcam.answer) }

@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// The camera's controls, as a computer's dialogue has and moves them.
+// The camera's controls, as a computer's dialog reads and changes them.
 extension WebcamRuntime {
     func changeForComputer(_ change: ControlChange) {
         duty.settings.add(change)
@@ -13,11 +13,11 @@ extension WebcamRuntime {
 
     func applyComputersChanges(now: MediaTimestamp) { apply(duty.settings.takeWaiting(now: now)) }
 
-    /// Before somebody at the camera sets something: what was moved earlier is not to come later.
+    /// Call it before someone at the camera sets a control, so that earlier changes by the computer cannot arrive later.
     func applyAllComputersChanges() { apply(duty.settings.takeAllWaiting()) }
 
-    /// Each by itself: one that the camera refuses, or lacks, takes no other along.
-    /// - Parameter changes: to the camera that is open; one that is opened later gets all that was set.
+    /// Applies the changes one by one, so that a refused or missing control does not affect the others.
+    /// - Parameter changes: for the open camera; a camera opened later gets all values again.
     private func apply(_ changes: [ControlChange]) {
         let changes = changes.filter { change in
             duty.controls?.contains { $0.offer.name == change.name && $0.offer.absence != nil } != true
@@ -30,33 +30,33 @@ extension WebcamRuntime {
         }
     }
 
-    /// What a computer has set, for a camera that was just opened.
+    /// Restores the computer's values on a newly opened camera.
     func settleCamera() { apply(duty.settings.all) }
 
-    /// A stream's camera takes controls as soon as it is live, and is still open when a connection comes back.
+    /// A stream's camera accepts controls as soon as it is live, and stays open across reconnections.
     func settleStream() {
         guard !duty.isStreamSettled else { return }
         duty.isStreamSettled = true
         settleCamera()
     }
 
-    /// What the camera has that is open for a computer and no stream, and what it is set to; `nil` while there is none.
+    /// The controls of a camera that is open for a computer without a stream; `nil` if there is none.
     var idleControls: [ControlStatus]? {
         duty.isWanted && !device.stream.isRunning && device.stream.hasIdleCamera ? duty.controls : nil
     }
 
-    /// Somebody at the camera sets something that no stream sees. It holds like what the computer sets.
+    /// Someone at the camera sets a control without a stream. The value persists like the computer's.
     func changeForPerson(_ changes: [ControlChange]) {
         applyAllComputersChanges()
         duty.settings.hold(changes)
         device.stream.changeIdle(changes)
     }
 
-    /// The values of these controls that a computer has set.
+    /// The computer's values of these controls.
     func settings(of names: [ControlName]) -> [ControlChange] { duty.settings.held(of: names) }
 
     /// A person has set other values.
-    /// - Parameter former: as `settings` gave them before.
+    /// - Parameter former: the earlier result of `settings`.
     func forget(_ former: [ControlChange]) { duty.settings.forget(former) }
 
     /// The camera has reported its controls.
@@ -66,7 +66,7 @@ extension WebcamRuntime {
         connect()
     }
 
-    /// The camera does not open: what it has cannot be asked.
+    /// The camera cannot be opened, so its controls are unknown.
     func cameraIsAway() {
         guard duty.controls == nil else { return }
         duty.looked([])

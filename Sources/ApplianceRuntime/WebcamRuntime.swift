@@ -7,8 +7,8 @@ import StreamLogic
 import USBVideo
 import WebcamService
 
-/// The camera as a computer's webcam: makes the gadget, does what the computer asks, and knows what people at the camera have said to
-/// that. Used from the main thread.
+/// The camera as a computer's webcam: creates the gadget, carries out the computer's requests, and tracks the consent of people
+/// at the camera. Used from the main thread.
 final class WebcamRuntime {
     unowned let device: ApplianceDevice
     var duty = WebcamDuty()
@@ -16,7 +16,7 @@ final class WebcamRuntime {
     init(of device: ApplianceDevice) { self.device = device }
 
     var isWanted: Bool { duty.isWanted }
-    /// The gadget is being taken down.
+    /// Whether the gadget is being removed.
     var isEnding: Bool { duty.ending != nil }
     var relay: WebcamRelay { duty.relay }
     var waitsForPress: Bool { duty.waitsForPress }
@@ -26,8 +26,8 @@ final class WebcamRuntime {
 
     // MARK: The gadget
 
-    /// Makes the camera a webcam, or ends that, as device.json or a command says.
-    /// - Parameter hasOtherCamera: than it had.
+    /// Starts or ends webcam mode, according to device.json or a command.
+    /// - Parameter hasOtherCamera: whether the camera has been replaced.
     func filesChanged(hasOtherCamera: Bool = false) {
         if hasOtherCamera { duty.cameraChanged(now: MonotonicClock.now()) }
         let isWanted = duty.decide(file: device.files.device.webcam != .off)
@@ -39,14 +39,15 @@ final class WebcamRuntime {
         }
         guard isWanted else { return }
         duty.start(plan, now: MonotonicClock.now())
-        // This is known before the camera has opened. The gadget is tried all the same.
+        // This is known before the camera is open. The gadget is tried anyway.
         duty.problems.gadget = device.stream.engine.webcamAbsence
         if device.stream.isRunning { duty.takeStreamsMute() }
         device.commands.lookAtControls()
         connect()
     }
 
-    /// As soon as it is known what the camera has, as a computer asks for that once, and the gadget before is gone.
+    /// Creates the gadget once the camera's controls are known, because a computer asks for them only once, and the previous
+    /// gadget is gone.
     func connect() {
         guard duty.isWanted, relay.sink == nil, duty.ending == nil, duty.retryTime == nil, let plan = duty.plan,
             let controls = duty.controls
@@ -65,17 +66,17 @@ final class WebcamRuntime {
     /// The program ends.
     func end(now: MediaTimestamp) { duty.end(now: now) }
 
-    /// - Parameter number: of the gadget that is gone.
+    /// - Parameter number: number of the gadget that is gone.
     func gone(_ number: Int) { duty.ended(number) }
 
-    /// A gadget is gone, or the kernel keeps it for too long.
+    /// A gadget is gone, or the kernel does not release it in time.
     private func stopped() {
         guard duty.ending == nil else { return }
         device.commands.webcamStopped()
         connect()
     }
 
-    /// When something is to be done for a computer.
+    /// When the next action for a computer is due.
     var nextDeadline: MediaTimestamp? {
         [duty.settings.deadline, duty.lookDeadline, duty.retryTime, duty.ending?.limit].compactMap { $0 }.min()
     }
@@ -89,7 +90,7 @@ final class WebcamRuntime {
 
     // MARK: Reports
 
-    /// - Parameter number: of the gadget.
+    /// - Parameter number: number of the gadget.
     func reported(_ report: WebcamReport, of number: Int) {
         if report == .ended {
             duty.ended(number)
@@ -105,11 +106,11 @@ final class WebcamRuntime {
         case .recorded(let isRecorded):
             duty.isRecorded = isRecorded
             duty.problems.card = nil
-            // Another camera's controls may have waited for the end of it.
+            // Another camera's controls may have waited for the recording to end.
             if !isRecorded, let controls = duty.controls { relay.sink?.controlsChanged(controls) }
         case .ended: break
         }
-        // The files may have changed while a program looked.
+        // The files may have changed while a program used the webcam.
         if !duty.isUsed { filesChanged() }
         if duty.waitsForPress, !waited {
             device.tell("webcam: a program wants to see or hear; press the button to let it")
@@ -121,7 +122,7 @@ final class WebcamRuntime {
         switch event {
         case .changed(let state):
             (duty.state, duty.isStalled, duty.problems.gadget) = (state, false, nil)
-            // The next computer needs its own agreement.
+            // The next computer needs its own consent.
             if state == .notConnected { relay.isAllowed = duty.plan?.asks != true }
         case .stalled(let isStalled): duty.isStalled = isStalled
         case .failed(let reason): duty.problems.gadget = reason
@@ -130,15 +131,15 @@ final class WebcamRuntime {
         }
     }
 
-    /// Brings the light up to date.
+    /// Updates the light.
     func show() {
         device.perform(device.appliance.webcamChanged(to: duty.use, now: MonotonicClock.now()))
     }
 
     // MARK: People at the camera
 
-    /// Lets the program in that waits.
-    /// - Returns: whether there was one.
+    /// Admits a waiting program.
+    /// - Returns: whether one was waiting.
     func allow() -> Bool {
         guard duty.waitsForPress, let sink = relay.sink else { return false }
         relay.isAllowed = true
@@ -147,7 +148,7 @@ final class WebcamRuntime {
         return true
     }
 
-    /// Without a stream, whose own mute the computer hears as well.
+    /// For audio without a stream; muting a stream also mutes the computer.
     func mute(_ isMuted: Bool) -> CommandAnswer {
         device.personActed()
         relay.isMuted = isMuted
@@ -155,7 +156,7 @@ final class WebcamRuntime {
         return answer
     }
 
-    /// Makes the camera a webcam, or ends that, until the program ends.
+    /// Starts or ends webcam mode until the program ends.
     func set(_ isWanted: Bool) -> CommandAnswer {
         device.personActed()
         duty.wish = isWanted
@@ -196,14 +197,14 @@ extension WebcamRuntime {
 }
 
 extension GadgetPlan {
-    /// As the files have it now.
+    /// The present contents of the files.
     fileprivate init(_ files: DescriptionFiles) {
         self.init(
             identity: GadgetIdentity(name: files.network.hostName, serialNumber: Self.serialNumber),
             bus: IsochronousBudget(of: files.board?.devicePort), asks: files.device.webcam == .ask)
     }
 
-    /// Of the board; else the same for all.
+    /// The board's serial number, or the same constant for all.
     private static var serialNumber: String {
         let text = (try? readFile("/sys/firmware/devicetree/base/serial-number", limit: 64)) ?? []
         let serial = String(decoding: text.prefix { $0 > 32 && $0 < 127 }, as: UTF8.self)

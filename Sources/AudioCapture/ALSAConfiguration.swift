@@ -1,6 +1,6 @@
 import CALSA
 
-/// The devices that ALSA shall know, held in memory: a static program finds no files in /usr/share/alsa.
+/// The devices that ALSA should know. Kept in memory, because a static program has no files in /usr/share/alsa.
 enum ALSAConfiguration {
     private static let text = """
         pcm.plughw {
@@ -18,7 +18,7 @@ enum ALSAConfiguration {
         }
         """
 
-    /// Gives the configuration for the time of the call.
+    /// Passes the configuration to `body` and frees it afterwards.
     static func with(_ body: (OpaquePointer) -> Int32) -> Int32 {
         calsa_be_quiet()
         var root: OpaquePointer?
@@ -29,13 +29,13 @@ enum ALSAConfiguration {
     }
 }
 
-/// A sound card's device that captures.
+/// A capture device of a sound card.
 public struct Microphone: Hashable, Sendable {
-    /// As `--audio alsa:` takes it.
+    /// In the form that `--audio alsa:` accepts.
     public let device: String
     public let name: String
 
-    /// Every capture device of every card, in the order of their numbers.
+    /// Every capture device of every card, in numerical order.
     public static func all() -> [Microphone] {
         var microphones: [Microphone] = []
         var card: Int32 = -1

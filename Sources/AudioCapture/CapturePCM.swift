@@ -4,29 +4,29 @@ import Glibc
 import LinuxIO
 import Media
 
-/// What reading from a sound card has brought.
+/// Result of a read from a sound card.
 enum PCMRead: Hashable, Sendable {
-    /// Interleaved stereo samples; `time` is when the first of them was taken.
+    /// Interleaved stereo samples; `time` is the capture time of the first one.
     case block([Int16], time: MediaTimestamp)
-    /// The card's buffer was full; what came then is lost. Reading goes on.
+    /// The card's buffer was full, and audio was lost. Reading continues.
     case overrun
-    /// The time came first.
+    /// The deadline passed first.
     case late
     case stopped
 }
 
-/// A sound card that is open for capture.
+/// A sound card opened for capture.
 protocol CapturePCM: AnyObject {
-    /// Frames per second, the hardware's own.
+    /// The hardware's own frames per second.
     var sampleRate: Int { get }
-    /// As `AudioSource` has it.
+    /// See `AudioSource`.
     func start(at time: MediaTimestamp)
     /// Waits for the next samples. The first call starts the card.
-    /// - Parameter deadline: when to return `late`; never when `nil`.
+    /// - Parameter deadline: when to return `late`; `nil` for never.
     func read(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead
-    /// Brings the hardware's gain as near as the card can.
-    /// - Parameter decibels: `nil` to leave it.
-    /// - Returns: what it is by then; `nil` where the card has no capture volume.
+    /// Sets the hardware gain as closely as the card can.
+    /// - Parameter decibels: `nil` to leave it unchanged.
+    /// - Returns: the actual gain; `nil` if the card has no capture volume.
     func setHardwareGain(_ decibels: Double?) -> Double?
 }
 
@@ -35,7 +35,7 @@ extension CapturePCM {
     func setHardwareGain(_ decibels: Double?) -> Double? { nil }
 }
 
-/// A card through ALSA: the hardware's own rate; alsa-lib's plug device brings its samples to stereo S16.
+/// A card accessed through ALSA at the hardware's own rate. alsa-lib's plug device converts its samples to stereo S16.
 final class ALSACapturePCM: CapturePCM {
     let sampleRate: Int
     private let device: String
@@ -44,19 +44,19 @@ final class ALSACapturePCM: CapturePCM {
     private let periodSize: Int
     private var samples: [Int16]
     private var isStarted = false
-    /// Since when it has been waited for samples, by several calls perhaps.
+    /// Start of the present wait for samples, which may span several calls.
     private var waitStart: MediaTimestamp?
     private lazy var volume = Self.volume(of: handle)
 
-    /// The card's buffer: what a loaded machine may be late.
+    /// The card's buffer: how late a loaded machine may be.
     private static let bufferTime: UInt32 = 400_000
     private static let periodTime: UInt32 = 10_000
-    /// A card that gives nothing for so long is treated as unplugged.
+    /// A card that is silent for this long counts as unplugged.
     private static let silenceTimeout = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
-    ///   - sampleRate: taken when the hardware has it, else the nearest.
+    ///   - device: `hw:CARD[,DEVICE]`; empty for the first device.
+    ///   - sampleRate: used if the hardware supports it, else the nearest.
     init(_ device: String, sampleRate: Int, stop: EventFD) throws(MicrophoneError) {
         let named = device.isEmpty ? Microphone.all().first?.device ?? "hw:0" : device
         guard named.hasPrefix("hw:"), named.utf8.count > 3, named.utf8.allSatisfy({ $0 > 32 && $0 != 34 }) else {
@@ -84,8 +84,8 @@ final class ALSACapturePCM: CapturePCM {
 
     deinit { snd_pcm_close(handle) }
 
-    /// Whether the kernel has a card of that name, and there are cards that this user may not open: alsa-lib passes
-    /// over them when it looks for a name, and then says that there is no such card.
+    /// Whether the card exists but this user may not open it. When it looks up a name, alsa-lib skips such cards and then
+    /// reports that there is no such card.
     private static func isForbidden(_ device: String) -> Bool {
         let card = device.dropFirst("hw:".count).prefix { $0 != "," && $0 != "/" }
         guard access("/proc/asound/\(card)", F_OK) == 0 else { return false }
@@ -103,7 +103,7 @@ final class ALSACapturePCM: CapturePCM {
         try check("snd_pcm_hw_params_malloc", snd_pcm_hw_params_malloc(&hardware))
         defer { snd_pcm_hw_params_free(hardware) }
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, hardware))
-        // The rate stays the hardware's: its clock is measured, and resampled against the system's.
+        // Keep the hardware's rate: its clock is measured, and the audio is resampled to the system's clock.
         try check("snd_pcm_hw_params_set_rate_resample", snd_pcm_hw_params_set_rate_resample(handle, hardware, 0))
         try check("set_access", snd_pcm_hw_params_set_access(handle, hardware, SND_PCM_ACCESS_RW_INTERLEAVED))
         try check("set_format", snd_pcm_hw_params_set_format(handle, hardware, SND_PCM_FORMAT_S16_LE))
@@ -150,7 +150,7 @@ final class ALSACapturePCM: CapturePCM {
             isStarted = true
         }
         if let reason = try waitForSamples(until: deadline) { return reason }
-        // Where the card is, and when it was there: what follows is the next sample's time.
+        // The card's position and its timestamp; they give the next sample's time.
         var available: snd_pcm_uframes_t = 0
         var stamp = timespec()
         let hasStamp = snd_pcm_htimestamp(handle, &available, &stamp) >= 0 && stamp.tv_sec > 0
@@ -180,7 +180,7 @@ final class ALSACapturePCM: CapturePCM {
         case stop, samples
     }
 
-    /// - Returns: `nil` when there are some, else why there are none.
+    /// - Returns: `nil` if samples are available, else the reason why not.
     private func waitForSamples(until deadline: MediaTimestamp?) throws(MicrophoneError) -> PCMRead? {
         let count = snd_pcm_poll_descriptors_count(handle)
         guard (1...16).contains(count) else { throw .gone(device: device) }

@@ -1,16 +1,16 @@
 import CALSA
 
-/// The volume with which a card's hardware captures, as alsa-lib's simple mixer has it.
+/// A card's capture volume, from alsa-lib's simple mixer.
 final class CaptureVolume {
     private let mixer: OpaquePointer
     private let element: OpaquePointer
 
-    /// What most drivers call it; any other name counts when it is the only one.
+    /// The usual names. Any other name is accepted if it is the only one.
     private static let usualNames = ["Capture", "Mic"]
-    /// In hundredths of a dB. Lower is a card's word for silence.
+    /// In hundredths of a dB. Cards use lower values for silence.
     private static let lowest = -10_000
 
-    /// - Returns: `nil` where the device has none, or none with a scale in dB.
+    /// - Returns: `nil` if the device has no volume with a dB scale.
     init?(card: Int32, device: UInt32) {
         guard let mixer = Self.openMixer(card: card) else { return nil }
         guard let element = Self.element(of: mixer, device: device) else {
@@ -37,7 +37,7 @@ final class CaptureVolume {
             snd_hctl_close(elements)
             return nil
         }
-        // From here on the elements are the mixer's to close, also when it does not take them.
+        // From here on, the mixer closes the elements, even if attaching fails.
         guard snd_mixer_attach_hctl(mixer, elements) >= 0, snd_mixer_selem_register(mixer, nil, nil) >= 0,
             snd_mixer_load(mixer) >= 0
         else {
@@ -47,7 +47,7 @@ final class CaptureVolume {
         return mixer
     }
 
-    /// Drivers number the volumes of a card's devices as the devices.
+    /// Drivers give a device's volume the device's own number.
     private static func element(of mixer: OpaquePointer, device: UInt32) -> OpaquePointer? {
         var candidates: [(name: String, element: OpaquePointer)] = []
         var next = snd_mixer_first_elem(mixer)
@@ -61,7 +61,7 @@ final class CaptureVolume {
         for name in usualNames {
             if let usual = candidates.first(where: { $0.name == name }) { return usual.element }
         }
-        // One that counts for playing, too, may be a loudspeaker's.
+        // A volume shared with playback may be a loudspeaker's.
         let others = candidates.filter { snd_mixer_selem_has_common_volume($0.element) == 0 }
         return others.count == 1 ? others[0].element : nil
     }
@@ -72,17 +72,18 @@ final class CaptureVolume {
             && snd_mixer_selem_get_capture_dB_range(element, &least, &most) >= 0 && least < most
     }
 
-    /// Brings it as near as the card can.
-    /// - Parameter decibels: `nil` to leave it.
-    /// - Returns: what the card says that it is by then; `nil` when it does not say, or is silent.
+    /// Sets the volume as closely as the card can.
+    /// - Parameter decibels: `nil` to leave it unchanged.
+    /// - Returns: the volume that the card reports afterwards; `nil` if it reports none, or silence.
     func set(_ decibels: Double?) -> Double? {
         if let decibels, decibels.magnitude <= 100 {
-            // The step at or above it: the lowest one may be silence, and what is too much can be taken away from samples.
+            // Choose the step at or above the request. The lowest step may be silence, and excess gain can be removed
+            // digitally.
             guard snd_mixer_selem_set_capture_dB_all(element, Int((100 * decibels).rounded()), 1) >= 0 else {
                 return nil
             }
         }
-        // Others may have changed it, too.
+        // Other programs may have changed it too.
         snd_mixer_handle_events(mixer)
         var value = 0
         guard snd_mixer_selem_get_capture_dB(element, SND_MIXER_SCHN_FRONT_LEFT, &value) >= 0, value >= Self.lowest

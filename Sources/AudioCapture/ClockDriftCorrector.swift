@@ -1,35 +1,35 @@
 import Media
 
-/// Holds a sound card's clock against the system's and says by how much its samples are to be stretched.
+/// Compares a sound card's clock with the system's and computes how much to stretch its samples.
 ///
-/// The card's samples are resampled to the stream's rate; a sample's place in what comes out is its time. The
-/// difference between that time and the one at which the card says it took the sample is averaged over a second and
-/// fed to a proportional-integral controller, which moves the resampling ratio by some parts per million. The
-/// integral is the drift. Damped critically at 0.05 rad/s: a clock 500 ppm off is 4 ms away at most while it is
-/// being learnt, and jitter of some milliseconds moves the pitch by less than 0.01 %.
+/// The card's samples are resampled to the stream's rate, so a sample's position in the output gives its expected time. The
+/// difference between that and the time the card reports is averaged over one second. A proportional-integral controller turns
+/// it into a change of the resampling ratio by some parts per million; its integral is the drift. The controller is critically
+/// damped at 0.05 rad/s. While it settles, a clock that is 500 ppm off deviates by 4 ms at most, and jitter of a few
+/// milliseconds changes the pitch by less than 0.01 %.
 struct ClockDriftCorrector {
     enum Action: Hashable, Sendable {
-        /// The card's rate is so many parts per million above its nominal one: resample by that.
+        /// The card's rate is this many parts per million above nominal; resample accordingly.
         case setCorrection(ppm: Double)
-        /// Audio was lost: put so much silence before the block.
+        /// Audio was lost: insert this much silence before the block.
         case insertSilence(Duration)
-        /// The card gives more than the clock allows: leave out so much.
+        /// The card delivers more than the clock allows: drop this much.
         case drop(Duration)
     }
 
-    /// A card cannot be further off and work.
+    /// No working card is further off.
     static let largestCorrection = 1000.0
-    /// A block so much later than expected follows a loss.
+    /// A block that comes this much later than expected follows a loss.
     static let usualGapThreshold = Duration.milliseconds(30)
     let gapThreshold: Duration
     static let interval = Duration.seconds(1)
-    /// Blocks before the drift is called known.
+    /// The drift counts as known after this time.
     private static let settlingTime = Duration.seconds(30)
 
     private static let proportional = 0.1
     private static let integral = 0.0025
 
-    /// The measured drift in parts per million; `nil` before it has settled.
+    /// The measured drift in parts per million; `nil` until it has settled.
     var driftPPM: Double? { settled ? drift : nil }
     private var drift = 0.0
     private var settled = false
@@ -37,21 +37,21 @@ struct ClockDriftCorrector {
     private var intervalStart: MediaTimestamp?
     private var sum = 0.0
     private var count = 0
-    /// The block that comes next follows a known loss of unknown length.
+    /// The next block follows a known loss of unknown length.
     private var isResuming = false
 
-    /// - Parameter gapThreshold: of sources that give their audio less evenly than a card.
+    /// - Parameter gapThreshold: larger for sources that deliver audio less evenly than a card.
     init(gapThreshold: Duration = Self.usualGapThreshold) { self.gapThreshold = gapThreshold }
 
-    /// Audio was lost: the next block is put where its time says.
+    /// Reports lost audio: the next block is placed by its own timestamp.
     mutating func audioLost() {
         isResuming = true
         restartInterval(nil)
     }
 
-    /// A block has been read.
+    /// Reports a block.
     /// - Parameters:
-    ///   - captureTime: when its first sample was taken, by the system's clock.
+    ///   - captureTime: when its first sample was captured, on the system's clock.
     ///   - expected: the time that its first sample would have in the stream.
     mutating func blockRead(captureTime: MediaTimestamp, expected: MediaTimestamp) -> Action? {
         let start = start ?? captureTime

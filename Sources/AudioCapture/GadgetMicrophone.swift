@@ -3,15 +3,15 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// The microphone that a computer records from. On a thread of its own; it costs nothing but events until a program there records.
+/// The microphone that a computer records from. Has its own thread, which is idle until a program on the computer records.
 public final class GadgetMicrophone: AudioSink {
     typealias OpenCard = @Sendable () throws(MicrophoneError) -> any GadgetCard
 
     private let inbox: Inbox
 
     /// - Parameters:
-    ///   - recorded: called on the thread `webcam-audio`: whether a program of the computer's records.
-    ///   - failed: called there, too: why nothing can be recorded, once.
+    ///   - recorded: called on the thread `webcam-audio` with whether a program on the computer is recording.
+    ///   - failed: called once, on the same thread, with the reason why recording is impossible.
     public convenience init(
         recorded: @escaping @Sendable (Bool) -> Void, failed: @escaping @Sendable (MicrophoneError) -> Void
     ) throws(SystemCallError) {
@@ -34,23 +34,23 @@ public final class GadgetMicrophone: AudioSink {
 
     public func offer(_ block: AudioBlock, format: AudioFormat) { inbox.offer(block, format) }
 
-    /// Whether a program of the computer's records.
+    /// Whether a program on the computer is recording.
     public var wantsAudio: Bool { inbox.isWanted }
 
-    /// A driver that does not let go of the card is not waited for.
+    /// Limits the wait for a driver that does not release the card.
     private static let endTimeout = Duration.milliseconds(500)
 
-    /// The card is closed by then: the kernel keeps a gadget whose card somebody has open.
+    /// Closes the card before it returns: the kernel cannot remove a gadget whose card is open.
     public func end() {
         inbox.end()
         var entries = [PollEntry(inbox.ended.fileDescriptor)]
         _ = try? poll(&entries, until: MonotonicClock.now() + Self.endTimeout)
     }
 
-    /// Whoever lets go of it last, a stream's thread perhaps, does not wait.
+    /// The last owner, which may be a stream's thread, does not wait.
     deinit { inbox.end() }
 
-    /// What other threads leave for the thread.
+    /// Passes audio from other threads to this one.
     final class Inbox: Sendable {
         private struct Inner {
             var blocks: [(AudioBlock, AudioFormat)] = []
@@ -58,10 +58,10 @@ public final class GadgetMicrophone: AudioSink {
             var isEnding = false
         }
 
-        /// More wait only where the thread hangs.
+        /// More blocks accumulate only if the thread hangs.
         private static let largestCount = 32
         let wake: EventFD
-        /// The thread has closed the card.
+        /// Signalled after the thread has closed the card.
         let ended: EventFD
         private let inner = Mutex(Inner())
 
@@ -103,15 +103,15 @@ public final class GadgetMicrophone: AudioSink {
     }
 }
 
-/// The work of the thread `webcam-audio`.
+/// The body of the thread `webcam-audio`.
 final class GadgetMicrophoneThread {
-    /// Without audio to play, silence is; the card must not run empty.
+    /// Silence is played when there is no audio, because the card must not run empty.
     private static let silence = Duration.milliseconds(20)
-    /// From one look at the card to the next.
+    /// How often the card is checked.
     private static let interval = Duration.milliseconds(10)
-    /// The same, while the computer takes nothing.
+    /// The same while the computer takes no audio.
     private static let stallInterval = Duration.milliseconds(100)
-    /// A computer that has just found the microphone tries it for a moment: nobody records.
+    /// A computer that has just found the microphone probes it briefly. This does not count as recording.
     private static let probeTime = Duration.milliseconds(300)
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
@@ -124,7 +124,7 @@ final class GadgetMicrophoneThread {
     private var resampler: (Resampler, AudioFormat)?
     private var balance = PlaybackBalance()
     private var isRecorded = false
-    /// When the computer asked for audio, which is silence at first, and whether it takes it.
+    /// When the computer asked for audio (silence at first), and whether it takes any.
     private var use: (start: MediaTimestamp, watch: PlaybackWatch)?
 
     init(
@@ -148,7 +148,7 @@ final class GadgetMicrophoneThread {
             } catch {
                 use = nil
                 recorded(false)
-                // The card goes with the gadget.
+                // The card disappears together with the gadget.
                 if error != lastFailure, !inbox.isEnding { failed(error) }
                 lastFailure = error
                 wait(until: MonotonicClock.now() + pause)
@@ -193,7 +193,8 @@ final class GadgetMicrophoneThread {
         use?.watch.written(fill: pcm.fill)
     }
 
-    /// The computer says that it records. A program there does, and is awake, when it has taken audio for some time.
+    /// The computer says that it is recording. Only after it has taken audio for some time is a program really recording, and
+    /// the computer awake.
     private func isTaken(_ pcm: any GadgetCard, now: MediaTimestamp) throws(MicrophoneError) -> Bool {
         if use == nil {
             try start(pcm)
@@ -211,7 +212,6 @@ final class GadgetMicrophoneThread {
         _ = try pcm.write(Self.samples(of: PlaybackBalance.smallestFill))
     }
 
-    /// Silence.
     private static func samples(of duration: Duration) -> [Int16] {
         let frames = Int(duration.inSeconds * Double(GadgetPCM.sampleRate))
         return [Int16](repeating: 0, count: 2 * frames)
@@ -221,7 +221,7 @@ final class GadgetMicrophoneThread {
         let frameCount = block.samples.count / max(1, format.channelCount)
         let length = Duration.seconds(Double(frameCount) / Double(max(1, format.sampleRate)))
         let wanted = PlaybackBalance.wantedFill(ofBlocks: length)
-        // So late it would stay late.
+        // A block this late would delay all later audio.
         guard pcm.fill + length <= PlaybackBalance.largestFill else { return }
         try write(stereo(try resampled(block.samples, format), format), to: pcm)
         let correction = balance.written(fill: pcm.fill, wanted: wanted, now: MonotonicClock.now())

@@ -3,28 +3,28 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A card open for playing: what is written to it a computer records. One thread.
+/// A card opened for playback, from which a computer records. Used from one thread.
 protocol GadgetCard: AnyObject {
-    /// Readable when the computer starts or ends recording.
+    /// Readable when the computer starts or stops recording.
     var eventDescriptor: Int32 { get }
 
-    /// Whether a program of the computer's records: else nothing that is written goes anywhere.
+    /// Whether a program on the computer is recording. Otherwise the audio goes nowhere.
     var isRecorded: Bool { get }
 
-    /// What has changed is asked for then; the events only say that something has.
+    /// Consumes pending events. They carry no details; query the state afterwards.
     func takeEvents()
 
-    /// - Parameter partsPerMillion: faster than its nominal rate.
+    /// - Parameter partsPerMillion: how much faster than the nominal rate.
     func setPitch(partsPerMillion: Double)
 
-    /// What waits for the computer.
+    /// Audio that the computer has not taken yet.
     var fill: Duration { get }
 
-    /// Empties the card, for what comes next.
+    /// Empties the card for new audio.
     func restart() throws(MicrophoneError)
 
-    /// Writes stereo samples; what has no room is left out.
-    /// - Returns: false when the card has run empty meanwhile.
+    /// Writes stereo samples; those that do not fit are dropped.
+    /// - Returns: false if the card had run empty.
     func write(_ samples: [Int16]) throws(MicrophoneError) -> Bool
 }
 
@@ -33,7 +33,7 @@ final class GadgetPCM: GadgetCard {
     static let sampleRate = 48_000
     private static let device = "plughw:UAC2Gadget"
     private static let card = "hw:UAC2Gadget"
-    /// In microseconds. The card takes no period longer than a page of memory.
+    /// In microseconds. The card accepts no period longer than a page of memory.
     private static let periodTime: UInt32 = 20_000
     private static let bufferTime: UInt32 = 240_000
 
@@ -84,7 +84,7 @@ final class GadgetPCM: GadgetCard {
         try check("snd_pcm_sw_params_malloc", snd_pcm_sw_params_malloc(&software))
         defer { snd_pcm_sw_params_free(software) }
         try check("snd_pcm_sw_params_current", snd_pcm_sw_params_current(pcm, software))
-        // It plays as soon as there is something.
+        // Start playing with the first sample.
         try check("set_start_threshold", snd_pcm_sw_params_set_start_threshold(pcm, software, 1))
         try check("snd_pcm_sw_params", snd_pcm_sw_params(pcm, software))
     }

@@ -1,26 +1,26 @@
 import Glibc
 import Media
 
-/// Amplifies samples. A change of the gain takes a moment, in steps too small to be heard.
+/// Amplifies samples. Gain changes are gradual, in inaudible steps.
 struct GainRamp {
-    /// Of a change.
+    /// Duration of a gain change.
     static let duration = Duration.milliseconds(20)
-    /// In dB; beyond it is nothing that could be heard.
+    /// In dB; nothing beyond it is audible.
     private static let limit = 100.0
 
     private let frameCount: Int
     private var factor: Float?
     private var target: Float = 1
     private var step: Float = 0
-    /// Frames that are left of a change.
+    /// Frames left in the current change.
     private var remaining = 0
 
-    /// - Parameter sampleRate: frames of both channels per second.
+    /// - Parameter sampleRate: stereo frames per second.
     init(sampleRate: Int) {
         frameCount = max(1, Int(Self.duration.inSeconds * Double(sampleRate)))
     }
 
-    /// The first gain holds at once, each other one after `duration`.
+    /// The first gain applies at once, later ones after `duration`.
     mutating func change(toDecibels decibels: Double, isMuted: Bool) {
         let bounded = decibels.isFinite ? min(max(decibels, -Self.limit), Self.limit) : 0
         target = isMuted ? 0 : Float(pow(10, bounded / 20))
@@ -32,7 +32,7 @@ struct GainRamp {
         step = (target - factor) / Float(frameCount)
     }
 
-    /// - Parameter samples: stereo, interleaved. What gets too loud is cut off at full scale.
+    /// - Parameter samples: interleaved stereo. Louder samples are clipped at full scale.
     mutating func amplify(_ samples: inout [Int16]) {
         var factor = factor ?? target
         guard remaining > 0 || factor != 1 else { return }

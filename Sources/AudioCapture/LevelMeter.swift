@@ -1,12 +1,12 @@
 import Glibc
 
-/// How loud samples are.
+/// Measures the level of samples.
 struct LevelMeter {
     private var peak: Float = 0
     private var power: Float = 0
     private var count = 0
 
-    /// - Parameter sample: at full scale 32768.
+    /// - Parameter sample: full scale is 32768.
     mutating func add(_ sample: Float) {
         peak = max(peak, abs(sample))
         power += sample * sample

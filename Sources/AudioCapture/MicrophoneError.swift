@@ -2,28 +2,28 @@ import CALSA
 import Glibc
 import LinuxIO
 
-/// Why a sound card cannot be captured from.
+/// Why a sound card cannot capture.
 public enum MicrophoneError: Error, Hashable, Sendable {
     case missing(device: String)
     case forbidden(device: String)
     case busy(device: String)
-    /// The name is none that ALSA's hardware devices have.
+    /// The name is not a valid name of an ALSA hardware device.
     case badName(String)
-    /// It was unplugged, or gives no audio any more.
+    /// It was unplugged, or delivers no audio any longer.
     case gone(device: String)
-    /// A file or pipe that stood in a microphone's place has ended, as the note says.
+    /// The file or pipe used instead of a microphone has ended; see the note.
     case ended(note: String)
     case failed(device: String, call: String, number: Int32)
     case resamplerFailed(reason: String)
 
-    /// - Parameter status: what an ALSA call returned, a negative error number.
+    /// - Parameter status: result of an ALSA call, a negative error number.
     init(_ device: String, _ call: String, _ status: Int32) {
         switch -status {
         case ENOENT, ENXIO: self = .missing(device: device)
         case ENODEV: self = call == "snd_pcm_open" ? .missing(device: device) : .gone(device: device)
         case EACCES, EPERM: self = .forbidden(device: device)
         case EBUSY: self = .busy(device: device)
-        // Of hw:CARD,DEVICE a number or a word that no card can have.
+        // hw:CARD,DEVICE contains a number or word that no card can have.
         case EINVAL where call == "snd_pcm_open": self = .badName(device)
         case EBADFD where call != "snd_pcm_open": self = .gone(device: device)
         default: self = .failed(device: device, call: call, number: -status)

@@ -3,13 +3,13 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A microphone as a source that never ends: at the stream's rate by the system's clock, with silence in place of
-/// what was lost. Any other source can stand in the microphone's place, to be one of several. Used from the audio thread.
+/// A microphone as an endless source: at the stream's rate, on the system's clock, with silence instead of lost audio. Another
+/// source can take the microphone's place, for example to be mixed. Used on the audio thread.
 public final class MicrophoneSource: AudioSource {
     public enum Event: Hashable, Sendable {
         case interrupted(reason: String)
         case returned(after: Duration)
-        /// What stood in its place has ended; silence follows.
+        /// The source in its place has ended; silence follows.
         case ended(note: String)
     }
 
@@ -24,25 +24,25 @@ public final class MicrophoneSource: AudioSource {
     private var device: (pcm: any CapturePCM, resampler: Resampler)?
     private let gapThreshold: Duration
     private var corrector: ClockDriftCorrector
-    /// What the control knows of.
+    /// The level last reported to the control.
     private var applied: MicrophoneControl.Applied?
     private var ramp: GainRamp
-    /// At the stream's rate, not given yet.
+    /// At the stream's rate, not yet delivered.
     private var pending: [Int16] = []
-    /// Frames of the card that are to be left out: the stream is ahead of the clock by so much.
+    /// Frames of the card to drop, because the stream is ahead of the clock by this much.
     private var excessFrames = 0
-    /// The time of the stream's first frame, and the frames since.
+    /// Time of the stream's first frame. Frames are counted from there.
     private var origin: MediaTimestamp?
     private var frameCount = 0
-    /// It was started at a time of others, and the resampler holds nothing yet.
+    /// Whether the source was started at a given time and the resampler is still empty.
     private var isFilterEmpty = false
     private var lossTime: MediaTimestamp?
     private var nextAttempt = MediaTimestamp.zero
 
     /// - Parameters:
-    ///   - device: `hw:CARD[,DEVICE]`; empty for the first one.
-    ///   - control: of this microphone, while it is open.
-    ///   - stop: once signalled, the source ends. It is not drained.
+    ///   - device: `hw:CARD[,DEVICE]`; empty for the first device.
+    ///   - control: controls this microphone while it is open.
+    ///   - stop: ends the source when signalled. It is not drained.
     public convenience init(
         device: String, control: MicrophoneControl, sampleRate: Int, stop: EventFD,
         notify: @escaping @Sendable (Event) -> Void
@@ -52,10 +52,10 @@ public final class MicrophoneSource: AudioSource {
         }
     }
 
-    /// Another source, with the same treatment; once it has ended, there is silence.
+    /// Another source, treated the same way; silence follows after its end.
     /// - Parameters:
-    ///   - source: of one or two channels.
-    ///   - gapThreshold: how much earlier or later than expected its audio may come and not follow a loss.
+    ///   - source: with one or two channels.
+    ///   - gapThreshold: how far its audio may deviate from the expected time without counting as a loss.
     public convenience init(
         _ source: any AudioSource, control: MicrophoneControl, gapThreshold: Duration, sampleRate: Int,
         stop: EventFD, notify: @escaping @Sendable (Event) -> Void
@@ -89,16 +89,16 @@ public final class MicrophoneSource: AudioSource {
         try nextBlock(frameCount: wanted, until: nil)
     }
 
-    /// Puts the first frame at a time that others start at, too; before its first audio there is silence.
+    /// Places the first frame at a time shared with other sources. There is silence until its first audio.
     public func start(at time: MediaTimestamp) {
         origin = time
         isFilterEmpty = true
         corrector.audioLost()
-        // Each is waited for in its turn: a file that started at its first block would start after those before it.
+        // Sources are read in turn: a file that started only at its first block would start later than those before it.
         device?.pcm.start(at: time)
     }
 
-    /// - Parameter deadline: what has not come by then becomes silence; with `nil` it is waited for.
+    /// - Parameter deadline: audio that arrives later becomes silence; `nil` waits for it.
     func nextBlock(frameCount wanted: Int, until deadline: MediaTimestamp?) throws -> AudioBlock? {
         while pending.count < 2 * wanted {
             guard try device == nil ? waitInSilence(wanted) : readOnce(wanted, until: deadline) else { return nil }
@@ -115,7 +115,7 @@ public final class MicrophoneSource: AudioSource {
         (origin ?? MonotonicClock.now()) + .ofFrames(frame, sampleRate: format.sampleRate)
     }
 
-    /// - Returns: false when the source was asked to stop.
+    /// - Returns: false if the source was asked to stop.
     private func readOnce(_ wanted: Int, until deadline: MediaTimestamp?) throws -> Bool {
         guard let device else { return true }
         do throws(MicrophoneError) {
@@ -157,9 +157,9 @@ public final class MicrophoneSource: AudioSource {
         try resampler.process(dropped == 0 ? samples : Array(samples[(2 * dropped)...]), to: &pending)
     }
 
-    /// Holds the next sample's time against its place in the stream.
+    /// Compares the next sample's time with its position in the stream.
     private func correct(at time: MediaTimestamp, _ resampler: Resampler) throws(MicrophoneError) {
-        // What the filter holds comes out first.
+        // Audio still inside the filter comes out first.
         let heard = isFilterEmpty ? time : time - .nanoseconds(Int64(resampler.latency * 1e9))
         isFilterEmpty = false
         switch corrector.blockRead(captureTime: heard, expected: self.time(ofFrame: frameCount + pending.count / 2)) {
@@ -172,7 +172,7 @@ public final class MicrophoneSource: AudioSource {
         }
     }
 
-    /// Longer gaps than a minute are a machine that slept; the encoder's timeline jumps over them.
+    /// Gaps longer than a minute come from a machine that slept; the encoder's timeline skips them.
     private func frames(in duration: Duration, rate: Int) -> Int {
         Int(min(duration.inSeconds, 60) * Double(rate))
     }
@@ -182,7 +182,7 @@ public final class MicrophoneSource: AudioSource {
         pending += [Int16](repeating: 0, count: 2 * count)
     }
 
-    /// The device is away: silence as time passes, and an attempt to open it now and then.
+    /// The device is missing: delivers silence in real time and tries to reopen the device now and then.
     private func waitInSilence(_ wanted: Int) throws -> Bool {
         if origin == nil { origin = MonotonicClock.now() }
         let due = time(ofFrame: frameCount + wanted)
@@ -195,7 +195,7 @@ public final class MicrophoneSource: AudioSource {
             return true
         }
         device = (pcm, resampler)
-        // Its volume is another one's now, or the driver's default again.
+        // Another device may have another volume, or the driver has reset it.
         applied = nil
         adjust()
         excessFrames = 0
@@ -205,10 +205,10 @@ public final class MicrophoneSource: AudioSource {
         return true
     }
 
-    /// Does what the control wants now.
+    /// Applies the control's current level.
     private func adjust() {
         while let wanted = control.exchange(applied), wanted != applied?.level {
-            // A card takes a moment for that.
+            // Setting a card's gain takes a moment, so do it only when it changes.
             let isGainNew = applied.map { $0.level.gain != wanted.gain } ?? true
             let hardware = isGainNew ? device?.pcm.setHardwareGain(wanted.gain) : applied?.gain.hardware
             let digital = wanted.gain.map { $0 - (hardware ?? 0) } ?? 0
@@ -218,7 +218,7 @@ public final class MicrophoneSource: AudioSource {
         statistics.gain = applied?.gain
     }
 
-    /// Gain, mute and level.
+    /// Applies gain and mute, and measures the level.
     private func treat(_ samples: inout [Int16]) {
         adjust()
         ramp.amplify(&samples)

@@ -3,25 +3,25 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Several microphones as one source: their sum, bent where it is too loud. All start at one time, and each keeps to the
-/// system's clock by itself, so that equal frames of them were taken at equal times. One that is lost, or late, is silent
-/// and holds up no other. Used from the audio thread.
+/// Mixes several microphones into one source: their sum, softly limited. All start at the same time and follow the system's
+/// clock, so equal frame numbers mean equal capture times. A lost or late microphone is silent and does not delay the others.
+/// Used on the audio thread.
 public final class MixedSource: AudioSource {
     public let format: AudioFormat
-    /// Once each of them has one.
+    /// Set once all sources have ended.
     public private(set) var endingNote: String?
     public private(set) var statistics = AudioSourceStatistics()
 
     private let sources: [MicrophoneSource]
-    /// The time of the first frame, and the frames since.
+    /// Time of the first frame. Frames are counted from there.
     private var origin: MediaTimestamp?
     private var frameCount = 0
 
-    /// How much later than its last frame was taken a block may come: far less than the cards' buffers hold, which fill
-    /// while one of the others is waited for.
+    /// How late a block may be after its last frame was captured. This is far less than the cards' buffers, which fill while
+    /// another source is waited for.
     static let patience = Duration.milliseconds(100)
 
-    /// - Parameter sources: not started, all at `sampleRate`.
+    /// - Parameter sources: not started yet, all at `sampleRate`.
     public init(_ sources: [MicrophoneSource], sampleRate: Int) {
         self.sources = sources
         format = AudioFormat(sampleRate: sampleRate, channelCount: 2)
@@ -65,10 +65,10 @@ public final class MixedSource: AudioSource {
         (statistics.peakDecibels, statistics.meanDecibels) = (level.peakDecibels, level.meanDecibels)
     }
 
-    /// Up to here, 3 dB below full scale, a sum stays as it is.
+    /// Sums up to this level, 3 dB below full scale, stay unchanged.
     static let knee = 23_197
 
-    /// Beyond the knee a sum grows ever more slowly, and never reaches full scale: no corner that would be heard.
+    /// Beyond the knee, the curve flattens smoothly and never reaches full scale, so no edge is audible.
     static func limited(_ sum: Int32) -> Int16 {
         let magnitude = Int(sum.magnitude)
         guard magnitude > knee else { return Int16(sum) }

@@ -1,15 +1,15 @@
 import Media
 
-/// Holds the fill of a card's buffer whose clock is a computer's: a little faster while it grows, a little slower while it
-/// shrinks. In proportion alone: a clock 100 ppm off costs 5 ms of fill.
+/// Stabilizes the fill of a card's buffer that is clocked by a computer: the card runs a little faster while the fill grows, a
+/// little slower while it shrinks. The control is purely proportional: a clock 100 ppm off changes the fill by 5 ms.
 struct PlaybackBalance {
-    /// Behind a block; what a loaded machine may be late is left before the next one.
+    /// After a block is written. It leaves room for a loaded machine to be late with the next one.
     static let smallestFill = Duration.milliseconds(60)
     private static let lateness = Duration.milliseconds(40)
-    /// With more, the audio is late for good, and is cut. The card's buffer has room for it.
+    /// A larger fill would make all later audio late, so audio is dropped. The card's buffer has room for this much.
     static let largestFill = Duration.milliseconds(220)
 
-    /// Behind a block that lasts so long: those of low sample rates last longer.
+    /// The fill to maintain after a block of this duration. Blocks at low sample rates are longer.
     static func wantedFill(ofBlocks duration: Duration) -> Duration { max(smallestFill, duration + lateness) }
 
     private static let interval = Duration.milliseconds(500)
@@ -20,11 +20,11 @@ struct PlaybackBalance {
     private var count = 0
     private var intervalStart: MediaTimestamp?
 
-    /// A block was written.
+    /// Reports a written block.
     /// - Parameters:
-    ///   - fill: behind it.
-    ///   - wanted: `wantedFill` of such blocks.
-    /// - Returns: by how many parts per million the card is to be faster; `nil` to leave it.
+    ///   - fill: after the block.
+    ///   - wanted: `wantedFill` for such blocks.
+    /// - Returns: how many parts per million faster the card should run; `nil` for no change.
     mutating func written(fill: Duration, wanted: Duration, now: MediaTimestamp) -> Double? {
         let start = intervalStart ?? now
         intervalStart = start

@@ -1,14 +1,14 @@
 import Media
 
-/// Whether what is written to a card goes anywhere. A computer that falls asleep, or whose cable is pulled unseen, is still said
-/// to record; it takes nothing.
+/// Detects whether a computer really takes audio. A computer that falls asleep, or whose cable is pulled unnoticed, is still
+/// reported as recording but takes nothing.
 struct PlaybackWatch {
-    /// As with frames.
+    /// The same as for frames.
     private static let timeout = Duration.seconds(5)
 
-    /// Behind what was written last.
+    /// After the latest write.
     private var fill: Duration
-    /// When it fell last.
+    /// When the fill last decreased.
     private var fallTime: MediaTimestamp
     private(set) var isStalled = false
 
@@ -17,12 +17,12 @@ struct PlaybackWatch {
         fallTime = now
     }
 
-    /// - Parameter fill: before anything more is written.
+    /// - Parameter fill: before the next write.
     mutating func looked(fill: Duration, now: MediaTimestamp) {
         if fill < self.fill { fallTime = now }
         isStalled = now - fallTime >= Self.timeout
     }
 
-    /// - Parameter fill: behind what was written, if anything was.
+    /// - Parameter fill: after the write, if anything was written.
     mutating func written(fill: Duration) { self.fill = fill }
 }

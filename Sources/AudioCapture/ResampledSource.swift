@@ -1,7 +1,7 @@
 import DevicePorts
 import Media
 
-/// Another source at another rate. Used from one thread.
+/// Converts another source to another rate. Used from one thread.
 public final class ResampledSource: AudioSource {
     public let format: AudioFormat
     public var endingNote: String? { source.endingNote }
@@ -9,16 +9,16 @@ public final class ResampledSource: AudioSource {
 
     private let source: any AudioSource
     private let resampler: Resampler
-    /// Of the source, and of what has come out, in frames.
+    /// Frames taken from the source, and frames delivered.
     private var takenCount = 0
     private var givenCount = 0
-    /// When the frame is taken that follows the source's last block.
+    /// When the frame after the source's last block is captured.
     private var blockEnd: MediaTimestamp?
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - source: of one or two channels.
-    ///   - sampleRate: frames per second of what comes out.
+    ///   - source: with one or two channels.
+    ///   - sampleRate: frames per second of the output.
     public init(_ source: any AudioSource, sampleRate: Int) throws(MicrophoneError) {
         self.source = source
         format = AudioFormat(sampleRate: sampleRate, channelCount: source.format.channelCount)
@@ -43,7 +43,7 @@ public final class ResampledSource: AudioSource {
         return AudioBlock(samples: samples, captureTime: time)
     }
 
-    /// What the filter holds once the source has ended: as much as was taken comes out.
+    /// The audio left in the filter after the source has ended, so that nothing is lost.
     private func rest() throws -> AudioBlock? {
         guard let blockEnd else { return nil }
         let time = blockEnd - held
@@ -54,7 +54,7 @@ public final class ResampledSource: AudioSource {
         return AudioBlock(samples: Array(samples.prefix(max(0, missing) * format.channelCount)), captureTime: time)
     }
 
-    /// How much of the audio that was taken has not come out yet.
+    /// How much audio has been taken but not delivered.
     private var held: Duration {
         .ofFrames(takenCount, sampleRate: source.format.sampleRate)
             - .ofFrames(givenCount, sampleRate: format.sampleRate)

@@ -1,18 +1,18 @@
 import CResampler
 
-/// speexdsp's resampler for interleaved samples, with a ratio that can be moved by parts per million while running.
+/// speexdsp's resampler for interleaved samples. Its ratio can be adjusted by parts per million while running.
 final class Resampler {
     private let state: OpaquePointer
     let inputRate: Int
     private let outputRate: Int
     private let channelCount: Int
-    /// The ratio's denominator: as large as the library keeps exact, a multiple of the output rate's reduced form.
+    /// The ratio's denominator: as large as the library can represent exactly, and a multiple of the reduced output rate.
     private let denominator: Double
     private var output: [Int16] = []
-    /// What rounding has left of the corrections asked for so far, in steps of the numerator.
+    /// Rounding error of all corrections so far, in steps of the numerator.
     private var remainder = 0.0
 
-    /// How much later than its sample goes in a sample comes out, in seconds.
+    /// The delay between input and output of a sample, in seconds.
     var latency: Double { Double(speex_resampler_get_input_latency(state)) / Double(inputRate) }
 
     /// - Parameter channelCount: 1 or 2.
@@ -28,14 +28,14 @@ final class Resampler {
         self.outputRate = outputRate
         self.channelCount = channelCount
         denominator = 60_000
-        // What comes out starts with the first sample, not with the filter's silence before it.
+        // Skip the filter's initial silence, so that the output starts with the first sample.
         speex_resampler_skip_zeros(state)
     }
 
     deinit { speex_resampler_destroy(state) }
 
-    /// The card's clock is so much faster than its nominal rate. Steps are some 15 ppm wide; what one of them is off
-    /// is made up by the next.
+    /// Sets how much faster than nominal the card's clock runs. Steps are about 15 ppm wide; the next call compensates for the
+    /// rounding.
     func setCorrection(ppm: Double) throws(MicrophoneError) {
         let exact = denominator * Double(inputRate) / Double(outputRate) * (1 + ppm / 1e6) + remainder
         let numerator = exact.rounded()
@@ -45,7 +45,7 @@ final class Resampler {
         guard status == 0 else { throw .resamplerFailed(reason: String(cString: speex_resampler_strerror(status))) }
     }
 
-    /// Takes all of the samples, whole frames, and appends what comes out.
+    /// Consumes all samples, in whole frames, and appends the output.
     func process(_ samples: [Int16], to target: inout [Int16]) throws(MicrophoneError) {
         var position = 0
         output = output.isEmpty ? [Int16](repeating: 0, count: 8192) : output

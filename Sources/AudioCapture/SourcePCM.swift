@@ -1,12 +1,12 @@
 import DevicePorts
 import Media
 
-/// Another source in a card's place. It paces itself, so that it is waited for; what it gives has its own rate.
+/// Another source in place of a card. It sets its own pace, so reading waits for it, and has its own rate.
 final class SourcePCM: CapturePCM {
     let sampleRate: Int
     private let source: any AudioSource
 
-    /// - Parameter source: of one or two channels.
+    /// - Parameter source: with one or two channels.
     init(_ source: any AudioSource) {
         self.source = source
         sampleRate = source.format.sampleRate

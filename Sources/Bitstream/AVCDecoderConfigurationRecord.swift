@@ -1,9 +1,9 @@
 import Media
 
-/// What an H.264 decoder is set up with (ISO 14496-15 section 5.3.3.1), the body of FLV's and RTMP's
-/// AVC sequence header.
+/// The configuration of an H.264 decoder (ISO 14496-15 section 5.3.3.1), which is the body of the AVC sequence header
+/// in FLV and RTMP.
 public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
-    /// The fields that follow the parameter sets for High and the profiles above it.
+    /// The fields that follow the parameter sets for High and higher profiles.
     public struct HighProfileExtension: Hashable, Sendable {
         /// chroma_format_idc: 1 is 4:2:0.
         public let chromaFormat: UInt8
@@ -18,7 +18,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     public let constraintFlags: UInt8
     /// level_idc: ten times the level.
     public let level: UInt8
-    /// Bytes of the length before each NAL unit: 1, 2 or 4.
+    /// Size of the length field before each NAL unit: 1, 2 or 4 bytes.
     public let nalUnitLengthSize: Int
     public let sequenceParameterSets: [[UInt8]]
     public let pictureParameterSets: [[UInt8]]
@@ -27,8 +27,8 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     private static let structure = "AVCDecoderConfigurationRecord"
 
     /// Builds the record for streams with lengths of 4 bytes.
-    /// - Parameters: whole NAL units, first byte included, 1 to 31 SPS and 1 to 255 PPS.
-    /// - Throws: `BitstreamError` when a set is missing, too large, or the first SPS is damaged.
+    /// - Parameters: complete NAL units including the first byte, 1 to 31 SPS and 1 to 255 PPS.
+    /// - Throws: `BitstreamError` if a set is missing or too large, or the first SPS is damaged.
     public init(
         sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]]
     ) throws(BitstreamError) {
@@ -49,7 +49,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
             : nil
     }
 
-    /// The same stream's record with sets that say more.
+    /// The same record with other sequence parameter sets.
     init(
         sequenceParameterSets: [[UInt8]], keepingRestOf other: AVCDecoderConfigurationRecord
     ) throws(BitstreamError) {
@@ -72,10 +72,10 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
         }
     }
 
-    /// The profiles of section 5.3.3.1.2 whose record goes on behind the parameter sets.
+    /// The profiles of section 5.3.3.1.2, whose record continues after the parameter sets.
     private static func hasExtension(profile: UInt8) -> Bool { [100, 110, 122, 144].contains(profile) }
 
-    /// Reads a record. The extension may be missing: older writers left it out.
+    /// Parses a record. The extension may be missing: older writers omitted it.
     public init(parsing bytes: [UInt8]) throws(BitstreamError) {
         var reader = ByteReader(bytes, reading: Self.structure)
         let version = try reader.byte()
@@ -107,7 +107,6 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
         return sets
     }
 
-    /// The record as it is sent.
     public var bytes: [UInt8] {
         var bytes = [1, profile, constraintFlags, level, 0xFC | UInt8(nalUnitLengthSize - 1)]
         bytes.append(0xE0 | UInt8(sequenceParameterSets.count))
@@ -132,7 +131,7 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
 }
 
 extension AVCDecoderConfigurationRecord {
-    /// The parameter sets as an access unit has them in front of its slices: each behind its length in 4 bytes.
+    /// The parameter sets as they precede the slices of an access unit, each with its length in 4 bytes.
     public var lengthPrefixedSets: [UInt8] {
         (sequenceParameterSets + pictureParameterSets).flatMap { set in
             (0..<4).reversed().map { UInt8(truncatingIfNeeded: set.count >> (8 * $0)) } + set

@@ -1,17 +1,17 @@
-/// One access unit as an encoder gives it (H.264 annex B), taken apart for FLV and MP4:
-/// parameter sets on one side, everything else behind lengths on the other.
+/// One access unit from an encoder (H.264 annex B), split for FLV and MP4: parameter sets separately, everything else
+/// with length prefixes.
 public struct AnnexBAccessUnit: Sendable {
-    /// What decodes the stream from here on, when the unit carries both an SPS and a PPS of it.
+    /// The configuration from here on, if the unit contains both an SPS and a PPS.
     public let parameterSets: AVCDecoderConfigurationRecord?
-    /// The NAL units, each behind its length in 4 bytes, big endian (ISO 14496-15 section 5.3.4.2);
-    /// without parameter sets and access unit delimiters. Empty when nothing is left.
+    /// The NAL units, each preceded by its length in 4 bytes, big-endian (ISO 14496-15 section 5.3.4.2), without
+    /// parameter sets and access unit delimiters. Empty if nothing is left.
     public let payload: [UInt8]
-    /// False when an encoder gave parameter sets alone, as some do in place of a frame they skipped.
+    /// False if the encoder output only parameter sets, as some do in place of a skipped frame.
     public let containsFrame: Bool
     /// Whether decoding can start here: the frame is an IDR frame.
     public let isKeyframe: Bool
 
-    /// Copies what it keeps; `bytes` may be reused afterwards.
+    /// Copies what it needs, so `bytes` may be reused afterwards.
     public init(_ bytes: UnsafeRawBufferPointer) {
         var sequenceSets: [[UInt8]] = []
         var pictureSets: [[UInt8]] = []

@@ -1,26 +1,26 @@
-/// What an AAC decoder is set up with (ISO 14496-3 section 1.6.2.1), the body of FLV's and RTMP's
-/// AAC sequence header.
+/// The configuration of an AAC decoder (ISO 14496-3 section 1.6.2.1), which is the body of the AAC sequence header in
+/// FLV and RTMP.
 public struct AudioSpecificConfig: Hashable, Sendable {
     /// The audio object type of the core codec: 2 is AAC-LC.
     public let objectType: UInt8
     /// Samples per second of the core codec.
     public let sampleRate: Int
-    /// channelConfiguration: 1 mono, 2 stereo, 7 is 7.1, 0 when a program config element tells.
+    /// channelConfiguration: 1 mono, 2 stereo, 7 is 7.1, 0 if a program config element describes the channels.
     public let channelConfiguration: UInt8
-    /// Samples per second after spectral band replication; `nil` when the record does not announce it (plain AAC-LC).
+    /// Samples per second after spectral band replication; `nil` if the record does not announce it (plain AAC-LC).
     public let extensionSampleRate: Int?
 
     private static let structure = "AudioSpecificConfig"
     private static let spectralBandReplication: UInt8 = 5
     private static let parametricStereo: UInt8 = 29
-    /// Table 1.18; index 15 says that the rate follows in 24 bits.
+    /// Table 1.18; index 15 means that the rate follows in 24 bits.
     private static let sampleRates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
     /// AAC-LC.
     /// - Parameters:
-    ///   - sampleRate: 1...16,777,215; one outside the table is written out in full.
+    ///   - sampleRate: 1...16,777,215; a rate outside the table is written explicitly.
     ///   - channelCount: 1...6 or 8.
     public init(sampleRate: Int, channelCount: Int) throws(BitstreamError) {
         guard (1...0xFF_FFFF).contains(sampleRate) else {
@@ -35,7 +35,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         extensionSampleRate = nil
     }
 
-    /// Reads AAC-LC and its kin; HE-AAC when it is announced at the record's start.
+    /// Parses AAC-LC and related types, and HE-AAC if it is announced at the start of the record.
     public init(parsing bytes: [UInt8]) throws(BitstreamError) {
         var reader = BitReader(bytes, reading: Self.structure)
         var type = try Self.objectType(&reader)
@@ -72,7 +72,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         return sampleRates[index]
     }
 
-    /// Channels that come out of a decoder; `nil` when only a program config element tells.
+    /// Channels that a decoder outputs; `nil` if only a program config element describes them.
     public var channelCount: Int? {
         switch channelConfiguration {
         case 0: nil
@@ -81,7 +81,7 @@ public struct AudioSpecificConfig: Hashable, Sendable {
         }
     }
 
-    /// The record as it is sent: AAC-LC core fields and a GASpecificConfig for blocks of 1024 samples.
+    /// The encoded record: AAC-LC core fields and a GASpecificConfig for blocks of 1024 samples.
     public var bytes: [UInt8] {
         var writer = BitWriter()
         if let extensionSampleRate {

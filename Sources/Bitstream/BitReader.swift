@@ -1,10 +1,10 @@
-/// Reads bits, most significant first, and counts on nothing: every read may find the end.
+/// Reads bits, most significant first. Every read may reach the end.
 struct BitReader {
     private let bytes: [UInt8]
     private let structure: String
     private(set) var bitPosition = 0
 
-    /// - Parameter structure: what the bytes are, for the error.
+    /// - Parameter structure: name of the structure, for errors.
     init(_ bytes: [UInt8], reading structure: String) {
         self.bytes = bytes
         self.structure = structure
@@ -33,7 +33,7 @@ struct BitReader {
         var zeros = 0
         while try !flag() {
             zeros += 1
-            // 32 zeros would start a value past UInt32, which no field may have.
+            // 32 zeros would start a value above UInt32, which no field may have.
             guard zeros < 32 else { throw .invalid(structure: structure, field: field, value: Int(UInt32.max)) }
         }
         return try (1 << UInt32(zeros) - 1) + bits(zeros)
@@ -53,7 +53,7 @@ struct BitReader {
     }
 }
 
-/// Writes bits, most significant first, and fills the last byte with zeros.
+/// Writes bits, most significant first, and pads the last byte with zeros.
 struct BitWriter {
     private(set) var bytes: [UInt8] = []
     private var bitCount = 0

@@ -1,15 +1,15 @@
-/// What is wrong with bytes that should hold one of this module's structures.
+/// What is wrong with bytes that should contain one of this module's structures.
 public enum BitstreamError: Error, Hashable, Sendable {
-    /// The bytes end inside `structure`; `needed` more would be read at the point where they end.
+    /// The bytes end inside `structure`; at least `needed` more are missing there.
     case truncated(structure: String, needed: Int)
-    /// `field` of `structure` holds a value that the format forbids.
+    /// `field` of `structure` has a value that the format forbids.
     case invalid(structure: String, field: String, value: Int)
-    /// The bytes are well formed, but use a part of the format that is not handled here.
+    /// The bytes are valid, but use a part of the format that is not supported here.
     case unsupported(structure: String, feature: String)
-    /// The bytes are those of a file of another kind.
+    /// The bytes belong to another kind of file.
     /// - Parameters:
-    ///   - actual: for people, with an article.
-    ///   - isMovie: whether the video in it can be copied into the structure.
+    ///   - actual: name of the kind for people, with an article.
+    ///   - isMovie: whether its video can be copied into the structure.
     case otherFile(structure: String, actual: String, isMovie: Bool)
 }
 

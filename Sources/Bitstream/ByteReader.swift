@@ -1,10 +1,10 @@
-/// Reads whole bytes and big-endian numbers; every read may find the end.
+/// Reads whole bytes and big-endian numbers. Every read may reach the end.
 struct ByteReader {
     private let source: ArraySlice<UInt8>
     private let structure: String
     private var position: Int
 
-    /// - Parameter structure: what the bytes are, for the error.
+    /// - Parameter structure: name of the structure, for errors.
     init(_ bytes: [UInt8], reading structure: String) { self.init(bytes[...], reading: structure) }
 
     init(_ bytes: ArraySlice<UInt8>, reading structure: String) {
@@ -14,7 +14,7 @@ struct ByteReader {
     }
 
     var bytesLeft: Int { source.endIndex - position }
-    /// What was not read yet.
+    /// The unread bytes.
     var rest: ArraySlice<UInt8> { source[position...] }
 
     mutating func byte() throws(BitstreamError) -> UInt8 {
@@ -39,7 +39,7 @@ struct ByteReader {
 
     mutating func skip(_ count: Int) throws(BitstreamError) { _ = try slice(count) }
 
-    /// Without a copy.
+    /// Does not copy.
     mutating func slice(_ count: Int) throws(BitstreamError) -> ArraySlice<UInt8> {
         guard bytesLeft >= count else { throw .truncated(structure: structure, needed: count - bytesLeft) }
         defer { position += count }

@@ -1,29 +1,29 @@
 import Media
 
-/// What a JPEG says of itself: the APP1 segment of Exif 2.32, a small TIFF file with two directories.
+/// A JPEG's metadata: the APP1 segment of Exif 2.32, a small TIFF file with two directories.
 public struct EXIF: Hashable, Sendable {
-    /// When the snapshot was taken; `nil` where nobody knows the time of day.
+    /// When the snapshot was taken; `nil` if the time of day is unknown.
     public var time: CalendarTime?
-    /// The camera, as its driver names it.
+    /// The camera's name from its driver.
     public var model: String?
     public var software: String?
     public var exposureTime: Duration?
-    /// What the sensor amplified by, at 1 for none. Written as the sensitivity that cameras without amplification are taken to
-    /// have, ISO 100, times this.
+    /// The sensor's gain; 1 for no amplification. Written as a sensitivity, by multiplying it with ISO 100, the assumed
+    /// sensitivity without amplification.
     public var gain: Double?
     public var size: FrameSize
 
     public init(size: FrameSize) { self.size = size }
 
-    /// What a JPEG's APP1 marker carries: all that follows the segment's length.
+    /// The contents of a JPEG's APP1 marker, after the segment's length.
     public var segment: [UInt8] { Array("Exif\0\0".utf8) + tiff }
 
-    /// Texts in a segment, which has at most 64 KiB, are names: what is longer is cut off.
+    /// A segment has at most 64 KiB, and the texts are only names, so longer ones are cut off.
     private static let longestText = 200
 
-    /// Both directories, each followed by the values that do not fit into its entries.
+    /// Both directories, each followed by the values that do not fit in its entries.
     private var tiff: [UInt8] {
-        // "MM": the numbers' highest byte first; the first directory starts behind these eight bytes.
+        // "MM" means big-endian; the first directory starts after these eight bytes.
         let header: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8]
         let placeholder = TIFFDirectory(imageEntries + [.long(tag: .exifDirectory, 0)])
         let exifOffset = header.count + placeholder.byteCount
@@ -34,7 +34,7 @@ public struct EXIF: Hashable, Sendable {
     private var imageEntries: [TIFFDirectory.Entry] {
         var entries: [TIFFDirectory.Entry] = []
         if let model { entries.append(.text(tag: .model, String(model.prefix(Self.longestText)))) }
-        // Rows from the top, columns from the left: rotation was done before.
+        // Rows from the top, columns from the left: the frame has already been rotated.
         entries.append(.short(tag: .orientation, 1))
         if let software { entries.append(.text(tag: .software, String(software.prefix(Self.longestText)))) }
         if let time { entries.append(.text(tag: .dateTime, time.exifText)) }
@@ -55,7 +55,7 @@ public struct EXIF: Hashable, Sendable {
             entries.append(.text(tag: .dateTimeOriginal, time.exifText))
             entries.append(.text(tag: .offsetTimeOriginal, "+00:00"))
         }
-        // sRGB, as JPEG files are taken for.
+        // sRGB, the default for JPEG files.
         entries.append(.short(tag: .colorSpace, 1))
         entries.append(.long(tag: .pixelWidth, UInt32(clamping: size.width)))
         entries.append(.long(tag: .pixelHeight, UInt32(clamping: size.height)))
@@ -75,7 +75,7 @@ extension CalendarTime {
     }
 }
 
-/// One directory of a TIFF file: entries of twelve bytes, then the values that are longer than four.
+/// One directory of a TIFF file: entries of twelve bytes, then the values longer than four bytes.
 struct TIFFDirectory {
     enum Tag: UInt16 {
         case model = 0x0110
@@ -96,12 +96,12 @@ struct TIFFDirectory {
     struct Entry {
         let tag: Tag
         let type: UInt16
-        /// Values, not bytes.
+        /// Number of values rather than bytes.
         let count: Int
         let value: [UInt8]
 
         static func text(tag: Tag, _ text: String) -> Entry {
-            // ASCII: other letters have no place in these fields. The last byte is zero.
+            // These fields allow only ASCII. The last byte is zero.
             let bytes = text.utf8.filter { (0x20...0x7E).contains($0) } + [0]
             return Entry(tag: tag, type: 2, count: bytes.count, value: bytes)
         }
@@ -125,15 +125,15 @@ struct TIFFDirectory {
 
     private let entries: [Entry]
 
-    /// - Parameter entries: in any order; TIFF wants them by rising tags.
+    /// - Parameter entries: in any order; TIFF requires ascending tags.
     init(_ entries: [Entry]) { self.entries = entries.sorted { $0.tag.rawValue < $1.tag.rawValue } }
 
-    /// Of count, entries and the place of a next directory.
+    /// Size of the count, the entries and the offset of the next directory.
     private var headByteCount: Int { 2 + 12 * entries.count + 4 }
 
     var byteCount: Int { headByteCount + entries.reduce(0) { $0 + Self.outside($1.value).count } }
 
-    /// - Parameter offset: of the directory, from the file's start.
+    /// - Parameter offset: the directory's offset from the start of the file.
     func bytes(at offset: Int) -> [UInt8] {
         var head = bigEndian(UInt16(clamping: entries.count))
         var tail: [UInt8] = []
@@ -148,7 +148,7 @@ struct TIFFDirectory {
         return head + bigEndian(UInt32(0)) + tail
     }
 
-    /// What does not fit into the entry, on whole words.
+    /// The value if it does not fit in the entry, padded to an even length.
     private static func outside(_ value: [UInt8]) -> [UInt8] {
         guard value.count > 4 else { return [] }
         return value.count % 2 == 0 ? value : value + [0]

@@ -1,8 +1,8 @@
 import Media
 
 extension EXIF {
-    /// The rotation that shows a JPEG upright, by the tag Orientation (Exif 2.32 section 4.6.4): none if the file does not
-    /// say, or is damaged.
+    /// The rotation that shows a JPEG upright, from its Orientation tag (Exif 2.32 section 4.6.4). Identity if the tag
+    /// is missing or the file is damaged.
     public static func rotation(ofJPEG bytes: [UInt8]) -> FrameRotation {
         guard let tiff = tiff(in: bytes) else { return FrameRotation() }
         return switch TIFFReader(tiff)?.short(.orientation) {
@@ -17,15 +17,15 @@ extension EXIF {
         }
     }
 
-    /// Exif wants its segment first; some programs put others before it.
+    /// Exif requires its segment to be first, but some programs put others before it.
     private static let mostSegments = 64
 
-    /// The TIFF file behind `Exif\0\0` in the first APP1 segment that starts so.
+    /// The TIFF file after `Exif\0\0`, in the first APP1 segment that starts with it.
     private static func tiff(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var reader = ByteReader(bytes, reading: "JPEG file")
         guard (try? reader.bigEndian16()) == 0xFFD8 else { return nil }
         for _ in 0..<mostSegments {
-            // Behind the start of a scan there are no segments of this kind.
+            // No such segment follows the start of a scan.
             guard let marker = try? marker(&reader), marker != 0xDA, marker != 0xD9,
                 let length = try? reader.bigEndian16(), length >= 2,
                 let segment = try? reader.slice(Int(length) - 2)
@@ -36,7 +36,7 @@ extension EXIF {
         return nil
     }
 
-    /// The second byte of the next marker, before which there may be any number of 0xFF.
+    /// The second byte of the next marker, which may be preceded by any number of 0xFF.
     private static func marker(_ reader: inout ByteReader) throws(BitstreamError) -> UInt8? {
         guard try reader.byte() == 0xFF else { return nil }
         while true {
@@ -46,7 +46,7 @@ extension EXIF {
     }
 }
 
-/// The first directory of a TIFF file, whose numbers are of either byte order (TIFF 6.0 section 2).
+/// The first directory of a TIFF file of either byte order (TIFF 6.0 section 2).
 private struct TIFFReader {
     private let bytes: ArraySlice<UInt8>
     private let isLittleEndian: Bool
@@ -61,7 +61,7 @@ private struct TIFFReader {
         guard number(at: 2, byteCount: 2) == 42 else { return nil }
     }
 
-    /// - Returns: a value of one 16-bit number; `nil` where the directory has none under this tag.
+    /// - Returns: the tag's value if it is a single 16-bit number; otherwise `nil`.
     func short(_ tag: TIFFDirectory.Tag) -> Int? {
         guard let directory = number(at: 4, byteCount: 4), let count = number(at: directory, byteCount: 2) else {
             return nil
@@ -76,7 +76,7 @@ private struct TIFFReader {
         return nil
     }
 
-    /// - Returns: `nil` where that is not within the file.
+    /// - Returns: `nil` if the number is not within the file.
     private func number(at offset: Int, byteCount: Int) -> Int? {
         guard offset <= bytes.count - byteCount else { return nil }
         let found = bytes.dropFirst(offset).prefix(byteCount)

@@ -15,10 +15,10 @@ public struct FLVAudioHeader: Hashable, Sendable {
     }
 
     public var format: Format
-    /// `.raw` for formats other than AAC, which have no such field.
+    /// `.raw` for formats other than AAC, which do not have this field.
     public var packetType: PacketType
-    /// The low 4 bits of the first byte: rate, sample size, channels. AAC always says 44.1 kHz, 16 bits,
-    /// stereo there; what is true stands in its AudioSpecificConfig.
+    /// The low 4 bits of the first byte: rate, sample size, channels. For AAC they are always 44.1 kHz, 16 bits,
+    /// stereo; the AudioSpecificConfig has the real values.
     public var audioFlags: UInt8
 
     private static let structure = "FLV audio tag"
@@ -30,7 +30,7 @@ public struct FLVAudioHeader: Hashable, Sendable {
         audioFlags = 0x0F
     }
 
-    /// Reads the header off the start of a tag's body.
+    /// Parses the header at the start of a tag's body.
     public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
 
     public init(parsing body: ArraySlice<UInt8>) throws(BitstreamError) {
@@ -48,10 +48,9 @@ public struct FLVAudioHeader: Hashable, Sendable {
         self.packetType = packetType
     }
 
-    /// Bytes of the header: where the payload starts.
+    /// Size of the header, which is the payload's offset.
     public var byteCount: Int { format == .aac ? 2 : 1 }
 
-    /// The header as it is sent.
     public var bytes: [UInt8] {
         let first = format.rawValue << 4 | audioFlags & 0x0F
         return format == .aac ? [first, packetType.rawValue] : [first]

@@ -1,12 +1,12 @@
 import Media
 
-// Encoded packets as FLV tags and back. A publisher that sends header and payload apart takes
-// `flvHeader` and leaves the payload where it is; a recorder takes a whole `FLVTag`.
+// Conversion between encoded packets and FLV tags. A publisher that sends header and payload separately uses
+// `flvHeader` and leaves the payload in place; a recorder uses a whole `FLVTag`.
 
 extension EncodedPacket {
     public var flvKind: FLVTag.Kind { isVideo ? .video : .audio }
 
-    /// The media header that goes before `payload` in a tag or message: 5 bytes for video, 2 for audio.
+    /// The media header that precedes `payload` in a tag or message: 5 bytes for video, 2 for audio.
     public var flvHeader: [UInt8] {
         switch kind {
         case .videoHeader: FLVVideoHeader(frameType: .keyframe, packetType: .sequenceHeader).bytes
@@ -20,7 +20,7 @@ extension EncodedPacket {
         }
     }
 
-    /// The decode time in milliseconds since `base`, rounded, wrapping at 2^32; 0 for what lies before `base`.
+    /// The decode time in milliseconds since `base`, rounded, wrapping at 2^32; 0 for times before `base`.
     public func flvTimestamp(base: MediaTimestamp) -> UInt32 {
         UInt32(truncatingIfNeeded: max(0, (decodeTime - base).roundedMilliseconds))
     }
@@ -41,9 +41,9 @@ extension FLVTag {
             kind: packet.flvKind, timestamp: packet.flvTimestamp(base: base), body: packet.flvHeader + packet.payload)
     }
 
-    /// The tag's content as a packet whose times count from `base`; `nil` for script data, other codecs than
-    /// AVC and AAC, and markers without content.
-    /// - Throws: `BitstreamError` when the media header is damaged or enhanced.
+    /// The tag's content as a packet with times relative to `base`; `nil` for script data, codecs other than AVC and
+    /// AAC, and markers without content.
+    /// - Throws: `BitstreamError` if the media header is damaged or enhanced.
     public func packet(base: MediaTimestamp) throws(BitstreamError) -> EncodedPacket? {
         let time = base + .milliseconds(Int64(timestamp))
         switch kind {

@@ -1,7 +1,7 @@
-/// Reads an FLV file or stream from bytes as they come (FLV 10.1 annexes E.2 and E.3).
+/// Parses an FLV file or stream from bytes as they arrive (FLV 10.1 annexes E.2 and E.3).
 ///
-/// Holds at most what was appended and not read yet; one tag is at most 16 MiB. A tag's body stays where it
-/// was appended to: who keeps the tag keeps all of that.
+/// It holds only bytes that were appended but not read yet; a tag has at most 16 MiB. A tag's body shares the buffer it
+/// was appended to, so keeping the tag keeps that whole buffer.
 public struct FLVReader: Sendable {
     private var buffer: [UInt8] = []
     private var position = 0
@@ -10,14 +10,14 @@ public struct FLVReader: Sendable {
 
     private static let headerSize = 9
     private static let tagHeaderSize = 11
-    /// Goes before each tag. It is passed over unread: many writers get it wrong and nothing depends on it.
+    /// Precedes each tag. It is skipped: many writers get it wrong, and nothing depends on it.
     private static let previousTagSizeSize = 4
-    /// The header may grow in later versions (DataOffset); beyond this it is garbage.
+    /// The header may grow in later versions (DataOffset); a larger one is garbage.
     private static let longestHeader = 4096
 
     public init() {}
 
-    /// Takes bytes that follow those appended before.
+    /// Appends the next bytes.
     public mutating func append(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { append($0) }
     }
@@ -29,18 +29,18 @@ public struct FLVReader: Sendable {
         }
     }
 
-    /// Lets `fill` write the next bytes to where they are kept, so that they are not copied on the way.
-    /// - Parameter fill: gets room for at least `capacity` bytes and returns how many it has written.
-    /// - Returns: what `fill` has returned.
+    /// Lets `fill` write the next bytes directly into the buffer, which saves a copy.
+    /// - Parameter fill: receives room for at least `capacity` bytes and returns how many it has written.
+    /// - Returns: the result of `fill`.
     @discardableResult
     public mutating func append(
         upTo capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) throws -> Int
     ) rethrows -> Int {
         let rest = buffer[position...]
-        // As much again as there is, so that a long tag is not moved over and over.
+        // Double the buffer, so that a long tag is not moved again and again.
         let capacity = max(capacity, rest.count)
         var count = 0
-        // New each time, because tags share the old one.
+        // A new buffer each time, because tags share the old one.
         buffer = try [UInt8](unsafeUninitializedCapacity: rest.count + capacity) { room, usedCount in
             let bytes = UnsafeMutableRawBufferPointer(room)
             rest.withUnsafeBytes { bytes.copyMemory(from: $0) }
@@ -52,8 +52,8 @@ public struct FLVReader: Sendable {
         return count
     }
 
-    /// - Returns: the next tag, or `nil` when more bytes are needed.
-    /// - Throws: `BitstreamError` when the bytes are no FLV; each later call throws the same.
+    /// - Returns: the next tag, or `nil` if more bytes are needed.
+    /// - Throws: `BitstreamError` if the bytes are not FLV; each later call throws the same error.
     public mutating func nextTag() throws(BitstreamError) -> FLVTag? {
         if let failure { throw failure }
         do throws(BitstreamError) {
@@ -67,9 +67,9 @@ public struct FLVReader: Sendable {
         }
     }
 
-    /// Says that no more bytes come.
-    /// - Throws: `BitstreamError.truncated` when the input ends before the header or inside a tag. A missing last
-    ///   PreviousTagSize, which a killed recorder leaves out, is no fault. Call it when `nextTag` has given `nil`.
+    /// Call this after the last byte, when `nextTag` has returned `nil`.
+    /// - Throws: `BitstreamError.truncated` if the input ends before the header or inside a tag. The last
+    ///   PreviousTagSize may be missing, since a killed recorder omits it.
     public func inputEnded() throws(BitstreamError) {
         if let failure { throw failure }
         guard hasReadHeader else {
@@ -85,10 +85,10 @@ public struct FLVReader: Sendable {
 
     private var end: Int { buffer.count }
 
-    /// - Returns: whether the header is there and tags follow.
+    /// - Returns: whether the header is complete, so that tags follow.
     private mutating func readHeader() throws(BitstreamError) -> Bool {
         if let fault = signatureFault {
-            // Enough to say what it is instead, or the end, decides.
+            // Wait until there are enough bytes to identify the file, or the input ends.
             guard end >= FileKind.sampleSize else { return false }
             throw fault
         }
@@ -104,7 +104,7 @@ public struct FLVReader: Sendable {
         return true
     }
 
-    /// What is wrong with the first bytes, as far as they are there.
+    /// What is wrong with the signature bytes received so far.
     private var signatureFault: BitstreamError? {
         let signature: [UInt8] = [0x46, 0x4C, 0x56]
         guard let byte = zip(buffer, signature).first(where: { $0 != $1 })?.0 else { return nil }
@@ -131,7 +131,7 @@ public struct FLVReader: Sendable {
         return FLVTag(kind: kind, timestamp: timestamp, buffer: buffer, body: body..<bodyEnd)
     }
 
-    /// DataSize of the tag that starts at `index`, whose header must be complete.
+    /// DataSize of the tag at `index`, whose header must be complete.
     private func bodySize(at index: Int) -> Int { threeBytes(at: index + 1) }
 
     private func threeBytes(at index: Int) -> Int {

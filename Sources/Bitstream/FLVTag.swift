@@ -4,15 +4,15 @@ public struct FLVTag: Sendable {
     public enum Kind: UInt8, Sendable {
         case audio = 8
         case video = 9
-        /// AMF0 data, `onMetaData` mostly.
+        /// AMF0 data, mostly `onMetaData`.
         case script = 18
     }
 
     public var kind: Kind
-    /// Milliseconds; wraps after 2^32 of them (49.7 days).
+    /// In milliseconds; wraps after 2^32 of them (49.7 days).
     public var timestamp: UInt32
-    /// The body, and what else was read with it. With its bounds it makes a tag of three words, which functions return in
-    /// registers; a slice would make five.
+    /// The body, together with other bytes read with it. With these bounds a tag has three words, which functions
+    /// return in registers; a slice would take five.
     private let buffer: [UInt8]
     private let bodyStart: UInt32
     private let bodyEnd: UInt32
@@ -25,8 +25,8 @@ public struct FLVTag: Sendable {
     }
 
     /// - Parameters:
-    ///   - buffer: shared with the tag for as long as it lives.
-    ///   - body: where in the buffer it is, within the first 4 GiB.
+    ///   - buffer: shared with the tag as long as the tag lives.
+    ///   - body: its range in the buffer, within the first 4 GiB.
     public init(kind: Kind, timestamp: UInt32, buffer: [UInt8], body: Range<Int>) {
         let body = body.clamped(to: 0..<buffer.count)
         self.kind = kind
@@ -36,13 +36,13 @@ public struct FLVTag: Sendable {
         bodyEnd = UInt32(clamping: body.upperBound)
     }
 
-    /// Whether decoding can start with this tag: an AVC frame that is marked as a keyframe.
+    /// Whether decoding can start with this tag: an AVC frame marked as a keyframe.
     public var isKeyframe: Bool {
         guard kind == .video, let header = try? FLVVideoHeader(parsing: body) else { return false }
         return header.codec == .avc && header.frameType == .keyframe && header.packetType == .nalUnits
     }
 
-    /// Whether the tag holds an AVCDecoderConfigurationRecord or an AudioSpecificConfig.
+    /// Whether the tag contains an AVCDecoderConfigurationRecord or an AudioSpecificConfig.
     public var isSequenceHeader: Bool {
         switch kind {
         case .video:

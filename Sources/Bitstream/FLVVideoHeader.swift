@@ -24,7 +24,7 @@ public struct FLVVideoHeader: Hashable, Sendable {
 
     public var frameType: FrameType
     public var codec: Codec
-    /// `.nalUnits` for codecs other than AVC, which have no such field.
+    /// `.nalUnits` for codecs other than AVC, which do not have this field.
     public var packetType: PacketType
     /// Milliseconds from decoding to showing, 24 bits with sign; 0 for codecs other than AVC.
     public var compositionTime: Int32
@@ -39,8 +39,8 @@ public struct FLVVideoHeader: Hashable, Sendable {
         self.compositionTime = min(max(compositionTime, -0x80_0000), 0x7F_FFFF)
     }
 
-    /// Reads the header off the start of a tag's body.
-    /// - Throws: `unsupported` for an enhanced header (Enhanced RTMP v1), else what is damaged.
+    /// Parses the header at the start of a tag's body.
+    /// - Throws: `unsupported` for an enhanced header (Enhanced RTMP v1); otherwise what is damaged.
     public init(parsing body: [UInt8]) throws(BitstreamError) { try self.init(parsing: body[...]) }
 
     public init(parsing body: ArraySlice<UInt8>) throws(BitstreamError) {
@@ -63,16 +63,15 @@ public struct FLVVideoHeader: Hashable, Sendable {
             throw .invalid(structure: Self.structure, field: "AVCPacketType", value: Int(body[body.startIndex + 1]))
         }
         self.packetType = packetType
-        // The sign is bit 23; shifted up and down it spreads.
+        // Extends the sign from bit 23 by shifting up and down.
         var time: UInt32 = 0
         for byte in body.dropFirst(2).prefix(3) { time = time << 8 | UInt32(byte) }
         compositionTime = Int32(bitPattern: time << 8) >> 8
     }
 
-    /// Bytes of the header: where the payload starts.
+    /// Size of the header, which is the payload's offset.
     public var byteCount: Int { codec == .avc && frameType != .command ? 5 : 1 }
 
-    /// The header as it is sent.
     public var bytes: [UInt8] {
         let first = frameType.rawValue << 4 | codec.rawValue
         guard byteCount == 5 else { return [first] }

@@ -1,12 +1,12 @@
-/// Turns tags into the bytes of an FLV file (FLV 10.1 annexes E.2 to E.4).
+/// Encodes tags as the bytes of an FLV file (FLV 10.1 annexes E.2 to E.4).
 public enum FLVWriter {
-    /// The file header and the PreviousTagSize0 behind it: 13 bytes.
+    /// The file header followed by PreviousTagSize0: 13 bytes.
     public static func header(hasAudio: Bool, hasVideo: Bool) -> [UInt8] {
         [0x46, 0x4C, 0x56, 1, (hasAudio ? 4 : 0) | (hasVideo ? 1 : 0), 0, 0, 0, 9, 0, 0, 0, 0]
     }
 
-    /// One tag with its header and its PreviousTagSize: the body and 15 bytes.
-    /// - Throws: `BitstreamError.invalid` when the body exceeds the format's 16,777,215 bytes.
+    /// One tag with its header and PreviousTagSize: the body plus 15 bytes.
+    /// - Throws: `BitstreamError.invalid` if the body exceeds the format's 16,777,215 bytes.
     public static func bytes(of tag: FLVTag) throws(BitstreamError) -> [UInt8] {
         guard tag.body.count <= 0xFF_FFFF else {
             throw .invalid(structure: "FLV tag", field: "DataSize", value: tag.body.count)

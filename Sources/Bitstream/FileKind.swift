@@ -1,4 +1,4 @@
-/// Kinds of files that people give by mistake, recognized by their first bytes.
+/// Kinds of files that people pass by mistake, recognized by their first bytes.
 enum FileKind: String, CaseIterable {
     case png = "a PNG image"
     case jpeg = "a JPEG image"
@@ -14,14 +14,14 @@ enum FileKind: String, CaseIterable {
     case json = "a JSON file"
     case text = "a text file"
 
-    /// Two packets' first bytes of a transport stream (ISO/IEC 13818-1, 2.4.3.2).
+    /// Enough for the first bytes of two packets of a transport stream (ISO/IEC 13818-1, 2.4.3.2).
     static let sampleSize = 189
     private static let packetSize = 188
 
-    /// Whether programs can copy its video into an FLV file.
+    /// Whether its video can be copied into an FLV file.
     var isMovie: Bool { [.mp4, .matroska, .transportStream, .avi].contains(self) }
 
-    /// - Parameter start: `sampleSize` bytes, or all that the file has.
+    /// - Parameter start: `sampleSize` bytes, or the whole file if it is shorter.
     init?(_ start: ArraySlice<UInt8>) {
         let bytes = Array(start.prefix(Self.sampleSize))
         if let kind = Self.signatures.first(where: { signature in
@@ -49,6 +49,6 @@ enum FileKind: String, CaseIterable {
 
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-    /// ASCII without control characters, or a part of UTF-8.
+    /// ASCII without control characters, or a byte of UTF-8.
     private static func isText(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || isBlank(byte) }
 }

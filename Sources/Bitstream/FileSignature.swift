@@ -1,9 +1,9 @@
-/// What kind of file it is, by its first bytes: for messages about a file that is something else than was expected.
+/// Recognizes the kind of a file by its first bytes, for messages about an unexpected file.
 public enum FileSignature {
-    /// Bytes that are enough.
+    /// Bytes needed for recognition.
     public static let byteCount = 12
 
-    /// - Returns: a name with its article, such as "a PNG file"; `nil` for what is not known.
+    /// - Returns: a name with its article, such as "a PNG file"; `nil` if unknown.
     public static func name(of bytes: some Collection<UInt8>) -> String? {
         let start = Array(bytes.prefix(byteCount))
         if start.count >= 12, let container = container(start) { return container }
@@ -16,7 +16,7 @@ public enum FileSignature {
         return ["ftyp", "moov", "mdat", "wide", "free", "skip", "pnot"].contains { Array($0.utf8) == type }
     }
 
-    /// Kinds that have their name behind a length or another name.
+    /// Kinds whose name follows a length or another name.
     private static func container(_ start: [UInt8]) -> String? {
         let second = String(decoding: start[4..<8], as: UTF8.self)
         let third = String(decoding: start[8..<12], as: UTF8.self)

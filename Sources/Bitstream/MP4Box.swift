@@ -1,12 +1,12 @@
 /// A box's header: its type and length (ISO 14496-12 section 4.2).
 public struct MP4BoxHeader: Hashable, Sendable {
-    /// Bytes that a header has at most, without a type of 16 bytes behind it.
+    /// Longest header, without an extended type of 16 bytes.
     public static let longest = 16
 
     /// Four characters.
     public let type: String
     public let headerByteCount: Int
-    /// Of the content; `nil` when the box goes on to the end of whatever it is in.
+    /// Size of the content; `nil` if the box extends to the end of its container.
     public let contentByteCount: Int?
 
     /// - Parameter bytes: the box's first bytes; 16 of them are always enough.
@@ -42,7 +42,7 @@ struct MP4Box {
     let type: String
     let content: ArraySlice<UInt8>
 
-    /// The boxes that follow each other in these bytes.
+    /// The consecutive boxes in these bytes.
     static func all(in bytes: ArraySlice<UInt8>) throws(BitstreamError) -> [MP4Box] {
         var boxes: [MP4Box] = []
         var reader = ByteReader(bytes, reading: MP4Movie.structure)
@@ -80,7 +80,7 @@ struct MP4Boxes {
 }
 
 extension ByteReader {
-    /// Version and flags, that most boxes have first.
+    /// The version and flags at the start of most boxes.
     /// - Returns: the version.
     mutating func versionAndFlags() throws(BitstreamError) -> UInt8 {
         let version = try byte()
@@ -88,7 +88,7 @@ extension ByteReader {
         return version
     }
 
-    /// 64 bits in version 1, else 32.
+    /// 64 bits in version 1, otherwise 32.
     mutating func number(version: UInt8) throws(BitstreamError) -> UInt64 {
         version == 1 ? try bigEndian64() : UInt64(try bigEndian32())
     }

@@ -1,25 +1,25 @@
 import Media
 
-/// The `moov` box of an MP4 or QuickTime file (ISO 14496-12): which samples of H.264 and AAC are where in the file, and when
-/// each is shown. Fragmented files are refused.
+/// The `moov` box of an MP4 or QuickTime file (ISO 14496-12): where the samples of H.264 and AAC are in the file, and
+/// when each is shown. Fragmented files are refused.
 public struct MP4Movie: Sendable {
     static let structure = "MP4 file"
-    /// Bytes of a `moov` box: a day of video and audio has less.
+    /// Size limit of a `moov` box: a day of video and audio needs less.
     public static let largestBox = 32 << 20
 
-    /// The first track of H.264; `nil` without one.
+    /// The first H.264 track, if any.
     public let video: MP4Track?
-    /// The first track of AAC; `nil` without one.
+    /// The first AAC track, if any.
     public let audio: MP4Track?
-    /// The kind of a video track that is not H.264, where there is no other, such as "hvc1".
+    /// The format of a video track, such as "hvc1", if no track is H.264.
     public let otherVideo: String?
-    /// The kind of an audio track that is not AAC, where there is no other.
+    /// The format of an audio track, if no track is AAC.
     public let otherAudio: String?
 
     /// - Parameters:
     ///   - moov: the box's content.
-    ///   - fileByteCount: where all samples have to be.
-    /// - Throws: `truncated` also when the file ends before its samples do.
+    ///   - fileByteCount: size of the file, which must contain all samples.
+    /// - Throws: `truncated` also if the file ends before its last sample.
     public init(parsing moov: [UInt8], fileByteCount: Int) throws(BitstreamError) {
         let boxes = MP4Boxes(try MP4Box.all(in: moov[...]))
         guard boxes["mvex"] == nil else { throw .unsupported(structure: Self.structure, feature: "fragments") }
@@ -48,7 +48,7 @@ public struct MP4Movie: Sendable {
         otherAudio = audio == nil ? others["soun"] : nil
     }
 
-    /// From the start to the end of the longer track.
+    /// The duration from the start to the end of the longer track.
     public var duration: Duration { max(video?.end ?? .zero, audio?.end ?? .zero) }
 
     static func timescale(_ reader: inout ByteReader) throws(BitstreamError) -> Int {
@@ -64,11 +64,11 @@ public struct MP4Track: Sendable {
     /// Units per second of the samples' times.
     public let timescale: Int
     public let samples: MP4SampleTable
-    /// When the first sample is shown that is to be, counted from the movie's start.
+    /// When the first visible sample is shown, relative to the movie's start.
     public let start: Duration
-    /// When the track ends, counted from the movie's start.
+    /// When the track ends, relative to the movie's start.
     public let end: Duration
-    /// The time of the first sample that is to be shown, in `timescale`: what is before is only decoded.
+    /// Time of the first visible sample, in `timescale`; earlier samples are only decoded.
     public let firstTime: Int64
     /// The rotation that shows frames upright.
     public let rotation: FrameRotation
@@ -98,7 +98,7 @@ public struct MP4Track: Sendable {
 
     private static let longest = Duration.seconds(7 * 86_400)
 
-    /// When a sample is shown, counted from the movie's start; what is not to be shown comes before `start`.
+    /// When a sample is shown, relative to the movie's start; before `start` for samples that are not shown.
     public func time(of sample: MP4Sample) -> Duration {
         start + .ofUnits(sample.time - firstTime, perSecond: timescale)
     }
@@ -108,13 +108,13 @@ public struct MP4Track: Sendable {
         samples.duration > 0 ? Double(samples.count) * Double(timescale) / Double(samples.duration) : 0
     }
 
-    /// By the matrix of the track's header (section 8.3.2): quarter turns, mirrored or not. Frames with any other matrix stay
-    /// as they are.
+    /// From the matrix in the track's header (section 8.3.2): quarter turns with or without mirroring. Frames with any
+    /// other matrix are not rotated.
     private static func rotation(_ box: MP4Box) throws(BitstreamError) -> FrameRotation {
         var reader = box.reader
         try reader.skip(try reader.versionAndFlags() == 1 ? 32 : 20)
         try reader.skip(16)
-        // a and b; u, which has another scale; c and d.
+        // a and b; then u, which has another scale; then c and d.
         let (a, b) = (try entry(&reader), try entry(&reader))
         try reader.skip(4)
         let matrix = [a, b, try entry(&reader), try entry(&reader)]
@@ -138,11 +138,11 @@ public struct MP4Track: Sendable {
     }
 }
 
-/// What an edit list says (section 8.6.6), as far as it is a delay and a cut at the start and at the end.
+/// An edit list (section 8.6.6), if it consists of a delay and cuts at the start and the end.
 private struct MP4Edit {
     /// In the movie's timescale.
     var delay: Int64 = 0
-    /// In the movie's timescale; `nil` to the track's end.
+    /// In the movie's timescale; `nil` up to the track's end.
     var duration: Int64?
     /// In the track's timescale.
     var firstTime: Int64 = 0
@@ -175,12 +175,12 @@ private struct MP4Edit {
     }
 
     private static var isCut: BitstreamError {
-        .unsupported(structure: MP4Movie.structure, feature: "an edit list of several parts or of another speed")
+        .unsupported(structure: MP4Movie.structure, feature: "an edit list with several parts or another speed")
     }
 }
 
 extension Duration {
-    /// Rounded down to a nanosecond, cut to 292 years.
+    /// Rounded down to a nanosecond, limited to 292 years.
     static func ofUnits(_ count: Int64, perSecond scale: Int) -> Duration {
         let (seconds, rest) = count.quotientAndRemainder(dividingBy: Int64(scale))
         return .seconds(min(max(seconds, -9_000_000_000), 9_000_000_000))

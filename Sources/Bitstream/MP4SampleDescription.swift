@@ -1,10 +1,10 @@
-/// What a decoder of a track's samples is set up with (ISO 14496-12 section 8.5.2).
+/// The decoder configuration for a track's samples (ISO 14496-12 section 8.5.2).
 public enum MP4SampleDescription: Hashable, Sendable {
-    /// H.264, NAL units behind their length.
+    /// H.264, with length-prefixed NAL units.
     case avc(AVCDecoderConfigurationRecord)
-    /// AAC. The bytes are those of the AudioSpecificConfig, whole.
+    /// AAC, with the complete bytes of the AudioSpecificConfig.
     case aac(AudioSpecificConfig, [UInt8])
-    /// Anything else, by its name in the file.
+    /// Any other format, by its name in the file.
     case other(String)
 
     /// - Parameter track: the boxes of a `trak`.
@@ -31,7 +31,7 @@ public enum MP4SampleDescription: Hashable, Sendable {
         return .avc(try AVCDecoderConfigurationRecord(parsing: Array(record.content)))
     }
 
-    /// ISO 14496-14 section 5.6, and what QuickTime has before it.
+    /// ISO 14496-14 section 5.6, and QuickTime's fields before it.
     private static func aac(_ entry: MP4Box) throws(BitstreamError) -> MP4SampleDescription {
         var reader = entry.reader
         try reader.skip(8)
@@ -48,7 +48,7 @@ public enum MP4SampleDescription: Hashable, Sendable {
         return try elementaryStream(descriptor)
     }
 
-    /// The descriptors of ISO 14496-1 section 7.2.6.5: of the stream, of its decoder, and the decoder's own.
+    /// The descriptors of ISO 14496-1 section 7.2.6.5: the stream's, its decoder's, and the decoder-specific one.
     private static func elementaryStream(_ box: MP4Box) throws(BitstreamError) -> MP4SampleDescription {
         var reader = box.reader
         _ = try reader.versionAndFlags()
@@ -60,7 +60,7 @@ public enum MP4SampleDescription: Hashable, Sendable {
         if flags & 0x20 != 0 { try stream.skip(2) }
         var decoder = try descriptor(0x04, in: &stream)
         let kind = try decoder.byte()
-        // MPEG-4 audio, and MPEG-2's AAC in its three profiles.
+        // MPEG-4 audio, and the three AAC profiles of MPEG-2.
         guard kind == 0x40 || (0x66...0x68).contains(kind) else {
             return .other(kind == 0x69 || kind == 0x6B ? "MP3" : "mp4a of the kind \(kind)")
         }
@@ -69,7 +69,7 @@ public enum MP4SampleDescription: Hashable, Sendable {
         return .aac(try AudioSpecificConfig(parsing: bytes), bytes)
     }
 
-    /// - Returns: the content of the next descriptor, which has this tag.
+    /// - Returns: the content of the next descriptor, which must have this tag.
     private static func descriptor(_ tag: UInt8, in reader: inout ByteReader) throws(BitstreamError) -> ByteReader {
         let found = try reader.byte()
         guard found == tag else {

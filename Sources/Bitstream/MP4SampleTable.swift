@@ -1,32 +1,32 @@
 /// One sample of a track: a frame of video, or a packet of audio.
 public struct MP4Sample: Hashable, Sendable {
-    /// From the file's start, in bytes.
+    /// Offset in the file, in bytes.
     public let offset: Int
     public let byteCount: Int
     /// When it is decoded, in the track's timescale.
     public let decodeTime: Int64
     /// When it is shown, in the track's timescale.
     public let time: Int64
-    /// Whether decoding may start here.
+    /// Whether decoding can start here.
     public let isKeyframe: Bool
 }
 
-/// A track's samples in the order in which they are decoded (ISO 14496-12 sections 8.6 and 8.7), read from the file's own
-/// tables one by one.
+/// A track's samples in decoding order (ISO 14496-12 sections 8.6 and 8.7), read from the file's own tables one at a
+/// time.
 public struct MP4SampleTable: Sendable, Sequence {
-    /// Beyond any file that is played here: 38 hours at 120 frames a second.
+    /// More than any file played here has: 38 hours at 120 frames per second.
     static let largestCount = 1 << 24
-    /// Bytes of a sample: larger ones are damage.
+    /// Size limit of a sample; a larger one means a damaged file.
     static let largestSample = 16 << 20
 
     public let count: Int
-    /// Of all samples, in the track's timescale.
+    /// Total duration of the samples, in the track's timescale.
     public let duration: Int64
-    /// When the last sample is no longer shown, in the track's timescale.
+    /// When the last sample stops being shown, in the track's timescale.
     public let end: Int64
     fileprivate let tables: MP4Tables
 
-    /// - Throws: `BitstreamError` when the tables do not fit each other or a sample is not in the file.
+    /// - Throws: `BitstreamError` if the tables contradict each other or a sample is not in the file.
     init(_ boxes: MP4Boxes, fileByteCount: Int) throws(BitstreamError) {
         tables = try MP4Tables(boxes)
         count = tables.sampleCount
@@ -48,7 +48,7 @@ public struct MP4SampleTable: Sendable, Sequence {
 
     public func makeIterator() -> Iterator { Iterator(cursor: MP4SampleCursor(tables)) }
 
-    /// The tables were read to their end before: what they hold is known to be whole.
+    /// The tables were already read completely, so they are known to be valid.
     public struct Iterator: IteratorProtocol, Sendable {
         fileprivate var cursor: MP4SampleCursor
 
@@ -56,22 +56,22 @@ public struct MP4SampleTable: Sendable, Sequence {
     }
 }
 
-/// The boxes of a sample table, as they are in the file.
+/// The boxes of a sample table, unchanged from the file.
 private struct MP4Tables {
     let sampleCount: Int
-    /// Of every sample; 0 where `sizes` has one for each.
+    /// Size of every sample; 0 if `sizes` has one for each.
     let commonSize: Int
     let sizes: ByteReader
-    /// Pairs of a count and a duration.
+    /// Pairs of count and duration.
     let durations: ByteReader
-    /// Pairs of a count and a distance from decoding to showing; `nil` where there is none.
+    /// Pairs of count and delay from decoding to showing; `nil` if there is no such table.
     let distances: ByteReader?
-    /// Triples of the first chunk, samples in each chunk, and the sample description.
+    /// Triples of first chunk, samples per chunk, and sample description.
     let chunks: ByteReader
     let chunkCount: Int
     let offsets: ByteReader
     let hasLongOffsets: Bool
-    /// Numbers of keyframes; `nil` when all samples are.
+    /// Numbers of the keyframes; `nil` if all samples are keyframes.
     let keyframes: ByteReader?
 
     init(_ boxes: MP4Boxes) throws(BitstreamError) {
@@ -97,7 +97,7 @@ private struct MP4Tables {
         keyframes = try boxes["stss"].map { box throws(BitstreamError) in try Self.entries(of: box) }
     }
 
-    /// A table's entries, whose number the cursor finds by the table's end.
+    /// A table's entries. The cursor uses the end of the table rather than its count.
     private static func entries(of box: MP4Box) throws(BitstreamError) -> ByteReader {
         var reader = box.reader
         _ = try reader.versionAndFlags()
@@ -106,7 +106,7 @@ private struct MP4Tables {
     }
 }
 
-/// A place in a sample table.
+/// A position in a sample table.
 private struct MP4SampleCursor {
     private let tables: MP4Tables
     private var index = 0
@@ -115,7 +115,7 @@ private struct MP4SampleCursor {
     private var distances: Runs?
     private var chunks: ByteReader
     private var offsets: ByteReader
-    /// The present chunk, counted from 1, and what is left of it.
+    /// The present chunk, counted from 1, and its remaining samples.
     private var chunk = 0
     private var samplesLeft = 0
     private var samplesPerChunk = 0
@@ -124,10 +124,10 @@ private struct MP4SampleCursor {
     private var offset = 0
     private var keyframes: ByteReader?
     private var nextKeyframe: Int?
-    /// Of the next sample.
+    /// Decode time of the next sample.
     private(set) var decodeTime: Int64 = 0
 
-    /// Pairs of how often and what.
+    /// Pairs of count and value.
     private struct Runs {
         var reader: ByteReader
         var left: UInt32 = 0
@@ -164,7 +164,7 @@ private struct MP4SampleCursor {
         while samplesLeft == 0 { try enterChunk() }
         let byteCount = tables.commonSize > 0 ? tables.commonSize : Int(try sizes.bigEndian32())
         let duration = try durations.next()
-        // Version 0 has no negative distances by the standard; files have them all the same.
+        // By the standard, version 0 has no negative delays, but files contain them.
         let distance = try distances?.next() ?? 0
         var isKeyframe = keyframes == nil
         if nextKeyframe == index + 1 {
@@ -206,7 +206,7 @@ private struct MP4SampleCursor {
         let first = Int(try chunks.bigEndian32())
         let samples = Int(try chunks.bigEndian32())
         guard try chunks.bigEndian32() == 1 else {
-            throw .unsupported(structure: MP4Movie.structure, feature: "a track that changes its format on the way")
+            throw .unsupported(structure: MP4Movie.structure, feature: "a track that changes its format")
         }
         guard first > chunk else {
             throw .invalid(structure: MP4Movie.structure, field: "first chunk of a run", value: first)

@@ -1,23 +1,23 @@
 import Media
 
-/// Counts what a publisher has sent: the numbers that say whether anything is missing.
+/// Counts what a publisher has sent, to show whether anything is missing.
 public struct MediaTally: Hashable, Sendable {
-    /// One track's part of it.
+    /// The counts of one track.
     public struct Track: Hashable, Sendable {
         public private(set) var count = 0
         public private(set) var byteCount = 0
         public private(set) var firstTimestamp: UInt32?
         public private(set) var lastTimestamp: UInt32 = 0
-        /// Milliseconds between two neighbours, the most seen.
+        /// The longest interval between consecutive items, in milliseconds.
         public private(set) var largestGap = 0
-        /// Timestamps that were not larger than the one before.
+        /// Timestamps that did not increase.
         public private(set) var disorderCount = 0
 
         mutating func add(timestamp: UInt32, byteCount: Int) {
             if firstTimestamp == nil {
                 firstTimestamp = timestamp
             } else {
-                // Serial arithmetic: timestamps wrap at 2^32.
+                // Serial-number arithmetic: timestamps wrap at 2^32.
                 let step = Int(Int32(bitPattern: timestamp &- lastTimestamp))
                 if step <= 0 { disorderCount += 1 }
                 largestGap = max(largestGap, step)
@@ -40,13 +40,13 @@ public struct MediaTally: Hashable, Sendable {
 
     public init() {}
 
-    /// - Returns: whether it is a frame or an audio packet, and no header.
+    /// - Returns: whether it is a frame or an audio packet, rather than a header.
     @discardableResult
     public mutating func add(_ tag: FLVTag) -> Bool {
         switch tag.kind {
         case .video:
-            // Neither a sequence header nor the end-of-sequence marker, which is 5 bytes long, is a frame.
-            // Looked at here and not taken apart: this is done for every tag.
+            // A sequence header or end-of-sequence marker, which has 5 bytes, is not a frame. The bytes are checked
+            // directly because this runs for every tag.
             let body = tag.body
             guard body.count > 5 else { return false }
             let (first, packetType) = (body[body.startIndex], body[body.startIndex + 1])
@@ -72,15 +72,15 @@ public struct MediaTally: Hashable, Sendable {
         return false
     }
 
-    /// AAC units hold 1024 samples per channel each.
+    /// Each AAC unit holds 1024 samples per channel.
     public var audioDuration: Duration {
         guard let config = audioConfig, config.sampleRate > 0 else { return audio.span }
-        // Whole seconds apart: two days of samples, counted in nanoseconds, are more than 64 bits hold.
+        // Whole seconds are separate: in nanoseconds, two days of samples would overflow 64 bits.
         let (seconds, samples) = (audio.count * 1024).quotientAndRemainder(dividingBy: config.sampleRate)
         return .seconds(seconds) + .nanoseconds(samples * 1_000_000_000 / config.sampleRate)
     }
 
-    /// Over the track's own time, one item's time added for the last one.
+    /// The average over the track's duration, which includes one item's duration for the last item.
     public func kilobitsPerSecond(_ track: Track) -> Double {
         guard track.count > 1 else { return 0 }
         let seconds = track.span.inSeconds * Double(track.count) / Double(track.count - 1)

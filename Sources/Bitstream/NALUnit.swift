@@ -4,7 +4,7 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
 
     public init(rawValue: UInt8) { self.rawValue = rawValue & 0x1F }
 
-    /// - Parameter firstByte: the first byte of the NAL unit, behind its start code or length.
+    /// - Parameter firstByte: the first byte of the NAL unit, after its start code or length.
     public init(firstByte: UInt8) { self.init(rawValue: firstByte) }
 
     public static let nonIDRSlice = NALUnitType(rawValue: 1)
@@ -17,15 +17,14 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
     public static let endOfStream = NALUnitType(rawValue: 11)
     public static let fillerData = NALUnitType(rawValue: 12)
 
-    /// Whether it carries (a part of) a coded frame: slices 1 and 5 and the data partitions 2 to 4.
+    /// Whether it contains a coded frame or part of one: slices 1 and 5, and data partitions 2 to 4.
     public var isFrame: Bool { (1...5).contains(rawValue) }
 }
 
-/// The byte stream format, where start codes part the NAL units (H.264 annex B).
+/// The byte stream format, in which start codes separate the NAL units (H.264 annex B).
 public enum AnnexB {
-    /// Gives the range of each NAL unit in `bytes`, without its start code and without the zero
-    /// bytes that may follow it (annex B.1). Empty units are left out. What comes before the first
-    /// start code belongs to no unit.
+    /// The range of each NAL unit in `bytes`, without its start code and trailing zero bytes (annex B.1). Empty units
+    /// and bytes before the first start code are skipped.
     public static func nalUnits(in bytes: UnsafeRawBufferPointer) -> [Range<Int>] {
         var units: [Range<Int>] = []
         var start: Int?
@@ -46,7 +45,7 @@ public enum AnnexB {
             switch bytes[index] {
             case 0: index += 1
             case 1 where bytes[index - 1] == 0 && bytes[index - 2] == 0: return index - 2
-            // No start code has this byte at its first, second or third place.
+            // No start code has this byte in its first, second or third place.
             default: index += 3
             }
         }

@@ -8,11 +8,11 @@ public struct SequenceParameterSet: Hashable, Sendable {
         public let timeScale: UInt32
         public let isFixedFrameRate: Bool
 
-        /// A frame is two fields, and the tick is a field's.
+        /// A frame has two fields, and the tick is a field's.
         public var framesPerSecond: Double { Double(timeScale) / (2 * Double(unitsInTick)) }
     }
 
-    /// What the VUI (annex E.1.1) says, as far as it is read.
+    /// The parts of the VUI (annex E.1.1) that are read.
     struct Usability {
         var timing: Timing?
         var colors: VideoColors?
@@ -29,22 +29,22 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let chromaFormat: UInt8
     public let lumaBitDepth: UInt8
     public let chromaBitDepth: UInt8
-    /// The frame as it is shown: cropping applied.
+    /// The size shown, after cropping.
     public let size: FrameSize
-    /// The frame as it is coded: whole macroblocks.
+    /// The coded size, in whole macroblocks.
     public let codedSize: FrameSize
-    /// frame_mbs_only_flag: whether every frame is coded as a whole, and never as two fields.
+    /// frame_mbs_only_flag: whether every frame is coded as a whole, never as two fields.
     public let isProgressive: Bool
     public private(set) var timing: Timing?
-    /// `nil` when the set does not say.
+    /// `nil` if the set does not specify colors.
     public private(set) var colors: VideoColors?
 
     static let structure = "H.264 sequence parameter set"
-    /// A side beyond this is garbage: level 6.2 ends at 16,896 (annex A.3.1).
+    /// A longer side is garbage: level 6.2 ends at 16,896 pixels (annex A.3.1).
     private static let longestSideInMacroblocks = 1_056
 
-    /// - Parameter nalUnit: the whole NAL unit, its first byte included, emulation prevention bytes in place.
-    /// - Throws: `BitstreamError` when it is no SPS, ends early or holds forbidden values.
+    /// - Parameter nalUnit: the complete NAL unit, including its first byte and emulation prevention bytes.
+    /// - Throws: `BitstreamError` if it is not an SPS, ends early or contains forbidden values.
     public init(nalUnit: [UInt8]) throws(BitstreamError) {
         var reader = BitReader(try Self.rawByteSequence(nalUnit), reading: Self.structure)
         self = try SequenceParameterSet(&reader)
@@ -54,7 +54,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         colors = usability.colors
     }
 
-    /// Reads up to vui_parameters_present_flag.
+    /// Parses up to vui_parameters_present_flag.
     init(_ reader: inout BitReader) throws(BitstreamError) {
         profile = UInt8(truncatingIfNeeded: try reader.bits(8))
         constraintFlags = UInt8(truncatingIfNeeded: try reader.bits(8))
@@ -69,7 +69,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
             &reader, chromaFormat: format.chroma, separatePlanes: format.separatePlanes)
     }
 
-    /// The unit's payload with the emulation prevention bytes taken out (section 7.4.1.1).
+    /// The unit's payload without emulation prevention bytes (section 7.4.1.1).
     static func rawByteSequence(_ nalUnit: [UInt8]) throws(BitstreamError) -> [UInt8] {
         guard let first = nalUnit.first else { throw .truncated(structure: structure, needed: 4) }
         guard first & 0x80 == 0, NALUnitType(firstByte: first) == .sequenceParameterSet else {
@@ -126,7 +126,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         }
     }
 
-    /// From log2_max_frame_num_minus4 to gaps_in_frame_num_value_allowed_flag.
+    /// Skips log2_max_frame_num_minus4 to gaps_in_frame_num_value_allowed_flag.
     private static func skipOrdering(_ reader: inout BitReader) throws(BitstreamError) {
         _ = try reader.unsignedExpGolomb("log2_max_frame_num_minus4", max: 12)
         switch try reader.unsignedExpGolomb("pic_order_cnt_type", max: 2) {
@@ -155,7 +155,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         let fieldFactor = framesOnly ? 1 : 2
         let coded = FrameSize(width: columns * 16, height: units * fieldFactor * 16)
         guard try reader.flag() else { return (coded, coded, framesOnly) }
-        // Cropping counts in chroma samples (equations 7-19 to 7-22).
+        // Cropping is counted in chroma samples (equations 7-19 to 7-22).
         let hasSubsampling = !separatePlanes && chromaFormat != 0
         let unitX = hasSubsampling && chromaFormat < 3 ? 2 : 1
         let unitY = (hasSubsampling && chromaFormat == 1 ? 2 : 1) * fieldFactor
@@ -175,7 +175,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         return pixels
     }
 
-    /// Annex E.1.1, as far as the timing.
+    /// Parses annex E.1.1 up to the timing.
     private static func usability(_ reader: inout BitReader) throws(BitstreamError) -> Usability {
         var usability = Usability()
         try skipAspectRatioAndOverscan(&reader)
@@ -187,7 +187,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         guard try reader.flag() else { return usability }
         let timing = Timing(
             unitsInTick: try reader.bits(32), timeScale: try reader.bits(32), isFixedFrameRate: try reader.flag())
-        // Both must be above zero (annex E.2.1); an encoder that leaves them zero tells nothing.
+        // Both must be above zero (annex E.2.1); an encoder that leaves them zero specifies nothing.
         if timing.unitsInTick > 0 && timing.timeScale > 0 { usability.timing = timing }
         return usability
     }
@@ -198,7 +198,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         if try reader.flag() { _ = try reader.flag() }  // overscan
     }
 
-    /// From video_signal_type_present_flag on.
+    /// Parses from video_signal_type_present_flag on.
     static func videoSignal(_ reader: inout BitReader) throws(BitstreamError) -> VideoColors? {
         guard try reader.flag() else { return nil }
         _ = try reader.bits(3)  // video_format

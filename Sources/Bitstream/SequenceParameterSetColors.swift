@@ -1,10 +1,10 @@
 import Media
 
 extension SequenceParameterSet {
-    /// The set with other colours: what an encoder says of them, if anything, is not what its frames have. Everything else
-    /// stays bit for bit, and slices do not depend on it.
-    /// - Parameter nalUnit: the whole NAL unit, emulation prevention bytes in place.
-    /// - Throws: `BitstreamError` when it is no SPS, or damaged before the colours' place.
+    /// The set with other colors, for encoders that report wrong colors or none. Everything else stays identical bit
+    /// for bit, and slices do not depend on the colors.
+    /// - Parameter nalUnit: the complete NAL unit, including emulation prevention bytes.
+    /// - Throws: `BitstreamError` if it is not an SPS, or is damaged before the place of the colors.
     public static func nalUnit(_ nalUnit: [UInt8], with colors: VideoColors) throws(BitstreamError) -> [UInt8] {
         let payload = try rawByteSequence(nalUnit)
         let end = try stopBit(of: payload)
@@ -27,14 +27,14 @@ extension SequenceParameterSet {
         if hasUsability {
             try copy.copy(to: end)
         } else {
-            // Nothing of chroma location, timing, HRDs, pic_struct and restrictions.
+            // No chroma location, timing, HRDs, pic_struct and restrictions.
             copy.writer.write(0, bits: 6)
         }
         copy.writer.write(1, bits: 1)  // rbsp_stop_one_bit
         return nalUnit.prefix(1) + withEmulationPrevention(copy.writer.bytes)
     }
 
-    /// Where the payload ends: at its last bit that is one.
+    /// The end of the payload: its last bit that is one.
     private static func stopBit(of payload: [UInt8]) throws(BitstreamError) -> Int {
         guard let last = payload.lastIndex(where: { $0 != 0 }) else {
             throw .truncated(structure: structure, needed: 1)
@@ -59,14 +59,14 @@ extension SequenceParameterSet {
 }
 
 extension AVCDecoderConfigurationRecord {
-    /// The record with other colours in its parameter sets; as it is where they cannot be read.
+    /// The record with other colors in its parameter sets; unchanged if they cannot be parsed.
     public func with(_ colors: VideoColors) -> AVCDecoderConfigurationRecord {
         let sets = sequenceParameterSets.map { (try? SequenceParameterSet.nalUnit($0, with: colors)) ?? $0 }
         return (try? AVCDecoderConfigurationRecord(sequenceParameterSets: sets, keepingRestOf: self)) ?? self
     }
 }
 
-/// Bits on their way from one place to another, with some left out and others put in.
+/// Copies bits from source to target, skipping some and inserting others.
 private struct BitCopy {
     private var source: BitReader
     var writer = BitWriter()
@@ -83,7 +83,7 @@ private struct BitCopy {
 }
 
 extension BitWriter {
-    /// From video_signal_type_present_flag on.
+    /// Writes from video_signal_type_present_flag on.
     fileprivate mutating func write(_ colors: VideoColors) {
         let unspecifiedFormat: UInt32 = 5
         write(1, bits: 1)

@@ -1,14 +1,14 @@
 import LinuxIO
 
-/// A line or light of the board that cannot be used: which, and why.
+/// A line or light of the board that cannot be used, and why.
 public enum BoardIOError: Error, Hashable, Sendable {
     /// No chip has a line of this name.
     case noSuchLine(name: String, chip: String?)
-    /// The kernel's LED class has none of this name.
+    /// The kernel's LED class has no LED of this name.
     case noSuchLED(name: String)
     /// No camera part has this name.
     case noSuchSubdevice(name: String)
-    /// Another program or a driver has it.
+    /// Another program or a driver uses it.
     case busy(name: String)
     case failed(SystemCallError)
 }

@@ -3,14 +3,14 @@ import LinuxIO
 import Synchronization
 import USBVideo
 
-/// Why the board is no USB device.
+/// Why the board cannot act as a USB device.
 public enum GadgetError: Error, Hashable, Sendable {
-    /// The kernel has no device controller: the board has none, or its socket is for devices of its own.
+    /// The kernel has no device controller: the board lacks one, or its port works as a host.
     case noController
-    /// Without libcomposite, or with configfs mounted nowhere.
+    /// libcomposite is missing, or configfs is not mounted.
     case noGadgets(path: String)
     case taken(controller: String, by: String?)
-    /// This program has one of the name, which the kernel has not let go of yet.
+    /// This program's gadget of the same name has not been removed by the kernel yet.
     case stillThere(name: String)
     case failed(SystemCallError)
 }
@@ -31,27 +31,27 @@ extension GadgetError: CustomStringConvertible {
     }
 }
 
-/// A gadget of the kernel's configfs, bound to the board's device controller. It is taken down whole when it goes out of scope.
-/// Used from one thread.
+/// A gadget in the kernel's configfs, bound to the board's device controller. It is removed completely when the object goes
+/// away. Used from one thread.
 public final class BoundGadget {
     private static let root = "/sys/kernel/config/usb_gadget"
     private static let controllers = "/sys/class/udc"
-    /// Names of those that this process has: each directory has one owner.
+    /// Names that this process uses, because each directory has one owner.
     private static let present = Mutex<Set<String>>([])
 
-    /// As the kernel names it.
+    /// The controller's name in the kernel.
     public let controller: String
     private let name: String
     private var path: String { "\(Self.root)/\(name)" }
 
-    /// Why no gadget can be made here at present, as far as that is known without trying; does not wait.
+    /// Why no gadget can be created right now, as far as that is known without trying. Never blocks.
     public static var absence: GadgetError? {
         guard access(root, F_OK) == 0 else { return .noGadgets(path: root) }
         return entries(of: controllers).isEmpty ? .noController : nil
     }
 
-    /// Removes what a former run has left under the name, and makes the gadget.
-    /// - Parameter name: of its directory.
+    /// Removes leftovers of an earlier run under this name, then creates the gadget.
+    /// - Parameter name: name of its directory.
     public init(_ tree: GadgetTree, name: String) throws(GadgetError) {
         guard access(Self.root, F_OK) == 0 else { throw .noGadgets(path: Self.root) }
         guard Self.present.withLock({ $0.insert(name).inserted }) else { throw .stillThere(name: name) }
@@ -69,7 +69,7 @@ public final class BoundGadget {
         Self.present.withLock { _ = $0.remove(name) }
     }
 
-    /// - Returns: the controller that has it; nothing is left where that fails.
+    /// - Returns: the controller that it is bound to. Nothing is left behind on failure.
     private static func make(_ tree: GadgetTree, at path: String) throws(GadgetError) -> String {
         remove(path)
         guard let controller = entries(of: controllers).first else { throw .noController }
@@ -90,7 +90,7 @@ public final class BoundGadget {
         return controller
     }
 
-    /// What a run that ended too early has left, if anything. The kernel may keep whoever asks for it.
+    /// Removes the leftovers of a run that ended early. The kernel may block the calling thread.
     public static func removeLeftovers(name: String) {
         guard present.withLock({ $0.insert(name).inserted }) else { return }
         remove("\(root)/\(name)")
@@ -116,14 +116,14 @@ public final class BoundGadget {
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemCallError) {
         let file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY)
         do throws(SystemCallError) {
-            // One call for all: each is a value of its own for the kernel.
+            // Write everything in one call: the kernel takes each call as a separate value.
             try file.writeAll(bytes)
         } catch {
             throw SystemCallError("write", number: error.number, subject: path)
         }
     }
 
-    /// - Returns: the gadget that has it.
+    /// - Returns: the gadget that is bound to it.
     private static func owner(of controller: String) -> String? {
         entries(of: root).first { name in
             let text = (try? readFile("\(root)/\(name)/UDC", limit: 256)) ?? []
@@ -135,14 +135,14 @@ public final class BoundGadget {
         guard access(path, F_OK) == 0 else { return }
         try? write([UInt8(ascii: "\n")], to: "\(path)/UDC")
         let (directories, links) = contents(of: path)
-        // A link holds what it leads to, which may have links of its own.
+        // A link keeps its target alive, which may contain links itself.
         for _ in 0..<4 { for link in links { unlink(link) } }
-        // The kernel keeps directories of its own, which go with those that were made.
+        // The kernel's own directories disappear together with those that were created.
         for directory in directories.reversed() { rmdir(directory) }
         rmdir(path)
     }
 
-    /// All directories below one, each before its own, and all links.
+    /// All directories below this one, parents first, and all links.
     private static func contents(of path: String) -> (directories: [String], links: [String]) {
         var (directories, links): ([String], [String]) = ([], [])
         for entry in entries(of: path) {

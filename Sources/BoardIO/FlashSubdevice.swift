@@ -2,13 +2,12 @@ import CLinux
 import Glibc
 import LinuxIO
 
-/// The torch of a V4L2 flash, which the kernel's driver has as a subdevice of the camera. It goes dark when it goes out of
-/// scope. Used from one thread.
+/// The torch of a V4L2 flash, which is a subdevice of the camera. It goes dark when the object goes away. Used from one thread.
 public final class FlashSubdevice {
     private let node: OwnedFileDescriptor
     private let path: String
 
-    /// - Parameter name: the subdevice's, as below /sys/class/video4linux.
+    /// - Parameter name: the subdevice's name in /sys/class/video4linux.
     public init(name: String) throws(BoardIOError) {
         let number = (0..<64).first { number in
             let text = try? readFile("/sys/class/video4linux/v4l-subdev\(number)/name", limit: 256)
@@ -26,7 +25,7 @@ public final class FlashSubdevice {
 
     deinit { try? setMode(clinux_v4l2_flash_led_mode_none) }
 
-    /// A driver that is gone leaves a node that answers nothing.
+    /// False if the driver is gone: its node then answers nothing.
     public var isThere: Bool { (try? mode()) != nil }
 
     public func set(isLit: Bool) throws(BoardIOError) {

@@ -1,19 +1,19 @@
 import CGPIOD
 
-/// A GPIO chip, as the kernel shows it now.
+/// A GPIO chip in its present state.
 public struct GPIOChip: Sendable {
     public struct Line: Sendable {
         public let name: String
-        /// Who has it; `nil` when it is free.
+        /// The program or driver that uses it; `nil` if it is free.
         public let user: String?
     }
 
     public let name: String
     public let label: String
-    /// Those that have a name.
+    /// The lines that have names.
     public let lines: [Line]
 
-    /// All that may be opened, in the order of their numbers.
+    /// All chips that this user may open, in numerical order.
     public static func all() -> [GPIOChip] { GPIOLine.chipPaths().compactMap(GPIOChip.init) }
 
     private init?(at path: String) {

@@ -3,21 +3,21 @@ import Glibc
 import LinuxIO
 import Media
 
-/// One line of a GPIO chip, found by its name and held until it goes out of scope. Used from one thread.
+/// One line of a GPIO chip, found by name and held until the value goes out of scope. Used from one thread.
 struct GPIOLine: ~Copyable {
     let request: OpaquePointer
     let offset: UInt32
     let name: String
 
     enum Use {
-        /// Both edges are reported, with times of CLOCK_MONOTONIC.
+        /// Reports both edges, with times on CLOCK_MONOTONIC.
         case input(pullsUp: Bool)
         case output
     }
 
     /// - Parameters:
     ///   - chip: the chip's name or label; `nil` to search all of them.
-    ///   - isActiveLow: whether the low level means pressed, or lit.
+    ///   - isActiveLow: whether the low level means pressed or lit.
     init(name: String, chip: String?, isActiveLow: Bool, use: Use) throws(BoardIOError) {
         let found = try Self.find(name, chip: chip)
         defer { gpiod_chip_close(found.chip) }
@@ -55,10 +55,10 @@ struct GPIOLine: ~Copyable {
 
     deinit { gpiod_line_request_release(request) }
 
-    /// Whether the chip still answers for it.
+    /// Whether the chip still responds.
     var isThere: Bool { gpiod_line_request_get_value(request, offset) != GPIOD_LINE_VALUE_ERROR }
 
-    /// The open chip that has the line; it is the caller's to close.
+    /// The open chip that has the line. The caller must close it.
     private static func find(
         _ name: String, chip wanted: String?
     ) throws(BoardIOError) -> (chip: OpaquePointer, offset: UInt32) {
@@ -81,14 +81,14 @@ struct GPIOLine: ~Copyable {
     }
 
     static func chipPaths() -> [String] {
-        // More than any board has; numbers have gaps where a chip was unplugged.
+        // More than any board has. Unplugged chips leave gaps in the numbers.
         (0..<64).map { "/dev/gpiochip\($0)" }.filter { gpiod_is_gpiochip_device($0) }
     }
 }
 
 /// A push button. Used from one thread.
 public final class GPIOButton {
-    /// The line changed. Times are of CLOCK_MONOTONIC and do not fall.
+    /// A change of the line. Times are on CLOCK_MONOTONIC and never decrease.
     public struct Edge: Hashable, Sendable {
         public let isPressed: Bool
         public let time: MediaTimestamp
@@ -103,7 +103,7 @@ public final class GPIOButton {
     private static let rounds = 4
     private let line: GPIOLine
     private let buffer: OpaquePointer
-    /// Whether it was down when it was opened.
+    /// Whether the button was already pressed when it was opened.
     public let wasPressedAtFirst: Bool
 
     /// A button to ground gets a pull-up, one to the supply a pull-down.
@@ -124,9 +124,9 @@ public final class GPIOButton {
 
     public var isThere: Bool { line.isThere }
 
-    /// What has happened; never waits. A line that is faster than its reader (a wire that picks up noise) keeps the rest
-    /// for the next time.
-    /// - Throws: also when the chip is gone.
+    /// The edges since the last call. Never blocks. If a line is faster than its reader (a wire that picks up noise), the rest
+    /// is kept for the next call.
+    /// - Throws: also if the chip is gone.
     public func takeEdges() throws(BoardIOError) -> [Edge] {
         var edges: [Edge] = []
         for _ in 0..<Self.rounds {
@@ -147,7 +147,7 @@ public final class GPIOButton {
     }
 }
 
-/// An LED, or whatever else a line switches. It goes dark when it goes out of scope. Used from one thread.
+/// An LED, or anything else that a line switches. It goes dark when the object goes away. Used from one thread.
 public final class GPIOLamp {
     private let line: GPIOLine
 

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import LinuxIO
 
-/// An LED of the kernel's LED class, a flash's torch among them. It goes dark when it goes out of scope. Used from one thread.
+/// An LED of the kernel's LED class; a flash's torch may be one. It goes dark when the object goes away. Used from one thread.
 public final class KernelLED {
     private static let directory = "/sys/class/leds"
     private let brightness: String
     private let largest: String
     private let name: String
 
-    /// - Parameter name: as below /sys/class/leds.
+    /// - Parameter name: as in /sys/class/leds.
     public init(name: String) throws(BoardIOError) {
         let path = "\(Self.directory)/\(name)"
         guard !name.utf8.contains(UInt8(ascii: "/")), name != "..", name != ".", access(path, F_OK) == 0 else {
@@ -20,7 +20,7 @@ public final class KernelLED {
         do throws(SystemCallError) {
             let text = try readFile("\(path)/max_brightness", limit: 32)
             largest = String(decoding: text.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-            // What the kernel itself shows with it would take turns with this program.
+            // Disable the kernel's own trigger, which would compete with this program.
             if access("\(path)/trigger", F_OK) == 0 { try write("none", to: "\(path)/trigger") }
             try write("0", to: brightness)
         } catch {
@@ -40,7 +40,7 @@ public final class KernelLED {
         }
     }
 
-    /// All that there are.
+    /// The names of all LEDs.
     public static var names: [String] {
         ((try? fileNames(in: directory)) ?? []).filter { $0 != "." && $0 != ".." }.sorted()
     }

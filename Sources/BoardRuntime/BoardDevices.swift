@@ -4,10 +4,10 @@ import LinuxIO
 import Media
 import Settings
 
-/// Button and LEDs as board.json names them. What cannot be opened is tried again. Used from the main thread, which no
-/// chip holds up: each line has a thread of its own.
+/// The button and LEDs that board.json names. Lines that cannot be opened are retried. Used from the main thread, which no chip
+/// can delay: each line has its own thread.
 package final class BoardDevices {
-    /// How lines are opened; called on their threads.
+    /// How to open lines. Called on their threads.
     package struct Openers {
         package init() {}
 
@@ -35,7 +35,7 @@ package final class BoardDevices {
         }
     }
 
-    /// How long the main thread waits for what is opened or looked at, so that it can be reported at once what is wrong.
+    /// How long the main thread waits for lines being opened or checked, so that problems can be reported immediately.
     private static let answerTimeout = Duration.milliseconds(100)
 
     private let openers: Openers
@@ -43,22 +43,22 @@ package final class BoardDevices {
     private var button: LineThread?
     private var statusLED: LineThread?
     private var flashLED: LineThread?
-    /// The opening whose gestures are followed.
+    /// The opening whose gestures are being tracked.
     private var followedButton = 0
     private var gestures = ButtonGestures(isPressed: false)
-    /// Whether two short presses in a row mean something of their own.
+    /// Whether a double press has its own meaning.
     package var hearsDoublePress = false { didSet { gestures.hearsDoublePress = hearsDoublePress } }
     private var gestureTimer: MediaTimestamp?
     private var sequencer = LEDSequencer()
     private var sequencerTimer: MediaTimestamp?
     private var pattern = LEDPattern.slow
     private var isTorchLit = false
-    /// Lines that have no thread, by their keys in board.json.
+    /// Lines whose thread could not be started, by their keys in board.json.
     private var threadFaults: [String: String] = [:]
 
     package init(openers: Openers = Openers()) { self.openers = openers }
 
-    /// What is wrong with the lines, by their keys in board.json.
+    /// Faults of the lines, by their keys in board.json.
     package var faults: [String: String] {
         let now = MonotonicClock.now()
         var faults = threadFaults
@@ -71,9 +71,9 @@ package final class BoardDevices {
     package var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
     package var nextDeadline: MediaTimestamp? { [gestureTimer, sequencerTimer].compactMap { $0 }.min() }
 
-    /// Takes up another description of the board; lines that stay the same are not touched.
+    /// Applies a new description of the board. Unchanged lines are not touched.
     package func boardChanged(to next: BoardDescription?, now: MediaTimestamp) {
-        // Each lets go of its line first: the next may want the same one.
+        // Release all old lines first, because a new one may need the same line.
         if next?.button != board?.button { end(&button, now: now) }
         if next?.statusLED != board?.statusLED { end(&statusLED, now: now) }
         if next?.flashLED != board?.flashLED { end(&flashLED, now: now) }
@@ -81,7 +81,7 @@ package final class BoardDevices {
         checkLines(now: now)
     }
 
-    /// To be called every few seconds: a chip may go (an expander's bus, a driver that is unbound) and come back.
+    /// Call it every few seconds: a chip may disappear (an expander's bus, an unbound driver) and return.
     package func checkLines(now: MediaTimestamp) {
         startThreads(now: now)
         button?.check(now: now)
@@ -92,7 +92,7 @@ package final class BoardDevices {
         flashLED?.wait(atMost: Self.answerTimeout)
     }
 
-    /// The lights go dark, and all lines are let go of.
+    /// Turns the lights off and releases all lines.
     package func end() { boardChanged(to: nil, now: MonotonicClock.now()) }
 
     private func end(_ line: inout LineThread?, now: MediaTimestamp) {
@@ -144,7 +144,7 @@ package final class BoardDevices {
         flashLED?.set(isLit: isLit, now: MonotonicClock.now())
     }
 
-    /// What the button's edges mean.
+    /// Interprets the button's edges.
     package func buttonMoved() -> [ButtonGestures.Action] {
         guard let news = button?.takeNews() else { return [] }
         if news.opening != followedButton {
@@ -154,7 +154,7 @@ package final class BoardDevices {
         return taken(news.edges.flatMap { gestures.levelChanged(isPressed: $0.isPressed, now: $0.time) })
     }
 
-    /// Follows a button that has just been opened.
+    /// Tracks a button that has just been opened.
     private func follow(isPressed: Bool) {
         gestures = ButtonGestures(isPressed: isPressed, hearsDoublePress: hearsDoublePress)
         gestureTimer = nil

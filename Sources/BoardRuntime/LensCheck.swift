@@ -1,6 +1,6 @@
 import LinuxIO
 
-/// The names of the camera's parts that the kernel has drivers for: sensors, lenses, receivers.
+/// The names of the camera's parts that have kernel drivers: sensors, lenses, receivers.
 package func cameraParts() -> [String] {
     (0..<64).compactMap { number in
         guard let name = try? readFile("/sys/class/video4linux/v4l-subdev\(number)/name", limit: 256) else {
@@ -10,8 +10,8 @@ package func cameraParts() -> [String] {
     }
 }
 
-/// What is wrong with the lens that board.json names; `nil` when its driver is there. Whoever focuses (libcamera, or
-/// the lens itself) finds it by the sensor, so that a missing one would only be seen in blurred video.
+/// What is wrong with the lens that board.json names; `nil` if its driver is present. libcamera, or the lens itself, finds it
+/// through the sensor, so a missing lens would otherwise show only as blurred video.
 package func lensProblem(_ wanted: String) -> String? {
     let present = cameraParts()
     guard !present.contains(wanted) else { return nil }

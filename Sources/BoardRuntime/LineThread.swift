@@ -3,11 +3,11 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// What is on a GPIO line. Used from its line's thread only.
+/// A device on a GPIO line. Used only from its line's thread.
 package protocol LineDevice: AnyObject {
-    /// Whether the chip still answers for it.
+    /// Whether the chip still responds.
     var isThere: Bool { get }
-    /// Readable when `takeEdges` has something; -1 for what is not listened to.
+    /// Readable when `takeEdges` has edges; -1 for a device without input.
     var fileDescriptor: Int32 { get }
     var wasPressedAtFirst: Bool { get }
     func takeEdges() throws(BoardIOError) -> [GPIOButton.Edge]
@@ -18,7 +18,7 @@ extension GPIOButton: LineDevice {
     package func set(isLit: Bool) throws(BoardIOError) {}
 }
 
-/// A lamp goes dark when it goes out of scope.
+/// A lamp goes dark when the object goes away.
 package protocol Lamp: LineDevice {}
 
 extension Lamp {
@@ -31,21 +31,20 @@ extension GPIOLamp: Lamp {}
 extension KernelLED: Lamp {}
 extension FlashSubdevice: Lamp {}
 
-/// A line of board.json, opened, looked after, switched and listened to by a thread of its own: each call to a chip that
-/// sits behind a bus (an I2C expander) may take its time, or hang, and neither the button's answer nor the other lights
-/// wait for it.
+/// A line from board.json. Its own thread opens, checks, switches and reads it, because each call to a chip behind a bus (an
+/// I2C expander) may be slow or hang. Neither the button's reaction nor the other lights wait for it.
 ///
-/// Used from the main thread, which gives orders and never waits longer than it says.
+/// Used from the main thread, which gives orders and waits only as long as it chooses.
 final class LineThread: Sendable {
-    /// What has become of a button.
+    /// A button's state and events.
     struct News {
-        /// The how manieth that was opened; its edges are those of one button.
+        /// Ordinal of this opening; its edges all belong to the same opened button.
         var opening = 0
         var wasPressedAtFirst = false
         var edges: [GPIOButton.Edge] = []
     }
 
-    /// What the main thread wants.
+    /// The main thread's orders.
     private struct Orders: Equatable {
         var checks = false
         var light: Bool?
@@ -55,25 +54,25 @@ final class LineThread: Sendable {
     private struct State {
         var orders = Orders()
         var news = News()
-        /// Why it cannot be used; `nil` when nothing is wrong with it.
+        /// Why the line cannot be used; `nil` if it works.
         var fault: String?
-        /// Since when there has been something to do that is not done; `nil` when all is.
+        /// Since when an order has been waiting; `nil` if all are done.
         var busySince: MediaTimestamp?
     }
 
-    /// What the thread has in hand.
+    /// The thread's own state.
     private struct Work {
         var device: (any LineDevice)?
-        /// The light that the device was set to last.
+        /// The light that was last set on the device.
         var light: Bool?
         var opening = 0
         var fault: String?
         var edges: [GPIOButton.Edge] = []
     }
 
-    /// A chip that takes longer does not answer.
+    /// A slower chip counts as unresponsive.
     private static let patience = Duration.seconds(2)
-    /// More edges than anybody makes wait in the kernel, or are lost there.
+    /// No person causes more edges than this. Further ones wait in the kernel or are lost there.
     private static let mostEdges = 256
 
     private let state = Mutex(State())
@@ -90,8 +89,8 @@ final class LineThread: Sendable {
         wakeup = try EventFD()
         answers = try EventFD()
         newsArrived = try EventFD()
-        // The hardware watchdog does not bite for a chip that hangs: after the restart it would hang again. The thread is
-        // never joined, for it may hang as long as the chip does.
+        // A hanging chip must not trigger the hardware watchdog, because it would hang again after the restart. The thread is
+        // never joined, since it may hang as long as the chip does.
         _ = try NamedThread(name, mayBlock: true) { [self] in run() }
     }
 
@@ -104,12 +103,12 @@ final class LineThread: Sendable {
             defer { state.news.edges = [] }
             return state.news
         }
-        // The thread does not listen while nobody does.
+        // The thread stopped reading edges because too many were waiting; wake it.
         if news.edges.count >= Self.mostEdges { wakeup.signal() }
         return news
     }
 
-    /// Why it cannot be used; `nil` when nothing is wrong with it.
+    /// Why the line cannot be used; `nil` if it works.
     func fault(now: MediaTimestamp) -> String? {
         state.withLock { state in
             guard let since = state.busySince, now - since > Self.patience else { return state.fault }
@@ -117,16 +116,16 @@ final class LineThread: Sendable {
         }
     }
 
-    /// Opens it if it is not open or has gone: a driver may be unbound, a bus fail, and come back.
+    /// Opens the line if it is not open or has disappeared: a driver may be unbound or a bus fail, and return later.
     func check(now: MediaTimestamp) { order(now: now) { $0.checks = true } }
 
-    /// Lit or dark from now on, also when it is opened later. What a slow chip has no time for in between is left out.
+    /// Turns the lamp on or off, also once it is opened later. A slow chip may skip intermediate changes.
     func set(isLit: Bool, now: MediaTimestamp) { order(now: now) { $0.light = isLit } }
 
-    /// Lets go of the line, and the thread end.
+    /// Releases the line and ends the thread.
     func end(now: MediaTimestamp) { order(now: now) { $0.ends = true } }
 
-    /// Waits until all orders are done, for so long at most; not at all for a chip that has not answered for longer.
+    /// Waits until all orders are done, up to the timeout. Does not wait for a chip that has been unresponsive for longer.
     func wait(atMost timeout: Duration) {
         let deadline = MonotonicClock.now() + timeout
         while let since = state.withLock({ $0.busySince }), since + timeout > MonotonicClock.now() {

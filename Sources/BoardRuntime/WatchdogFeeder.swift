@@ -2,27 +2,26 @@ import ApplianceLogic
 import LinuxIO
 import Media
 
-/// The board's watchdog, kept as `WatchdogCare` says. Used from the main thread, whose own life is proved by its
-/// feeding.
+/// The board's watchdog, operated according to `WatchdogCare`. Fed by the main thread, which proves that the thread is alive.
 package struct WatchdogFeeder {
-    /// The longest that the Raspberry Pi's can wait.
+    /// The longest timeout of the Raspberry Pi's watchdog.
     private static let timeout: Int32 = 15
 
-    /// A terminal may stand for the watchdog.
+    /// Whether a terminal may stand in for the watchdog.
     let isSimulated: Bool
     private var care = WatchdogCare()
     private var device: HardwareWatchdog?
     private var path: String?
-    /// Why it cannot be used; `nil` when nothing is wrong with it.
+    /// Why the watchdog cannot be used; `nil` if it works.
     package private(set) var failure: String?
 
     package init(isSimulated: Bool) { self.isSimulated = isSimulated }
 
-    /// - Parameter path: the device's; `nil` when the board has none.
-    /// - Returns: what is to be reported.
+    /// - Parameter path: the device's path; `nil` if the board has none.
+    /// - Returns: messages to report.
     package mutating func tick(path: String?, now: MediaTimestamp) -> [String] {
         if path != self.path {
-            // Another device, or none: the one that there was must not bite.
+            // The path changed: the old watchdog must not trigger.
             _ = perform(care.disarmed())
             self.path = path
             failure = nil

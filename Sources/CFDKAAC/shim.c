@@ -1,1 +1,1 @@
-// Anchors the target: it has headers only.
+// Gives this header-only target a source file.

@@ -1,9 +1,10 @@
-// The guided filter with the frame as its own guide (K. He, J. Sun, X. Tang: Guided Image Filtering, ECCV 2010), whose linear model
-// is found at half the size (K. He, J. Sun: Fast Guided Filter, 2015). Where skin.c finds none, the model is the identity.
+// The guided filter with the frame as its own guide (K. He, J. Sun, X. Tang: Guided Image Filtering, ECCV 2010). Its linear
+// model is computed at half size (K. He, J. Sun: Fast Guided Filter, 2015). Where skin.c finds no skin, the model is the
+// identity.
 #include "CFilterKernels.h"
 #include "lanes.h"
 
-// The same sums in scalar code and lanes: no product is fused with a sum.
+// Scalar code and lanes must compute the same sums, so products are not fused with sums.
 #pragma STDC FP_CONTRACT OFF
 
 void cfilter_halve_scalar(uint8_t *half, const uint8_t *upper, const uint8_t *lower, size_t width) {
@@ -38,7 +39,7 @@ void cfilter_move_sums(
 #if HAS_LANES
     for (; i + 8 <= count; i += 8) {
         words new = load_widened(entering + i), old = load_widened(leaving + i);
-        // The difference of squares is the product of difference and sum.
+        // The difference of two squares is the difference times the sum.
         words difference = subtract(new, old), sum = add(new, old);
         store_words(sums + i, add(load_words(sums + i), difference));
         store_quads(squares + i, add_low_products(load_quads(squares + i), difference, sum));
@@ -64,7 +65,7 @@ void cfilter_move_wide_sums(uint16_t *sums, const uint16_t *entering, const uint
     cfilter_move_wide_sums_scalar(sums + i, entering + i, leaving + i, count - i);
 }
 
-// Four times the mean, of a sum over a window.
+// The factor that turns a sum over a window into four times its mean.
 static float mean_factor(cfilter_window window) {
     float side = (float)(2 * window.radius + 1);
     return 4 / (side * side);
@@ -75,7 +76,7 @@ static float sample_count(cfilter_window window) {
     return side * side;
 }
 
-// With gain = variance / (variance + threshold), what is taken away is 1 - gain, times strength and the weight of skin.
+// Gain is variance / (variance + threshold). The filter removes 1 - gain, times strength, times the weight of skin.
 void cfilter_model_scalar(
     uint16_t *gains, uint16_t *offsets, const uint16_t *sums, const int32_t *squares, const uint8_t *weights,
     size_t count, cfilter_window window) {
@@ -101,7 +102,7 @@ void cfilter_model_scalar(
 }
 
 #if HAS_LANES
-// Sums over the windows around some samples. The radius is one of few, so that this is no loop.
+// Sums over the windows around some samples. The radius has few values, so this is unrolled instead of a loop.
 LANE words window_of_words(const uint16_t *middle, size_t radius) {
     words sum = add(load_words(middle), add(load_words(middle - 1), load_words(middle + 1)));
     if (radius > 1) sum = add(sum, add(load_words(middle - 2), load_words(middle + 2)));
@@ -173,7 +174,7 @@ void cfilter_means(uint16_t *means, const uint16_t *sums, size_t count, size_t r
     cfilter_means_scalar(means + i, sums + i, count - i, radius, factor);
 }
 
-// Twice the mean of two, rounded up, as both targets have it.
+// Three quarters of `near` and a quarter of `far`, computed as two rounded-up averages, like both targets do.
 static unsigned nearer(unsigned near, unsigned far) { return (near + ((near + far + 1) >> 1) + 1) >> 1; }
 
 void cfilter_between_scalar(uint16_t *between, const uint16_t *near, const uint16_t *far, size_t count) {
@@ -205,7 +206,7 @@ void cfilter_apply_model_scalar(uint8_t *luma, size_t width, const uint16_t *gai
 }
 
 #if HAS_LANES
-// Sixteen of eight.
+// Makes sixteen samples of eight.
 LANE void widen(words *low, words *high, const uint16_t *from) {
     words middle = load_words(from);
     words left = average(middle, average(middle, load_words(from - 1)));

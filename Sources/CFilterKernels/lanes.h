@@ -1,4 +1,5 @@
-// Sixteen bytes at a time: what the kernels need of NEON and SSE2, under one set of names. HAS_LANES is 0 where there is neither.
+// Sixteen bytes at a time: the operations of NEON and SSE2 that the kernels need, under common names. HAS_LANES is 0 without
+// either.
 //
 // bytes: 16 x uint8_t; words: 8 x uint16_t or int16_t; quads: 4 x int32_t; floats: 4 x float. `low` and `high` are halves.
 #ifndef LANES_H

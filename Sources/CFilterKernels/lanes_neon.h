@@ -10,7 +10,7 @@ LANE bytes load_bytes(const uint8_t *from) { return vld1q_u8(from); }
 LANE void store_bytes(uint8_t *to, bytes x) { vst1q_u8(to, x); }
 // Eight bytes, as words.
 LANE words load_widened(const uint8_t *from) { return vmovl_u8(vld1_u8(from)); }
-// Signed words, each as the nearest byte.
+// Signed words, saturated to bytes.
 LANE void store_narrowed(uint8_t *to, words x) { vst1_u8(to, vqmovun_s16(vreinterpretq_s16_u16(x))); }
 LANE words load_words(const uint16_t *from) { return vld1q_u16(from); }
 LANE void store_words(uint16_t *to, words x) { vst1q_u16(to, x); }
@@ -32,7 +32,7 @@ LANE bytes reversed_pairs(bytes x) {
 LANE bytes either(bytes x, bytes y) { return vorrq_u8(x, y); }
 LANE int is_zero(bytes x) { return vmaxvq_u8(x) == 0; }
 LANE bytes smaller(bytes x, bytes y) { return vminq_u8(x, y); }
-// Not below 0, and not above 255.
+// Saturates at 0 and 255.
 LANE bytes less(bytes x, bytes y) { return vqsubq_u8(x, y); }
 LANE bytes more(bytes x, bytes y) { return vqaddq_u8(x, y); }
 
@@ -40,7 +40,7 @@ LANE words low_words(bytes x) { return vmovl_u8(vget_low_u8(x)); }
 LANE words high_words(bytes x) { return vmovl_high_u8(x); }
 LANE words low_product(bytes x, bytes y) { return vmull_u8(vget_low_u8(x), vget_low_u8(y)); }
 LANE words high_product(bytes x, bytes y) { return vmull_high_u8(x, y); }
-// The sum of each even byte and the odd one behind it.
+// The sum of each even byte and the odd byte after it.
 LANE words pair_sums(bytes x) { return vpaddlq_u8(x); }
 // The even bytes, and the odd ones.
 LANE words even_bytes(bytes x) { return vreinterpretq_u16_u8(vbicq_u8(x, vreinterpretq_u8_u16(vdupq_n_u16(0xFF00)))); }
@@ -56,7 +56,7 @@ LANE bytes divided_by_255(words low, words high) {
 
 LANE words add(words x, words y) { return vaddq_u16(x, y); }
 LANE words subtract(words x, words y) { return vsubq_u16(x, y); }
-// Not below 0.
+// Saturates at 0.
 LANE words less_words(words x, words y) { return vqsubq_u16(x, y); }
 LANE words times(words x, words y) { return vmulq_u16(x, y); }
 // x * y / 65536.
@@ -65,15 +65,15 @@ LANE words high_half(words x, words y) {
     uint32x4_t high = vmull_high_u16(x, y);
     return vuzp2q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
 }
-// Of two unsigned words, rounded up.
+// Average of two unsigned words, rounded up.
 LANE words average(words x, words y) { return vrhaddq_u16(x, y); }
 #define shifted_right(x, count) vshrq_n_u16(x, count)
-// With the sign.
+// Keeps the sign.
 #define divided(x, count) vreinterpretq_u16_s16(vshrq_n_s16(vreinterpretq_s16_u16(x), count))
-// x, y of the low halves by turns, and of the high ones.
+// Alternates x and y, of the low halves and of the high halves.
 LANE words low_zip(words x, words y) { return vzip1q_u16(x, y); }
 LANE words high_zip(words x, words y) { return vzip2q_u16(x, y); }
-// byte * word / 256, of words up to 16384.
+// byte * word / 256, for words up to 16384.
 LANE words low_scaled(bytes x, words y) {
     return vreinterpretq_u16_s16(
         vqdmulhq_s16(vreinterpretq_s16_u16(vshll_n_u8(vget_low_u8(x), 7)), vreinterpretq_s16_u16(y)));
@@ -98,7 +98,7 @@ LANE words narrowed_quads(quads low, quads high) {
 }
 
 LANE floats to_floats(quads x) { return vcvtq_f32_s32(x); }
-// Towards zero.
+// Rounds towards zero.
 LANE quads to_quads(floats x) { return vcvtq_s32_f32(x); }
 LANE floats add_floats(floats x, floats y) { return vaddq_f32(x, y); }
 LANE floats subtract_floats(floats x, floats y) { return vsubq_f32(x, y); }

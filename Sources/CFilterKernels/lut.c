@@ -1,13 +1,13 @@
-// Applies a table of colours to Y'CbCr. The table is looked up once for each node of a lattice, with matrix, range and strength folded
-// in. Frames are interpolated between the nodes and are never converted to red, green and blue.
+// Applies a color table to Y'CbCr. The table is evaluated once for each node of a lattice, including matrix, range and
+// strength. Frames are interpolated between the nodes and never converted to RGB.
 #include "CFilterKernels.h"
 #include "lanes.h"
 
 enum {
     SIDE = CFILTER_LATTICE_SIDE,
-    // A column has the nodes of one U and one V: luma of each luma, then both chroma of each luma.
+    // A column has the nodes of one U and one V: first the luma, then both chroma values, for each luma.
     COLUMN = 3 * SIDE,
-    // From a column to the next one of V and of U.
+    // Distance to the next column of V and of U.
     BY_V = COLUMN,
     BY_U = SIDE * COLUMN,
     // How many numbers of a column are blended at once.
@@ -17,7 +17,7 @@ enum {
 
 _Static_assert(CFILTER_LATTICE_COUNT == COLUMN * SIDE * SIDE + WINDOW, "the last window of chroma can be read");
 
-// In 1/16. What rounds to 0 or 255 at the outermost, so that nothing between nodes has to be limited.
+// In 1/16, limited so that results round to 0 or 255 at most. Interpolation then needs no clamping.
 static int16_t node(float value) {
     float scaled = value * 16;
     if (!(scaled > -8)) return -8;
@@ -30,9 +30,9 @@ typedef struct {
     float channel[3];
 } color;
 
-// Between the four corners of a tetrahedron of the cell: the diagonal from its least corner to its greatest, and an edge by the largest
-// fraction first (J. M. Kasson, S. I. Nin, W. Plouffe, J. L. Hafner: Performing color space conversions with three-dimensional linear
-// interpolation, 1995).
+// Interpolates between the four corners of a tetrahedron in the cell. Its path runs from the lowest corner to the highest,
+// along the axis with the largest fraction first (J. M. Kasson, S. I. Nin, W. Plouffe, J. L. Hafner: Performing color space
+// conversions with three-dimensional linear interpolation, 1995).
 static color interpolated(const cfilter_cube *cube, color at) {
     size_t step[3] = {3, 3 * cube->points, 3 * cube->points * cube->points}, start = 0;
     float part[3];
@@ -63,8 +63,8 @@ static color interpolated(const cfilter_cube *cube, color at) {
     return sum;
 }
 
-// At some nodes red, green or blue is below 0 or above 1. Colours beside such a node are interpolated with it, so the table is continued
-// beyond its edge by its own mirror image: nothing bends at the edge.
+// At some nodes, red, green or blue is below 0 or above 1. Neighboring colors are interpolated with such a node, so the table
+// continues beyond its edge as its own mirror image, which keeps the curve smooth there.
 static color looked_up(const cfilter_cube *cube, color at) {
     color edge, mirrored;
     int is_outside = 0;
@@ -116,18 +116,18 @@ void cfilter_make_lattice(int16_t *lattice, const cfilter_cube *cube, cfilter_ma
             }
         }
     }
-    // Read by the last window of chroma, and left alone.
+    // The last chroma window reads these but does not use them.
     for (int i = CFILTER_LATTICE_COUNT - WINDOW; i < CFILTER_LATTICE_COUNT; i++) lattice[i] = 0;
 }
 
-// Where chroma lies between four columns: so many eighths are the next one's.
+// Where chroma lies between four columns, in eighths of the way to the next column.
 typedef struct {
     int u, v;
 } parts;
-// Eight numbers of each of four columns, the first of which is given, become eight.
+// Blends eight numbers of each of four columns into eight. `nodes` points into the first column.
 typedef void blending(int16_t window[WINDOW], const int16_t *nodes, parts part);
 
-// C leaves open how negative numbers are shifted; compilers for both targets keep the sign, as the lanes do.
+// C leaves shifting negative numbers to the implementation. The compilers for both targets keep the sign, as the lanes do.
 static int between(int first, int second, int part) { return first + (((second - first) * part + 4) >> 3); }
 
 LANE void blend_scalar(int16_t window[WINDOW], const int16_t *nodes, parts part) {
@@ -153,7 +153,7 @@ LANE void blend_lanes(int16_t window[WINDOW], const int16_t *nodes, parts part) 
 }
 #endif
 
-// Blended nodes of luma, from `start` on.
+// Blended luma nodes, starting at `start`.
 typedef struct {
     int16_t nodes[WINDOW];
     int start;
@@ -161,7 +161,7 @@ typedef struct {
 
 LANE uint8_t look_up_luma(luma_window *window, int luma, const int16_t *column, parts part, blending *blend) {
     int place = (luma >> 3) - window->start;
-    // Far from the others of its block, at an edge.
+    // A pixel far from the others in its block, at an edge.
     if (__builtin_expect((unsigned)place > WINDOW - 2, 0)) {
         window->start = luma >> 3 > LAST_WINDOW ? LAST_WINDOW : luma >> 3;
         place = (luma >> 3) - window->start;
@@ -171,14 +171,14 @@ LANE uint8_t look_up_luma(luma_window *window, int luma, const int16_t *column, 
     return (uint8_t)((8 * low + (high - low) * (luma & 7) + 64) >> 7);
 }
 
-// One block of four pixels with its chroma. All of it is read before anything is written: two pixels may be one.
+// One block of four pixels with its chroma. Reads everything before it writes anything, because two pixels may be the same one.
 LANE void look_up_block(
     uint8_t *upper, uint8_t *lower, size_t next, uint8_t *u, uint8_t *v, const int16_t *lattice, blending *blend) {
     int first = upper[0], second = upper[next], third = lower[0], fourth = lower[next];
     int mean = (first + second + third + fourth + 2) >> 2;
     const int16_t *column = lattice + (*u >> 3) * BY_U + (*v >> 3) * BY_V;
     parts part = {*u & 7, *v & 7};
-    // Around their mean.
+    // Centered around their mean.
     int start = (mean >> 3) - (WINDOW / 2 - 1);
     luma_window window = {.start = start < 0 ? 0 : start > LAST_WINDOW ? LAST_WINDOW : start};
     blend(window.nodes, column + window.start, part);

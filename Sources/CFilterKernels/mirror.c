@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-// From both ends to the middle.
+// From both ends towards the middle.
 static void swap(uint8_t *left, uint8_t *right, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint8_t sample = left[i];
@@ -22,7 +22,7 @@ void cfilter_mirror_pairs_scalar(uint8_t *samples, size_t pair_count) {
 }
 
 #if defined(__x86_64__)
-// SSE2 has no shuffle of bytes; this takes a third of its instructions. How many bytes at each end are done.
+// SSE2 cannot shuffle bytes; AVX2 needs a third of the instructions. Returns the number of bytes done at each end.
 __attribute__((target("avx2"))) static size_t mirror_wide(uint8_t *samples, size_t count, __m128i order) {
     size_t done = 0;
     __m256i both = _mm256_broadcastsi128_si256(order);

@@ -31,7 +31,7 @@ void cfilter_overlay_chroma(
     }
 }
 
-// Of a product of two bytes: x / 255, rounded. All within 16 bits, of which compilers make more lanes.
+// x / 255, rounded, for a product of two bytes. Stays within 16 bits, so that compilers can use more lanes.
 static uint16_t part_of_255(uint16_t product) {
     uint16_t sum = (uint16_t)(product + 128);
     return (uint16_t)((uint16_t)(sum + (sum >> 8)) >> 8);
@@ -64,7 +64,7 @@ void cfilter_halve_pixels(
 void cfilter_between_rows(
     uint8_t *restrict between, const uint8_t *restrict upper, const uint8_t *restrict lower, size_t count,
     unsigned part) {
-    // Sums within 16 bits, of which compilers make twice as many lanes.
+    // The sums stay within 16 bits, so that compilers use twice as many lanes.
     uint16_t of_upper = (uint16_t)(256 - part), of_lower = (uint16_t)part;
     for (size_t i = 0; i < count; i++) {
         uint16_t sum = (uint16_t)((uint16_t)(upper[i] * of_upper) + (uint16_t)(lower[i] * of_lower) + 128);
@@ -72,7 +72,7 @@ void cfilter_between_rows(
     }
 }
 
-// `step` is the width of a scaled pixel, in 1/2^32.
+// `step` is the width of a scaled pixel, in units of 1/2^32.
 static uint32_t place_behind_first(size_t place, uint64_t step, size_t width) {
     uint64_t middle = (place * step + step / 2) >> 16, last = (uint64_t)(width - 1) << 16;
     uint64_t behind = middle < 1 << 15 ? 0 : middle - (1 << 15);

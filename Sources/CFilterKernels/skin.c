@@ -1,6 +1,7 @@
-// Skin by its chroma, which is much the same for all people: a rectangle in Cb and Cr (D. Chai, K. N. Ngan: Face segmentation using
-// skin-color map in videophone applications, IEEE Trans. Circuits and Systems for Video Technology 9(4), 1999), Cb 77 to 127 and
-// Cr 133 to 173. Its edges are soft here, so that nothing flickers at them: from 4 outside, where greys are not yet, to 4 inside.
+// Detects skin by its chroma, which is very similar for all people: a rectangle in Cb and Cr, Cb 77 to 127 and Cr 133 to 173
+// (D. Chai, K. N. Ngan: Face segmentation using skin-color map in videophone applications, IEEE Trans. Circuits and Systems for
+// Video Technology 9(4), 1999). Its edges are soft here to avoid flicker: from 4 outside, which does not reach gray yet, to 4
+// inside.
 #include "CFilterKernels.h"
 #include "lanes.h"
 
@@ -51,7 +52,7 @@ LANE bytes lanes_inside(bytes x, uint8_t from, uint8_t to) {
     return smaller(less(x, all_bytes(from)), less(all_bytes(to), x));
 }
 
-// Of eight chroma samples, in both halves of the result.
+// For eight chroma samples, in both halves of the result.
 LANE bytes store_weights(uint8_t *weights, words u, words v, skin_lanes skin) {
     u = subtract(u, all_words(128));
     v = subtract(v, all_words(128));

@@ -26,14 +26,14 @@ void cfilter_whiten(uint8_t *luma, size_t count, uint8_t black, uint8_t range, u
     cfilter_whiten_scalar(luma + i, count - i, black, range, factor);
 }
 
-// Of the four luma samples from a column on.
+// The mean of the four luma samples that start at a column.
 static int mean_light(const uint8_t *upper, const uint8_t *lower, size_t column, size_t width, uint8_t black) {
     size_t next = column + 1 < width ? column + 1 : column;
     int mean = (upper[column] + upper[next] + lower[column] + lower[next] + 2) >> 2;
     return mean < black ? 0 : mean - black;
 }
 
-// C leaves open how negative numbers are shifted; compilers for both targets keep the sign, as the lanes do.
+// C leaves shifting negative numbers to the implementation. The compilers for both targets keep the sign, as the lanes do.
 static int tinted(int chroma, int light, int factor) { return clamped(chroma + ((light * factor + 128) >> 8)); }
 
 void cfilter_tint_pairs_scalar(
@@ -55,7 +55,7 @@ void cfilter_tint_planes_scalar(
 }
 
 #if HAS_LANES
-// Of eight chroma samples.
+// For eight chroma samples.
 LANE words mean_lights(const uint8_t *upper, const uint8_t *lower, words blacks) {
     words sums = add(pair_sums(load_bytes(upper)), pair_sums(load_bytes(lower)));
     return less_words(shifted_right(add(sums, all_words(2)), 2), blacks);

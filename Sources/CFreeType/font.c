@@ -9,7 +9,7 @@ __asm__(
     "cfreetype_font_end:\n"
     ".previous\n");
 
-// Of this object, so that no table of addresses is needed.
+// Local to this object, so that no address table is needed.
 extern const uint8_t cfreetype_font_start[] __attribute__((visibility("hidden")));
 extern const uint8_t cfreetype_font_end[] __attribute__((visibility("hidden")));
 

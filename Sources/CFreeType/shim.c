@@ -8,24 +8,24 @@
 #include FT_MODULE_H
 #include FT_STROKER_H
 
-// Of these the linker takes as much of the library as outlines need; FT_Init_FreeType would have all of it. CFF outlines are those of
-// most fonts with Chinese, Japanese and Korean.
+// Only the modules that outlines need, so that the linker takes only those; FT_Init_FreeType would pull in everything. Most
+// Chinese, Japanese and Korean fonts have CFF outlines.
 extern const FT_Module_Class tt_driver_class, cff_driver_class, psaux_module_class, sfnt_module_class;
 extern const FT_Module_Class ft_smooth_renderer_class, psnames_module_class;
-// Without psnames, sfnt does not stop at a font that has names for its glyphs and no table of Unicode.
+// Without psnames, sfnt accepts a font that has glyph names but no Unicode table.
 static const FT_Module_Class *const modules[] = {
     &psnames_module_class, &tt_driver_class, &cff_driver_class, &psaux_module_class, &sfnt_module_class, &ft_smooth_renderer_class,
 };
 
-// Brotli's decoder, for WOFF2, which is for web pages: it would be a third as large as all of FreeType here. Such a font is refused as
-// one with broken data is.
+// Replaces Brotli's decoder for WOFF2, a format for web pages. It would be a third as large as all of FreeType here. Such a
+// font is refused as broken data.
 int BrotliDecoderDecompress(size_t count, const uint8_t *bytes, size_t *decoded_count, uint8_t *decoded);
 int BrotliDecoderDecompress(size_t count, const uint8_t *bytes, size_t *decoded_count, uint8_t *decoded) {
     (void)count, (void)bytes, (void)decoded_count, (void)decoded;
     return 0;
 }
 
-// What a font in a file may ask for. Real glyphs are not much larger than their line.
+// Upper bounds for a font from a file. Real glyphs are not much larger than their line.
 enum { LARGEST_BITMAP = 4096 };
 
 struct cfreetype_font {
@@ -127,7 +127,7 @@ int cfreetype_draw(
     if (stroke > 0) {
         FT_Stroker_Set(font->stroker, (FT_Fixed)(stroke * 64), FT_STROKER_LINECAP_ROUND, FT_STROKER_LINEJOIN_ROUND, 0);
         font->border = font->fill;
-        // 0: the outer border, filled. The outline itself stays, for it is not to be destroyed.
+        // 0 selects the outer border, filled. The outline itself must not be destroyed.
         error = FT_Glyph_StrokeBorder(&font->border, font->stroker, 0, 0);
         if (font->border == font->fill) font->border = NULL;
         if (!error) error = render(&font->border, border);

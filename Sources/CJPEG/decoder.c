@@ -6,7 +6,7 @@
 
 #include <jpeglib.h>
 
-// A progressive file may have as many scans as it likes, each through all of the image. Encoders make about ten.
+// A progressive file may have any number of scans, each over the whole image. Encoders make about ten.
 enum { MOST_SCANS = 100 };
 
 typedef struct {
@@ -26,7 +26,7 @@ static void leave(j_common_ptr common) {
     longjmp(decoder->failure, 1);
 }
 
-// -1 is a warning, of data that are broken or missing; others are traces.
+// -1 is a warning about broken or missing data; other levels are traces.
 static void refuse_warnings(j_common_ptr common, int level) {
     if (level < 0) leave(common);
 }

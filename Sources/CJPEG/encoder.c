@@ -23,7 +23,7 @@ static void leave(j_common_ptr common) {
     longjmp(encoder->failure, 1);
 }
 
-// What is no error is not for standard error, where the library would write it.
+// By default, the library writes its warnings to standard error.
 static void keep_quiet(j_common_ptr common) {
     (void) common;
 }
@@ -45,7 +45,7 @@ cjpeg_encoder *cjpeg_start(uint32_t width, uint32_t height, int quality, const u
     compress->in_color_space = JCS_EXT_BGRX;
     jpeg_set_defaults(compress);
     jpeg_set_quality(compress, quality, TRUE);
-    // Exif wants its segment first, where JFIF wants its own.
+    // Exif wants its segment in the place where JFIF wants its own.
     compress->write_JFIF_header = FALSE;
     jpeg_start_compress(compress, TRUE);
     if (app1_count > 0) jpeg_write_marker(compress, JPEG_APP0 + 1, app1, (unsigned int) app1_count);

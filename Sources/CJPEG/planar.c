@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-// Rows of luma in one row of 4:2:0's blocks.
+// Luma rows in one row of 4:2:0 blocks.
 enum { BLOCK_ROWS = 16 };
 
 struct cjpeg_planar {
@@ -15,13 +15,13 @@ struct cjpeg_planar {
     struct jpeg_error_mgr errors;
     jmp_buf failure;
     char message[JMSG_LENGTH_MAX];
-    // The last file's memory, and how much of it is known to be there.
+    // The previous file's memory, and its known size.
     unsigned char *bytes;
     unsigned long room;
-    // Where libjpeg has put the present file: it takes other memory where the room is too small, and leaves the former alone.
+    // Where libjpeg put the current file. If the memory is too small, libjpeg allocates other memory and leaves the old alone.
     unsigned char *file;
     unsigned long count;
-    // One row of blocks, in JPEG's range and filled up to whole blocks.
+    // One row of blocks, in JPEG's range and padded to whole blocks.
     uint8_t *samples;
     JSAMPROW rows[2 * BLOCK_ROWS];
     uint8_t full_luma[256], full_chroma[256];
@@ -86,7 +86,7 @@ cjpeg_planar *cjpeg_planar_make(uint32_t width, uint32_t height) {
     return encoder;
 }
 
-// One row of samples, the last one repeated up to whole blocks.
+// One row of samples, with the last one repeated to fill whole blocks.
 static void copy_row(uint8_t *to, const uint8_t *from, size_t width, size_t padded, const uint8_t *range) {
     if (range == NULL) {
         memcpy(to, from, width);
@@ -115,7 +115,7 @@ static void copy_blocks(
     }
 }
 
-// Makes the memory that libjpeg has taken the encoder's, with room for files that are somewhat larger.
+// Takes over the memory that libjpeg allocated, with room for slightly larger files.
 static void keep_file(cjpeg_planar *encoder) {
     free(encoder->bytes);
     unsigned long room = encoder->count + encoder->count / 2 + 4096;

@@ -1,13 +1,13 @@
-// libyuv makes BT.601 of RGB and nothing else. Both matrices are linear, so that luma and chroma of one become those of the other
-// without red, green and blue in between: what is decoded is the same.
+// libyuv converts RGB only to BT.601. Both matrices are linear, so luma and chroma can be converted from one to the other
+// without going through RGB, and the decoded frame is the same.
 #include "CLibYUV.h"
 
-// Chroma samples that are worked on at once.
+// Chroma samples processed at once.
 #define CHUNK 128
-// The fraction of the factors below has so many bits.
+// The number of fractional bits of the factors below.
 #define SHIFT 9
 
-// Sixteen bits are enough for all of it: twice as many fit into a register.
+// Sixteen bits suffice, so twice as many samples fit into a register.
 static inline int16_t rounded(int16_t value) { return (int16_t)(value + (1 << (SHIFT - 1))) >> SHIFT; }
 
 static inline uint8_t sample(int16_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
@@ -16,7 +16,7 @@ static void add(uint8_t *restrict luma, const int16_t *restrict delta, int count
     for (int i = 0; i < count; i++) luma[i] = sample((int16_t)(luma[i] + delta[i]));
 }
 
-// The factors follow from the shares of red and blue in luma (ITU-T H.273): 0.299 and 0.114, 0.2126 and 0.0722.
+// The factors follow from the weights of red and blue in luma (ITU-T H.273): 0.299 and 0.114, 0.2126 and 0.0722.
 static void convert_chroma(uint8_t *restrict u, uint8_t *restrict v, int16_t *restrict delta, int count) {
     for (int i = 0; i < count; i++) {
         int16_t blue = u[i] - 128, red = v[i] - 128;

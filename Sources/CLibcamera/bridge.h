@@ -1,4 +1,4 @@
-// What the files of the bridge share.
+// Declarations that the bridge's files share.
 #pragma once
 #include "CLibcamera.h"
 
@@ -17,7 +17,7 @@ struct clibcamera_camera {
 
 namespace clibcamera {
 
-// No exception leaves the bridge: C and Swift cannot catch it.
+// No exception may leave the bridge: C and Swift cannot catch it.
 template <typename Body>
 int guarded(Body body) {
     try {
@@ -29,8 +29,8 @@ int guarded(Body body) {
     }
 }
 
-// Whether the camera orients its frames so. One that takes 90 degrees, too, does not look at what is wanted: sensors
-// mirror, and do not transpose.
+// Whether the camera can orient its frames this way. A camera that also accepts 90 degrees ignores the request, because sensors
+// can mirror but not transpose.
 inline bool canOrient(libcamera::Camera &camera, libcamera::Orientation wanted) {
     auto takes = [&](libcamera::Orientation orientation) {
         auto configuration = camera.generateConfiguration({libcamera::StreamRole::VideoRecording});
@@ -42,7 +42,7 @@ inline bool canOrient(libcamera::Camera &camera, libcamera::Orientation wanted) 
     return takes(wanted) && !takes(libcamera::Orientation::Rotate90);
 }
 
-// As H.273 numbers them.
+// Code points of H.273.
 clibcamera_colors colorsOf(const std::optional<libcamera::ColorSpace> &space);
 
 // Configures an acquired camera as `clibcamera_session_open` says.
@@ -50,10 +50,10 @@ int configure(
     libcamera::Camera &camera, const clibcamera_format *formats, size_t count,
     std::unique_ptr<libcamera::CameraConfiguration> &configuration);
 
-// Controls as numbers; 0 for what is none.
+// Controls as numbers; 0 for a value that is not a number.
 double firstNumber(const libcamera::ControlValue &value);
 void tellControls(const libcamera::ControlInfoMap &controls, clibcamera_control_taker give, void *context);
-// None when the control takes another number of numbers.
+// An empty value if the control takes a different count of numbers.
 libcamera::ControlValue controlValue(const libcamera::ControlId &id, const double *numbers, size_t count);
 
 } // namespace clibcamera

@@ -16,7 +16,7 @@ struct clibcamera_manager {
 
 namespace {
 
-// libcamera aborts when a second manager is made while one is there. Neither of these needs a constructor to run.
+// libcamera aborts if a second manager is created while one exists. Neither of these needs a constructor to run.
 std::mutex soleManagerMutex;
 std::condition_variable soleManagerGone;
 bool soleManagerExists = false;
@@ -27,7 +27,7 @@ void giveUpSoleManager() {
     soleManagerGone.notify_one();
 }
 
-// Takes libcamera's log, a line at a time, and lets through what it says before it aborts.
+// Swallows libcamera's log line by line, except for the message before it aborts.
 struct LastWords : std::streambuf {
     std::streamsize xsputn(const char *text, std::streamsize count) override {
         if (std::string_view(text, count).find(" FATAL ") == std::string_view::npos) return count;
@@ -65,7 +65,7 @@ void clibcamera_manager_stop(clibcamera_manager *manager) {
 
 void clibcamera_be_quiet(void) {
     guarded([] {
-        // Neither is destroyed: libcamera's threads may write until the very end.
+        // Never destroyed, because libcamera's threads may write until the very end.
         static auto *words = new LastWords;
         static auto *stream = new std::ostream(words);
         return logSetStream(stream, false);

@@ -21,7 +21,7 @@ void describe(const clibcamera_format &format, StreamConfiguration &stream) {
     stream.bufferCount = format.buffer_count;
 }
 
-// Of a sensor's raw format, which libcamera tells by its name only: SRGGB10_CSI2P, R8. 0 for what is no raw format.
+// Bit depth of a sensor's raw format. libcamera reveals it only in the name: SRGGB10_CSI2P, R8. 0 for other formats.
 unsigned bitDepth(const PixelFormat &format) {
     static constexpr std::array<const char *, 4> orders = {"SRGGB", "SGRBG", "SGBRG", "SBGGR"};
     const std::string name = format.toString();
@@ -33,7 +33,7 @@ unsigned bitDepth(const PixelFormat &format) {
     return static_cast<unsigned>(std::stoul(name.substr(digits, 2)));
 }
 
-// A camera that is acquired as long as this lives.
+// Keeps a camera acquired during its own lifetime.
 struct Acquired {
     Camera &camera;
     const int status;
@@ -64,7 +64,7 @@ clibcamera_colors colorsOf(const std::optional<ColorSpace> &space) {
     case ColorSpace::TransferFunction::Rec709: colors.transfer = colors.primaries == 6 ? 6 : 1; break;
     }
     switch (space->ycbcrEncoding) {
-    // RGB: whoever converts it knows by which matrix.
+    // RGB: the code that converts it knows the matrix.
     case ColorSpace::YcbcrEncoding::None: break;
     case ColorSpace::YcbcrEncoding::Rec601: colors.matrix = 6; break;
     case ColorSpace::YcbcrEncoding::Rec709: colors.matrix = 1; break;
@@ -82,7 +82,7 @@ int configure(
     if (configuration->size() != count) return -E2BIG;
     for (size_t index = 0; index < count; index++) {
         describe(formats[index], configuration->at(index));
-        // Roles differ in their colours; frames of one video do not.
+        // libcamera's roles differ in their colors, but the frames of one video must not.
         configuration->at(index).colorSpace = formats[0].height >= 720 ? ColorSpace::Rec709 : ColorSpace::Smpte170m;
     }
     if (const clibcamera_sensor_readout &sensor = formats[0].sensor; sensor.width > 0) {
@@ -128,7 +128,7 @@ int clibcamera_camera_sensor_modes(
                 wanted.sensor = {size.width, size.height, depth};
                 std::unique_ptr<CameraConfiguration> configuration;
                 if (configure(*camera->camera, &wanted, 1, configuration) < 0) continue;
-                // What a mode shows is known when the camera is set to it; else there is no choice.
+                // The field of view is known only after the mode is set. Without it, there is no choice.
                 auto seen = camera->camera->properties().get(properties::ScalerCropMaximum);
                 if (!seen || seen->isNull()) return 0;
                 int64_t shortest = 0, longest = 0;

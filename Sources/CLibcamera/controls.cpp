@@ -22,7 +22,7 @@ clibcamera_control_type typeOf(const ControlId &id) {
     }
 }
 
-// The size of a list that may be of any length is the largest there is.
+// An unbounded list reports the largest possible size.
 size_t countOf(const ControlId &id) {
     if (!id.isArray()) return 1;
     return id.size() == dynamic_extent ? 0 : id.size();
@@ -39,7 +39,7 @@ void tellBounds(const ControlValue &value, double (&bounds)[4]) {
     if (value.type() != ControlTypeRectangle) {
         bounds[0] = clibcamera::firstNumber(value);
     } else if (value.isArray()) {
-        // The bounds of lists of rectangles are given by one of them.
+        // For lists of rectangles, one rectangle gives the bounds.
         auto all = value.get<Span<const Rectangle>>();
         if (!all.empty()) tellBounds(ControlValue(all[0]), bounds);
     } else {

@@ -1,4 +1,4 @@
-// What requests' metadata say, kept until they say something else: most of it comes only with the frame that it changed in.
+// Accumulates the requests' metadata, because most values are reported only with the frame in which they changed.
 #ifndef CLIBCAMERA_REPORT_H
 #define CLIBCAMERA_REPORT_H
 #include "include/CLibcamera.h"

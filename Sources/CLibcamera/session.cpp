@@ -7,7 +7,7 @@
 using namespace libcamera;
 using namespace clibcamera;
 
-// A request, whose cookie is its index, and the one buffer that it carries.
+// A request, whose cookie is its index, with the buffer that it carries.
 struct Capture {
     enum class Place { here, camera, caller };
 
@@ -17,8 +17,8 @@ struct Capture {
     Place place = Place::here;
 };
 
-// Owned by whoever opened it. `mutex` guards what the caller's threads and libcamera's share: where each request is, which
-// stream is selected, controls that wait for the next request, and what the camera reported.
+// Owned by the code that opened it. `mutex` guards what the caller's threads and libcamera's share: where each request is, the
+// selected stream, controls waiting for the next request, and the camera's report.
 struct clibcamera_session {
     std::shared_ptr<Camera> camera;
     std::unique_ptr<CameraConfiguration> configuration;
@@ -72,7 +72,7 @@ void clibcamera_session::completed(Request *request) {
     listener.completed(listener.context, &completion);
 }
 
-// With `mutex` held, for a request that is here.
+// Call with `mutex` held, for a request that is here.
 int clibcamera_session::queue(Capture &capture) {
     Request &request = *capture.request;
     if (request.status() != Request::RequestPending) request.reuse(Request::ReuseBuffers);
@@ -83,7 +83,7 @@ int clibcamera_session::queue(Capture &capture) {
     return status;
 }
 
-// With `mutex` held, while the camera runs.
+// Call with `mutex` held, while the camera runs.
 int clibcamera_session::queueSelected() {
     for (Capture &capture : captures) {
         if (capture.stream != selected || capture.place != Capture::Place::here) continue;
@@ -92,7 +92,7 @@ int clibcamera_session::queueSelected() {
     return 0;
 }
 
-// A stream's buffers, and a request for each.
+// Allocates a stream's buffers, and a request for each.
 static int allocate(clibcamera_session &session, uint32_t stream, clibcamera_format &format) {
     const StreamConfiguration &configuration = session.configuration->at(stream);
     if (int count = session.allocator->allocate(configuration.stream()); count < 0) return count;

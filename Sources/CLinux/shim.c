@@ -50,7 +50,7 @@ int clinux_configure_lookup(const char *database, const char *sources) {
 
 void clinux_hurry_lookups(int rotates) {
     if (res_init() != 0) return;
-    // What a program has set here itself is not overridden when resolv.conf changes (glibc, resolv_context.c).
+    // glibc does not override values that the program has set here when resolv.conf changes (resolv_context.c).
     _res.retrans = 1;
     _res.retry = 5;
     if (rotates) _res.options |= RES_ROTATE;

@@ -6,12 +6,12 @@ int cmbedtls_random(void *unused, unsigned char *output, size_t size) {
 }
 
 int cmbedtls_received_alert(const mbedtls_ssl_context *session) {
-    // Level and description are the alert's two bytes.
+    // An alert consists of two bytes: level and description.
     return session->MBEDTLS_PRIVATE(in_msg) == NULL ? -1 : session->MBEDTLS_PRIVATE(in_msg)[1];
 }
 
 const unsigned char *cmbedtls_received_handshake_message(const mbedtls_ssl_context *session, size_t *length) {
-    // A record may hold several messages: it is at least as long as the first of them.
+    // A record may hold several messages, so it is at least as long as the first.
     const size_t message = session->MBEDTLS_PRIVATE(in_hslen);
     *length = message <= session->MBEDTLS_PRIVATE(in_msglen) ? message : 0;
     return session->MBEDTLS_PRIVATE(in_msg);

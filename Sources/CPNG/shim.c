@@ -8,7 +8,7 @@
 
 enum { signature_length = 8, chunk_overhead = 12, most_packed_texts = 4, most_excess = 64 << 10 };
 
-// libpng unpacks texts that come before the image, each to 8 MB at the most, and keeps them: a few kilobytes of file could fill the
+// libpng unpacks each text chunk before the image, up to 8 MB each, and keeps it. A file of a few kilobytes could fill the
 // memory. Editors write one or two.
 static int has_too_many_texts(const uint8_t *bytes, size_t count) {
     int texts = 0;
@@ -35,9 +35,9 @@ static int started(png_image *png, const uint8_t *bytes, size_t count) {
 typedef struct {
     const uint8_t *next;
     size_t count;
-    // So much of it may be read for now.
+    // How much may still be read.
     size_t allowance;
-    // For the library's words.
+    // Receives the library's message.
     cpng_image *image;
 } reading;
 
@@ -57,14 +57,14 @@ static void leave(png_structp png, png_const_charp words) {
     png_longjmp(png, 1);
 }
 
-// The library would write warnings to standard error.
+// Otherwise the library writes warnings to standard error.
 static void ignore(png_structp png, png_const_charp words) {
     (void)png;
     (void)words;
 }
 
-// With the last row, libpng inflates all of the image data that is left before it says that it is too much: megabytes of file can be
-// gigabytes of that. No row takes much more than its length, however badly it was compressed.
+// With the last row, libpng inflates all remaining image data before it reports that there is too much, so megabytes of file
+// can become gigabytes. No row needs much more than its own length, however badly it is compressed.
 static void read_last_row(png_structp png, png_infop info) {
     reading *from = png_get_io_ptr(png);
     from->allowance = png_get_rowbytes(png, info) + most_excess;
@@ -72,7 +72,7 @@ static void read_last_row(png_structp png, png_infop info) {
     from->allowance = from->count;
 }
 
-// Reads all of the file, and leaves by longjmp where something of the pixels is wrong; the rest may be.
+// Reads the whole file. Leaves by longjmp if something that affects the pixels is wrong; other errors are ignored.
 static void read_to_the_end(png_structp png, png_infop info) {
     png_set_benign_errors(png, 0);
     png_set_check_for_invalid_index(png, 1);
@@ -81,7 +81,7 @@ static void read_to_the_end(png_structp png, png_infop info) {
     int passes = png_set_interlace_handling(png);
     png_uint_32 height = png_get_image_height(png, info);
     for (int pass = 0; pass < passes; pass++) {
-        // Interlaced images are read in whole passes, the rows that a pass leaves out included.
+        // Interlaced images are read in whole passes, including the rows that a pass does not contain.
         png_uint_32 rows = pass < passes - 1 ? height : height - 1;
         for (png_uint_32 row = 0; row < rows; row++) png_read_row(png, NULL, NULL);
     }
@@ -89,10 +89,10 @@ static void read_to_the_end(png_structp png, png_infop info) {
     png_read_end(png, NULL);
 }
 
-// What png_image_finish_read takes although it is wrong: a file without an end, and colours that the palette does not have.
+// Checks for errors that png_image_finish_read ignores: a truncated file, and colors that the palette does not have.
 static int check(const uint8_t *bytes, size_t count, cpng_image *image) {
     reading from = {bytes, count, count, image};
-    // Stands when the library has no memory even for its words.
+    // The default message, if the library has no memory for its own.
     strcpy(image->message, "there is no memory for it");
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &from, leave, ignore);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -135,7 +135,7 @@ int cpng_decode(const uint8_t *bytes, size_t count, uint8_t *rgba, cpng_image *i
         png_image_free(&png);
         return -1;
     }
-    // Samples of 16 bits are sRGB like all others, not linear light.
+    // Treat 16-bit samples as sRGB like all others, not as linear light.
     png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     png.format = PNG_FORMAT_RGBA;
     if (!png_image_finish_read(&png, NULL, rgba, 0, NULL)) return failed(&png, image);

@@ -40,7 +40,7 @@ struct Forwarder {
         event.boolean = value;
         return send(event);
     }
-    // Numbers come as their text, see the flags below.
+    // Numbers arrive as text; see the flags below.
     bool Int(int) { return false; }
     bool Uint(unsigned) { return false; }
     bool Int64(int64_t) { return false; }
@@ -68,11 +68,11 @@ CRapidJSONResult crapidjson_parse(
     rapidjson::MemoryStream stream(text, length);
     Forwarder forwarder{stream, context, callback};
     rapidjson::Reader reader;
-    // Not kParseFullPrecisionFlag: RapidJSON reads past its table of powers for 45 digits with the exponent -368.
+    // Not kParseFullPrecisionFlag: with 45 digits and exponent -368, RapidJSON reads past its table of powers.
     const unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                            rapidjson::kParseValidateEncodingFlag;
     const rapidjson::ParseResult result = reader.Parse<flags>(stream, forwarder);
-    // Without an error the offset is where the reader stopped: a zero byte ends the text for it.
+    // On success, the offset is where the reader stopped: it takes a zero byte for the end of the text.
     return {CRapidJSONError(result.Code()), result.IsError() ? result.Offset() : stream.Tell()};
 }
 

@@ -1,5 +1,5 @@
-// Where columns go: even ones to rows that are `step` apart from `even` on, odd ones from `odd` on. For a plane these are the even
-// and the odd rows, for pairs the rows of two planes.
+// Where columns go: even columns to rows that are `step` apart from `even` on, odd columns to rows from `odd` on. For a plane
+// these are its even and odd rows, for pairs the rows of two planes.
 #ifndef BLOCKS_H
 #define BLOCKS_H
 #include <stddef.h>
@@ -11,11 +11,11 @@ typedef struct {
 } target;
 
 #define BLOCK_COLUMNS 16
-// Transposes `count` blocks beside each other, each of BLOCK_COLUMNS and of as many rows as the function says.
+// Transposes `count` adjacent blocks, each with BLOCK_COLUMNS columns and the number of rows in the function's name.
 typedef void transposer(target to, const uint8_t *from, ptrdiff_t stride, size_t count);
 
 #define INLINE static inline __attribute__((always_inline))
-// For loops over arrays, which are registers only where each such loop is unrolled.
+// Unrolls loops over arrays, which compilers keep in registers only then.
 #define UNROLL _Pragma("GCC unroll 8")
 
 #if defined(__ARM_NEON) && defined(__aarch64__)

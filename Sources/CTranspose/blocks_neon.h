@@ -3,7 +3,7 @@
 
 #define BLOCK_ROWS 16
 
-// Of four rows, each column's bytes together: in [i] those of columns i, i + 4, i + 8 and i + 12.
+// Gathers the bytes of each column from four rows: element [i] has those of columns i, i + 4, i + 8 and i + 12.
 INLINE uint32x4x4_t four_rows(const uint8_t *from, ptrdiff_t stride) {
     uint8x16_t first = vld1q_u8(from), second = vld1q_u8(from + stride);
     uint8x16_t third = vld1q_u8(from + 2 * stride), fourth = vld1q_u8(from + 3 * stride);
@@ -19,7 +19,7 @@ INLINE uint32x4x4_t four_rows(const uint8_t *from, ptrdiff_t stride) {
     }};
 }
 
-// Stores every fourth column, and returns where the next block's first one goes.
+// Stores every fourth column and returns the place of the next block's first column.
 INLINE uint8_t *store_columns(uint8_t *to, ptrdiff_t jump, uint32x4_t a, uint32x4_t b, uint32x4_t c, uint32x4_t d) {
     uint32x4x4_t rows = {{a, b, c, d}};
     vst4q_lane_u32((uint32_t *)to, rows, 0);
@@ -32,13 +32,13 @@ INLINE uint8_t *store_columns(uint8_t *to, ptrdiff_t jump, uint32x4_t a, uint32x
     return to + jump;
 }
 
-// Two of four steps; a store of the same lane of four registers does the work of the other two. On a Cortex-A53 compilers reckon
-// with two cycles for such a store, one more than for another, and with one for each of two permutations that it saves.
+// Does two of the four steps; storing the same lane of four registers does the other two. For a Cortex-A53, compilers assume
+// two cycles for such a store, one more than for a plain store, and one for each of the two permutations that it saves.
 static void transpose_16_rows(target to, const uint8_t *from, ptrdiff_t stride, size_t count) {
     ptrdiff_t jump = 2 * to.step;
     uint8_t *columns[4] = {to.even, to.odd, to.even + to.step, to.odd + to.step};
     const uint8_t *rows[4] = {from, from + 4 * stride, from + 8 * stride, from + 12 * stride};
-    // Hides how they hang together: they would be computed from each other again for each block.
+    // Hides how the values depend on each other. Otherwise the compiler would recompute them for each block.
     UNROLL for (int i = 0; i < 4; i++) __asm__("" : "+r"(rows[i]), "+r"(columns[i]));
     for (; count > 0; count--) {
         uint32x4x4_t four[4];

@@ -1,10 +1,10 @@
-// blocks.h for SSE2, which each x86-64 has, and for AVX2.
+// blocks.h for SSE2, which every x86-64 processor has, and for AVX2.
 #include <immintrin.h>
 
 #define BLOCK_ROWS 16
 
-// Also has the next cache line fetched, where the blocks below go on: so many rows that grow at once are more than the processor
-// foresees by itself.
+// Also prefetches the next cache line, where the blocks below continue. So many rows growing at once exceed what the processor
+// predicts by itself.
 INLINE void store_16(uint8_t *to, __m128i x) {
     _mm_storeu_si128((__m128i *)to, x);
     __builtin_prefetch(to + 64, 1);
@@ -12,7 +12,7 @@ INLINE void store_16(uint8_t *to, __m128i x) {
 
 INLINE __m128i load_8(const uint8_t *from) { return _mm_loadl_epi64((const __m128i *)from); }
 
-// Puts bytes beside each other whose rows are half of all apart.
+// Interleaves bytes of rows that are half of all rows apart.
 INLINE void interleave_16(__m128i *to, const __m128i *from) {
     UNROLL for (int i = 0; i < 4; i++) {
         to[2 * i] = _mm_unpacklo_epi8(from[i], from[i + 4]);
@@ -20,7 +20,7 @@ INLINE void interleave_16(__m128i *to, const __m128i *from) {
     }
 }
 
-// Half a block, for which there are registers enough.
+// Half a block, for which there are enough registers.
 INLINE void transpose_8_columns(target to, const uint8_t *from, ptrdiff_t stride) {
     __m128i a[8], b[8];
     UNROLL for (int i = 0; i < 8; i++)
@@ -61,8 +61,8 @@ AVX2 INLINE void interleave_32(__m256i *to, const __m256i *from) {
     }
 }
 
-// Rows 0 to 15 in the low halves of registers, 16 to 31 in the high ones; the first step. Four at a time, because an address can
-// hold few multiples of the stride.
+// Loads rows 0 to 15 into the low halves of registers and 16 to 31 into the high halves: the first step. Four at a time,
+// because an address can encode only few multiples of the stride.
 AVX2 INLINE void load_rows(__m256i *to, const uint8_t *from, ptrdiff_t stride) {
     const uint8_t *second = from + 8 * stride, *third = second + 8 * stride, *fourth = third + 8 * stride;
     UNROLL for (int i = 0; i < 4; i++) {
@@ -73,7 +73,7 @@ AVX2 INLINE void load_rows(__m256i *to, const uint8_t *from, ptrdiff_t stride) {
     }
 }
 
-// A function of its own, because within the loop more multiples of the stride than there are registers would be kept in memory.
+// A separate function, because inside the loop more multiples of the stride than there are registers would be kept in memory.
 AVX2 static __attribute__((noinline)) void transpose_block_of_32_rows(
     uint8_t *even, uint8_t *odd, ptrdiff_t step, const uint8_t *from, ptrdiff_t stride) {
     __m256i a[16], b[16];

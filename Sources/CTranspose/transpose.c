@@ -11,18 +11,18 @@ static void transpose_scalar(target to, const uint8_t *from, ptrdiff_t stride, s
 }
 
 #if defined(BLOCK_ROWS)
-// From a column on. From an odd one on, which only planes are asked for, odd rows and even ones change places.
+// The target from a column on. Starting at an odd column, which happens only for planes, swaps odd and even rows.
 static target target_of(target to, size_t column, size_t row) {
     ptrdiff_t offset = (ptrdiff_t)(column / 2) * to.step + (ptrdiff_t)row;
     if (column % 2 == 0) return (target){to.even + offset, to.odd + offset, to.step};
     return (target){to.odd + offset, to.even + offset + to.step, to.step};
 }
 
-// Two cache lines of each source row, so that these are read whole, and 128 target lines, which are in the first-level cache until
-// they are written whole.
+// Two cache lines of each source row, so that these are read completely, and 128 target lines, which stay in the first-level
+// cache until they are written completely.
 #define TILE_COLUMNS 128
 
-// What is no whole block at the right and the lower edge is one that overlaps its neighbour.
+// An incomplete block at the right or bottom edge becomes a full block that overlaps its neighbor.
 static void transpose_blocks(
     target to, const uint8_t *from, ptrdiff_t stride, size_t width, size_t height, transposer *blocks, size_t rows) {
     for (size_t left = 0; left < width; left += TILE_COLUMNS) {

@@ -1,17 +1,17 @@
 import Settings
 
-/// Where `tallycam run` finds and puts things.
+/// Paths and modes of `tallycam run`.
 public struct ApplianceSettings: Sendable {
     public var bootDirectory = "/boot"
     public var stateDirectory = "/state"
     public var networkDirectory = "/run/network"
-    /// wpa_supplicant's control interface: a socket for each Wi-Fi interface.
+    /// wpa_supplicant's control interface, with one socket per Wi-Fi interface.
     public var supplicantDirectory = NetworkDescription.controlDirectory
     public var socketPath = "/run/tallycam.sock"
-    /// Power-off and reboot end the program only.
+    /// Whether power-off and reboot only end the program.
     public var simulatesPower = false
-    /// Nobody reads why the program does not start: it goes on without a boot folder or a control socket, counts the
-    /// fault out by its light, and tries again.
+    /// Nobody reads error messages at the start. The program continues without a boot folder or control socket, shows the fault
+    /// with its light, and retries.
     public var isUnattended = false
 
     public init() {}

@@ -3,10 +3,10 @@ import Glibc
 import JSONText
 import LinuxIO
 
-/// What a description file was found to be, to tell whether that has changed.
+/// A description file's state, for detecting changes.
 enum FoundFile: Hashable {
     case contents([UInt8])
-    /// By the error number: a file that was missing and is now a directory has another fault.
+    /// Identified by the error number: a file that was missing and is now a directory has a different fault.
     case unreadable(Int32)
 
     init(reading path: String) {
@@ -18,25 +18,25 @@ enum FoundFile: Hashable {
     }
 }
 
-/// The card's FAT partition: read-only but for the moment of a write. Used from the thread "card".
+/// The card's FAT partition, which is writable only while something is written. Used from the thread "card".
 struct BootPartition: Sendable {
     private static let ownFiles = ["faults.txt", "events.txt"]
 
     let directory: String
-    /// It was made writable, and has to be made read-only again.
+    /// Whether it was made writable and must be made read-only again.
     private var isOpen = false
     private var hasLookedForLeftovers = false
 
     init(directory: String) { self.directory = directory }
 
-    /// The files as they are now. Times would not do: FAT counts in steps of two
-    /// seconds, and a second change within them may leave the size as it was.
+    /// The present files. Modification times would not do: FAT counts in steps of two seconds, and a second change within them
+    /// may leave the size unchanged.
     var fingerprint: [FoundFile] {
         DescriptionFiles.names.map { FoundFile(reading: "\(directory)/\($0)") }
     }
 
-    /// Writes or removes files, but for those that are so already, and what a power cut has left of an earlier write.
-    /// - Returns: which are not as they are to be, and why.
+    /// Writes or removes the files that differ, and removes leftovers of a write interrupted by a power cut.
+    /// - Returns: the names of files that could not be written, and the reason.
     mutating func write(_ files: [CardFiles.File]) -> (failed: Set<String>, failure: String?) {
         let changed = files.filter { file in
             (try? readFile("\(directory)/\(file.name)", limit: 1 << 20)) != file.contents
@@ -62,7 +62,7 @@ struct BootPartition: Sendable {
         do throws(SystemCallError) {
             try close()
         } catch {
-            // What is on the card is right; but it is to be tried again, as if it was not.
+            // The card's contents are right, but try again as if they were not.
             failed = Set(files.map(\.name))
             firstError = firstError ?? error
         }
@@ -81,7 +81,7 @@ struct BootPartition: Sendable {
         isOpen = false
     }
 
-    /// - Returns: `nil` when the file is as it is to be.
+    /// - Returns: `nil` if the file is as requested.
     private func replaceError(_ file: CardFiles.File) -> SystemCallError? {
         let path = "\(directory)/\(file.name)"
         do throws(SystemCallError) {

@@ -11,21 +11,22 @@ package enum CardPartition: Sendable {
     case state
 }
 
-/// What the main thread wants of the card. Each job is answered by one report, in order.
+/// A job from the main thread. Each is answered by one report, in order.
 package enum CardJob: Sendable {
-    /// Whether the description files have changed.
+    /// Checks whether the description files have changed.
     case look
     case read
     case write(CardPartition, [CardFiles.File])
-    /// A snapshot, for its folder.
+    /// Saves a snapshot in its folder.
     case saveSnapshot(CommandID, SnapshotStore, Snapshot)
-    /// What `MachineRestarts` keeps.
+    /// Saves the state of `MachineRestarts`.
     case saveRestarts(String)
-    /// The network's settings, and its start script when they are others than at boot: programs are read from the card.
+    /// Writes the network settings, and runs the network's start script again if they differ from those at boot: programs are
+    /// read from the card.
     case takeUpNetwork(NetworkDescription, restarts: Bool)
 }
 
-/// The description files on their way between threads: a reference, for a value of this size is copied by much code.
+/// The description files as a reference, because copying a value of this size takes much code.
 package final class ReadFiles: Sendable {
     package let value: DescriptionFiles
 
@@ -37,13 +38,13 @@ package enum CardEvent: Sendable {
     case read(ReadFiles)
     case written(CardPartition, failed: Set<String>, failure: String?)
     case restartsSaved(Bool)
-    /// - Parameter result: the path, or why there is none.
+    /// - Parameter result: the path, or the error.
     case snapshotSaved(CommandID, Result<String, SystemCallError>)
     case networkTakenUp(failure: String?)
 }
 
-/// What the thread "card" owns and does: everything that waits for the card. A card may take many seconds for a write, or
-/// for ever, and the button is to be answered meanwhile.
+/// The state and work of the thread "card": everything that waits for the card. A write may take many seconds or hang forever,
+/// and the button must still respond.
 struct CardWork: Sendable {
     private static let networkScript = "/etc/init.d/S30network"
     private static let microsecondsOfWriting: UInt32 = 100_000
@@ -52,14 +53,14 @@ struct CardWork: Sendable {
     private var boot: BootPartition
     private var hasLookedForLeftovers = false
     private var fingerprint: [FoundFile]
-    /// As they were read last.
+    /// From the last reading.
     private(set) var files: ReadFiles
 
     /// Reads the files for the first time.
     init(settings: ApplianceSettings) {
         self.settings = settings
         boot = BootPartition(directory: settings.bootDirectory)
-        // Before they are read, so that no change goes between the two.
+        // Taken before reading, so that no change is missed in between.
         fingerprint = boot.fingerprint
         files = ReadFiles(directory: settings.bootDirectory)
     }
@@ -88,7 +89,7 @@ struct CardWork: Sendable {
         else {
             return .looked(hasChanged: false)
         }
-        // Whoever writes a file may not be done yet, and half of stream.json would end what is live.
+        // The file may still be being written, and half of stream.json would end a live stream.
         usleep(Self.microsecondsOfWriting)
         fingerprint = boot.fingerprint
         return .looked(hasChanged: true)
@@ -97,7 +98,7 @@ struct CardWork: Sendable {
     private mutating func writeState(_ files: [CardFiles.File]) -> CardEvent {
         if !hasLookedForLeftovers {
             hasLookedForLeftovers = true
-            // Nonces are the stream's, which may be writing one just now.
+            // Nonces belong to the stream, which may be writing one right now.
             for path in temporaryFiles(of: ["events", "restarts"], in: settings.stateDirectory) { unlink(path) }
         }
         var failed: Set<String> = []
@@ -122,7 +123,7 @@ struct CardWork: Sendable {
 
     private func takeUpNetwork(_ network: NetworkDescription, restarts: Bool) -> CardEvent {
         do throws(SystemCallError) {
-            // A file may change between the start script and the program, in the first second of a boot.
+            // A file may change between the start script and the program, in the first second after boot.
             let hasChanged = try writeNetworkSettings(network, to: settings.networkDirectory)
             if restarts || hasChanged, access(Self.networkScript, X_OK) == 0 {
                 try startProgram([Self.networkScript, "restart"])
@@ -134,20 +135,20 @@ struct CardWork: Sendable {
     }
 }
 
-/// The card as the main thread sees it, which never waits for it.
+/// The card as seen by the main thread, which never waits for it.
 package final class Card {
     package let reports: Mailbox<CardEvent>
-    /// For the threads that are watched.
+    /// For watched threads.
     package let calls: CardCalls
     private let jobs: Mailbox<CardJob>
-    /// The description files as they were at the start.
+    /// The description files at the start.
     package let firstFiles: ReadFiles
     private var boot = CardFiles(first: "faults.txt")
     private var state = CardFiles(first: "events")
     private var watch = CardWatch()
     private var isLooking = false
 
-    /// Reads the description files, and starts the thread.
+    /// Reads the description files and starts the thread.
     package init(settings: ApplianceSettings) throws(SystemCallError) {
         reports = try Mailbox()
         jobs = try Mailbox()
@@ -157,17 +158,17 @@ package final class Card {
         try Self.startThread(work, jobs: jobs, calls: calls, reports: reports)
     }
 
-    /// The thread is never joined: it may hang for as long as the card does.
+    /// The thread is never joined, because it may hang as long as the card does.
     private static func startThread(
         _ work: CardWork, jobs: Mailbox<CardJob>, calls: CardCalls, reports: Mailbox<CardEvent>
     ) throws(SystemCallError) {
-        // The hardware watchdog does not bite for a card that hangs: after the restart it would hang again.
+        // A hanging card must not trigger the hardware watchdog, because it would hang again after the restart.
         _ = try NamedThread("card", mayBlock: true) {
             var work = work
             while true {
                 var entries = [PollEntry(jobs.wakeup.fileDescriptor), PollEntry(calls.fileDescriptor)]
                 guard (try? poll(&entries, until: nil)) != nil else { return }
-                // A stream that waits comes before the next job.
+                // A waiting stream comes before the next job.
                 calls.performWaiting()
                 for job in jobs.takeAll() {
                     reports.send(work.perform(job))
@@ -182,7 +183,7 @@ package final class Card {
         jobs.send(job)
     }
 
-    /// A file is to be so from now on; `nil` removes it. What fails is tried again.
+    /// Sets a file's contents; `nil` removes it. Failures are retried.
     package func write(_ name: String, _ contents: [UInt8]?, to partition: CardPartition, now: MediaTimestamp) {
         switch partition {
         case .boot: perform(boot.contentsChanged(of: name, to: contents, now: now), partition, now: now)
@@ -190,7 +191,7 @@ package final class Card {
         }
     }
 
-    /// To be called every few seconds: writes again what has failed, and has somebody look at the description files.
+    /// Call it every few seconds: retries failed writes and checks the description files for changes.
     package func tick(now: MediaTimestamp) {
         perform(boot.timePassed(now: now), .boot, now: now)
         perform(state.timePassed(now: now), .state, now: now)
@@ -199,13 +200,13 @@ package final class Card {
         give(.look, now: now)
     }
 
-    /// To be called at the end, when everything has been said that is to be kept.
+    /// Call it at the end, after everything to be kept has been passed in.
     package func endNeared(now: MediaTimestamp) {
         perform(boot.endNeared(now: now), .boot, now: now)
         perform(state.endNeared(now: now), .state, now: now)
     }
 
-    /// To be called with each report before anything else is done with it.
+    /// Call it for each report, before processing it.
     package func answered(_ report: CardEvent, now: MediaTimestamp) {
         watch.jobAnswered(now: now)
         switch report {
@@ -222,12 +223,12 @@ package final class Card {
         for case .write(let files) in actions { give(.write(partition, files), now: now) }
     }
 
-    /// What is wrong with the card, if anything.
+    /// The card's present failures.
     package func failures(now: MediaTimestamp) -> [String] {
         [watch.failure(now: now), boot.failure, state.failure].compactMap { $0 }
     }
 
-    /// Whether there is something to wait for before the power goes.
+    /// Whether to wait before the power is switched off.
     package func isBusy(now: MediaTimestamp) -> Bool {
         !watch.isIdle || boot.isBusy(now: now) || state.isBusy(now: now)
     }

@@ -8,7 +8,7 @@ import Settings
 import StreamQuality
 import Transport
 
-/// What the four files on the boot partition say. A file that is wrong does not spoil the others.
+/// The contents of the four files on the boot partition. A faulty file does not affect the others.
 package struct DescriptionFiles {
     static let names = ["board.json", "device.json", "network.json", "stream.json"]
 
@@ -16,9 +16,9 @@ package struct DescriptionFiles {
     package var device = DeviceDescription()
     package var network = NetworkDescription()
     package var stream: StreamDescription?
-    /// In the order of the files, errors and warnings.
+    /// Errors and warnings, in the order of the files.
     package var faults: [FileFault] = []
-    /// What the contents are known by, to tell whether they have changed.
+    /// The texts, for detecting changes.
     package private(set) var streamText: [UInt8] = []
     package private(set) var deviceText: [UInt8] = []
     package private(set) var networkText: [UInt8] = []
@@ -26,16 +26,16 @@ package struct DescriptionFiles {
     private var deviceKeys = DescriptionKeys()
     private var networkKeys = DescriptionKeys()
     private var streamKeys = DescriptionKeys()
-    /// The certificates that stream.json names, as they were looked at. Each connection reads them anew.
+    /// The certificates that stream.json names, in the state that was checked. Each connection reads them again.
     private var certificates: (path: String, state: FoundFile)?
-    /// The files that the filters of device.json and a pause of stream.json need, as they were looked at; `nil` for one
-    /// that was not there. They are too large to be compared by their contents every few seconds.
+    /// The files needed by device.json's filters and stream.json's pause, in the state that was checked; `nil` for a missing
+    /// file. They are too large to compare their contents every few seconds.
     private var mediaFiles: [String: FileState?] = [:]
-    /// The filters of device.json, as their files were then.
+    /// device.json's filters, with their files as of then.
     package private(set) var filters = UsableFilters()
-    /// As the image's maker has described it, where the card says nothing that can be used.
+    /// The board according to the image's maker, for when the card has no usable description.
     package private(set) var boardOfTheImage: BoardDescription?
-    /// Whether they are all that is wrong with the stream: one that is connected needs them no more.
+    /// Whether the certificates are the stream's only fault. A connected stream no longer needs them.
     package private(set) var onlyCertificatesAreWrong = false
 
     package init() {}
@@ -45,7 +45,7 @@ package struct DescriptionFiles {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// - Parameter directory: the boot partition's.
+    /// - Parameter directory: of the boot partition.
     init(reading directory: String) {
         let boardFile = Self.read(directory, "board.json")
         if let json = take(boardFile, "board.json") {
@@ -85,7 +85,7 @@ package struct DescriptionFiles {
         }
     }
 
-    /// Choices are taken together or not at all: whoever sees video other than asked for learns why.
+    /// Choices are applied together or not at all. This explains why the video differs from what was requested.
     private mutating func tellWhetherDeviceIsIgnored() {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
         let fault = DescriptionFault(
@@ -97,7 +97,7 @@ package struct DescriptionFiles {
 
     private mutating func checkCAFile() {
         guard let path = stream?.neededCAFile else { return }
-        // Before the check, so that no change goes between the two.
+        // Taken before the check, so that no change is missed in between.
         certificates = (path, FoundFile(reading: path))
         guard let problem = TLSContext.problem(withAuthorityFile: path) else { return }
         onlyCertificatesAreWrong = true
@@ -107,14 +107,14 @@ package struct DescriptionFiles {
                 example: #""caFile": "server.pem" for a PEM file beside stream.json"#))
     }
 
-    /// Whether the certificates are others by now than they were, or have come or gone.
+    /// Whether the certificates have changed, appeared or disappeared since then.
     var certificatesHaveChanged: Bool {
         certificates.map { FoundFile(reading: $0.path) != $0.state } ?? false
     }
 
-    /// A filter whose file is missing or broken is left out of the stream, whose viewers do not see what they should.
+    /// Filters with a missing or broken file are skipped, which viewers may see.
     private mutating func checkFilterFiles() {
-        // Before they are read, so that no change goes between the two.
+        // Taken before reading, so that no change is missed in between.
         for path in device.filters.settings.flatMap(\.paths) { mediaFiles[path] = .some(FileState(path)) }
         filters = UsableFilters(device.filters)
         for filter in filters.unusable {
@@ -122,7 +122,7 @@ package struct DescriptionFiles {
         }
     }
 
-    /// A stream goes on without it, but its viewers do not see what they should when it is paused.
+    /// The stream continues without the image, but viewers see something else during a pause.
     private mutating func checkPauseImage() {
         guard let path = stream?.pauseImage else { return }
         mediaFiles[path] = .some(FileState(path))
@@ -134,28 +134,28 @@ package struct DescriptionFiles {
         }
     }
 
-    /// Whether files that filters or a pause need are others by now than they were, or have come or gone.
+    /// Whether files for filters or a pause have changed, appeared or disappeared since then.
     var mediaFilesHaveChanged: Bool { mediaFiles.contains { FileState($0.key) != $0.value } }
 
-    /// Whether the file that stream.json names for a pause is another one than `previous` found there.
+    /// Whether stream.json's pause image has changed since `previous`.
     package func hasOtherPauseImage(than previous: DescriptionFiles) -> Bool {
         guard let path = stream?.pauseImage, path == previous.stream?.pauseImage else { return false }
         return mediaFiles[path] != previous.mediaFiles[path]
     }
 
-    /// Whether a file that `previous` could not use can be used now, so that a stream would have a filter more.
+    /// Whether a file that `previous` could not use is usable now, so that another filter could run.
     package func canUseMoreFilters(than previous: DescriptionFiles) -> Bool {
         func unusableFiles(_ filters: UsableFilters) -> Set<String> { Set(filters.unusable.flatMap(\.setting.paths)) }
         return !unusableFiles(previous.filters).isSubset(of: unusableFiles(filters))
     }
 
-    /// Takes a description of the board from elsewhere, in place of one that could not be read.
+    /// Uses a board description from elsewhere instead of an unreadable one.
     package mutating func takeBoard(_ other: BoardDescription?) {
         board = other
         boardKeys = DescriptionKeys()
     }
 
-    /// A fault that shows only when the description is followed, with the place of the key that can mend it.
+    /// A fault that appears only when the description is applied, located at the key that can fix it.
     package func fault(
         _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil
     ) -> FileFault {
@@ -173,12 +173,12 @@ package struct DescriptionFiles {
                 example: example ?? keys.example(of: key)))
     }
 
-    /// Whether the stream's key stands apart from its URL.
+    /// Whether the stream key is separate from the URL.
     package var hasStreamKey: Bool { streamKeys.has("key") }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 
-    /// Choices that are right by themselves and that this board cannot do.
+    /// Choices that are valid but that this board cannot do.
     package var contradictions: [FileFault] {
         guard let board, board.flashLED == nil else { return [] }
         let choices = [
@@ -201,17 +201,18 @@ package struct DescriptionFiles {
         }
     }
 
-    /// The board's wiring as the image was made for it.
+    /// The board's wiring according to the image.
     private static let wiringOfTheImage = "/etc/tallycam/board.json"
 
-    /// `nil` when the file is missing or wrong.
+    /// `nil` if the file is missing or faulty.
     private static func readBoard(_ path: String) -> BoardDescription? {
         SettingsFile(reading: path, isRequired: false, example: BoardDescription.example).json.flatMap {
             BoardDescription.decode($0).value
         }
     }
 
-    /// The good part of the file: a device that only the network leads to must not lose it by a wrong key beside it.
+    /// The valid part of the file. A device that is only reachable over the network must not lose it because of another, faulty
+    /// key.
     static func readNetwork(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
         let file = SettingsFile(reading: path, isRequired: true, example: NetworkDescription.example)
         guard let json = file.json else { return (NetworkDescription(), file.fault.map { [$0] } ?? []) }
@@ -222,7 +223,7 @@ package struct DescriptionFiles {
     // MARK: One file
 
     private static func read(_ directory: String, _ name: String) -> SettingsFile {
-        // Without choices of one's own there are defaults; without a place to publish to, or a board, there are none.
+        // Choices have defaults; a server and a board do not.
         let example =
             switch name {
             case "board.json": BoardDescription.example
@@ -241,13 +242,13 @@ package struct DescriptionFiles {
     }
 
     private mutating func add(_ new: [DescriptionFault], _ file: String) {
-        // Garbage may have very many; the first ones are enough to start with.
+        // A garbage file may have very many faults. The first ones are enough to start with.
         faults += new.prefix(50).map { FileFault(kind: Self.kind(of: file), file: file, fault: $0) }
     }
 }
 
 extension DeviceVocabulary {
-    /// The qualities and sizes that this program has.
+    /// The qualities and sizes that this program supports.
     public static let standard = DeviceVocabulary(
         videoQualities: VideoQuality.allCases.map(\.name), audioQualities: AudioQuality.presets.map(\.name),
         problemWithDimension: { text in

@@ -3,13 +3,13 @@ import Glibc
 import LinuxIO
 import Media
 
-/// The last events with their times, as they are kept. Used from the main thread.
+/// The latest events with their times, in the stored form. Used from the main thread.
 package struct EventRing {
     private var log: EventLog
-    /// While this file exists, the clock shows the image's date: no time server has answered since the boot.
+    /// While this file exists, the clock shows the image's date, because no time server has answered since boot.
     private let clockMark: String
 
-    /// - Parameter path: of the file that the program's earlier runs have left.
+    /// - Parameter path: of the file left by earlier runs of the program.
     package init(path: String, clockMark: String) {
         self.clockMark = clockMark
         let saved = (try? readFile(path, limit: 256 * 1024)) ?? []
@@ -20,7 +20,7 @@ package struct EventRing {
     package var lines: [String] { log.lines }
     package var text: [UInt8] { log.text }
 
-    /// - Parameter text: without secrets, one line.
+    /// - Parameter text: one line, without secrets.
     /// - Returns: the line with its time.
     @discardableResult
     package mutating func append(_ text: String) -> String {
@@ -37,7 +37,7 @@ package struct EventRing {
 
     package mutating func takeLast(now: MediaTimestamp) -> [UInt8]? { log.takeLast(now: now) }
 
-    /// The time of day, or the time since power-on where the clock is not set.
+    /// The time of day, or the time since power-on if the clock is not set.
     private func stamp() -> String {
         isClockSet ? WallClock.calendarTime().text : "+\(fixed(MonotonicClock.now().seconds, decimals: 1))s"
     }

@@ -2,16 +2,16 @@ import ApplianceLogic
 import LinuxIO
 import Media
 
-/// The restarts that the machine has made by itself, kept where they survive them. Used from the main thread.
+/// The restarts that the machine has made by itself, stored so that they survive a restart. Used from the main thread.
 package struct MachineRestarts {
-    /// A card that takes longer to count a restart than this has missed it.
+    /// A card that needs longer to record a restart has failed.
     private static let patience = Duration.seconds(10)
 
     package struct Wish {
         package let reason: RestartLimit.Reason
-        /// The same for people.
+        /// The reason, for people.
         package let words: String
-        /// Of this restart, within `RestartLimit.window`.
+        /// Ordinal of this restart within `RestartLimit.window`.
         package let number: Int
         fileprivate let resumesStream: Bool
         fileprivate let before: RestartLimit
@@ -28,20 +28,20 @@ package struct MachineRestarts {
         limit = RestartLimit(savedText: saved, now: MonotonicClock.now())
     }
 
-    /// At the program's start, when nothing else waits yet.
-    /// - Returns: what becomes of the stream, if the machine has restarted itself; once.
+    /// Call it at the program's start, before anything else is pending.
+    /// - Returns: what to do with the stream after an automatic restart; once.
     package mutating func takeStart() -> RestartLimit.StreamAfterwards {
         let afterwards = limit.streamAfterwards
         guard afterwards != .asEver else { return .asEver }
         limit.startTaken()
         let text = Array(limit.savedText(now: MonotonicClock.now()).utf8)
-        // Where that cannot be written down, a power cut would start a stream that nobody wants.
+        // If this cannot be saved, a power cut would start an unwanted stream.
         let isSaved = (try? replaceFile(path, with: text, permissions: 0o600)) != nil
         return afterwards == .resumes && !isSaved ? .asEver : afterwards
     }
 
-    /// A restart is wanted. What cannot be counted must not be done: it might be done for ever.
-    /// - Returns: what is to be saved before it; `nil` when the machine must stand.
+    /// Requests a restart. A restart that cannot be counted must not happen, because it could repeat forever.
+    /// - Returns: the text to save before it; `nil` if the machine must not restart.
     package mutating func ask(
         for reason: RestartLimit.Reason, words: String, resumesStream: Bool, now: MediaTimestamp
     ) -> String? {
@@ -55,16 +55,15 @@ package struct MachineRestarts {
 
     package var isAsked: Bool { wish != nil }
 
-    /// When a restart that was refused may be asked for again.
+    /// When a refused restart may be requested again.
     package func earliest(for reason: RestartLimit.Reason, now: MediaTimestamp) -> MediaTimestamp {
         limit.earliest(for: reason, now: now)
     }
 
     /// - Parameters:
-    ///   - wantsStream: whether a stream is wanted by now.
-    ///   - isEnding: the machine is on its way down already, at somebody's wish.
-    /// - Returns: the restart that is to start now: it was counted in time, and nobody has started or ended anything
-    ///   meanwhile.
+    ///   - wantsStream: whether a stream is wanted now.
+    ///   - isEnding: whether the machine is already shutting down at a person's request.
+    /// - Returns: the restart to start now: it was counted in time, and nobody has started or ended anything meanwhile.
     package mutating func saved(isSaved: Bool, wantsStream: Bool, isEnding: Bool, now: MediaTimestamp) -> Wish? {
         guard let wish else { return nil }
         self.wish = nil
@@ -74,6 +73,6 @@ package struct MachineRestarts {
         return nil
     }
 
-    /// What is to be saved when a counted restart does not take place.
+    /// The text to save if a counted restart does not take place.
     package func withdrawn(now: MediaTimestamp) -> String { limit.savedText(now: now) }
 }

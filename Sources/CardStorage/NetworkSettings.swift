@@ -2,20 +2,19 @@ import Glibc
 import LinuxIO
 import Settings
 
-/// What network.json says, as far as it is right, and what is wrong in it. A missing file is a fault here: whoever runs
-/// the command has named it.
+/// The valid part of network.json and its faults. A missing file is a fault here, because the caller has named it.
 public func readNetworkSettings(_ path: String) -> (NetworkDescription, [DescriptionFault]) {
     DescriptionFiles.readNetwork(path)
 }
 
-/// Writes what the start scripts read. The directory must exist.
-/// - Returns: whether something else was there: the scripts have not seen these settings.
+/// Writes the files for the start scripts. The directory must exist.
+/// - Returns: whether anything changed, so that the scripts have not seen these settings.
 @discardableResult
 public func writeNetworkSettings(_ network: NetworkDescription, to directory: String) throws(SystemCallError) -> Bool {
     let servers = network.timeServers.map { "\($0.name)\n" }.joined()
     let files: [(name: String, text: String, permissions: mode_t)] = [
         ("hostname", "\(network.hostName)\n", 0o644), ("timeservers", servers, 0o644),
-        // Empty without a wireless network, so that an earlier one is forgotten.
+        // Empty without a wireless network, to forget an earlier one.
         ("wpa_supplicant.conf", network.wpaSupplicantConfiguration ?? "", 0o600),
     ]
     var hasChanged = false

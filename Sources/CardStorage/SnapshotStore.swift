@@ -3,21 +3,21 @@ import Glibc
 import LinuxIO
 import Settings
 
-/// Where the snapshots go. Used from the thread "card".
+/// Where snapshots are saved. Used from the thread "card".
 package struct SnapshotStore: Sendable {
     package let directory: String
     package let limits: SnapshotFolder.Limits
-    /// The boot partition, which is read-only but for the moment of a write.
+    /// The boot partition, which is writable only while something is written.
     package let bootDirectory: String
 
-    /// - Parameter chosen: in device.json.
+    /// - Parameter chosen: the choices in device.json.
     package init(_ chosen: DeviceDescription.Snapshots, _ settings: ApplianceSettings) {
         directory = chosen.folder ?? "\(settings.stateDirectory)/snapshots"
         limits = SnapshotFolder.Limits(count: chosen.count, byteCount: chosen.megabytes * 1_000_000)
         bootDirectory = settings.bootDirectory
     }
 
-    /// Writes a snapshot, and removes the oldest ones that are too many beside it.
+    /// Saves a snapshot and removes the oldest ones beyond the limits.
     /// - Returns: its path.
     func save(_ snapshot: [UInt8]) throws(SystemCallError) -> String {
         guard isBelowBoot, isReadOnly(bootDirectory) else { return try write(snapshot) }
@@ -33,14 +33,14 @@ package struct SnapshotStore: Sendable {
         guard snapshot.count <= limits.byteCount else {
             throw SystemCallError("write", number: EFBIG, subject: "\(snapshot.count) bytes to \(directory)")
         }
-        // Its parent has to be there: a medium that is not mounted would have its snapshots on the disk below it.
+        // The parent must exist: if a medium is not mounted, its snapshots would end up on the disk below.
         if mkdir(directory, 0o755) != 0, errno != EEXIST { throw SystemCallError("mkdir", subject: directory) }
         let folder = SnapshotFolder(try files())
-        // What a power cut has left of the snapshot that would have had this name.
+        // Remove what a power cut left of a snapshot with the same name.
         for path in temporaryFiles(of: [folder.nextName], in: directory) { unlink(path) }
         let path = "\(directory)/\(folder.nextName)"
         let surplus = folder.surplus(before: snapshot.count, limits: limits)
-        // The oldest go once the new one is there; before it only where that leaves it the room that it needs.
+        // Delete the oldest only after the new file is complete, unless it needs their space.
         do throws(SystemCallError) {
             try replaceFile(path, with: snapshot)
         } catch {
@@ -53,7 +53,7 @@ package struct SnapshotStore: Sendable {
         do throws(SystemCallError) {
             try remove(surplus)
         } catch {
-            // The folder has its limits.
+            // The folder must stay within its limits.
             unlink(path)
             throw error
         }

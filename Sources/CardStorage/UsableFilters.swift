@@ -1,26 +1,25 @@
 import Filters
 import FrameFiltering
 
-/// A filter of device.json whose file is missing or broken.
+/// A filter from device.json whose file is missing or broken.
 public struct UnusableFilter: Sendable {
-    /// The key of device.json that names the file: `filters[1].file`.
+    /// The key in device.json that names the file: `filters[1].file`.
     public let keyPath: String
-    /// What is wrong with the file and that the filter is left out, in words for people.
+    /// What is wrong with the file, and that the filter is skipped. Text for people.
     public let problem: String
     let setting: FilterSetting
 }
 
-/// The filters of device.json with the files that they need. A filter whose file cannot be used is left out: the stream is worth
-/// more.
+/// device.json's filters with their files. A filter whose file is unusable is skipped, because the stream is more important.
 public struct UsableFilters: Sendable {
     public private(set) var filters = LoadedFilters()
     public private(set) var unusable: [UnusableFilter] = []
 
-    /// None.
+    /// No filters.
     init() {}
 
-    /// Reads files, and blocks as long as their disk does.
-    /// - Parameter previous: whose files are not read again where they have not changed.
+    /// Reads files and blocks as long as their disk does.
+    /// - Parameter previous: files that have not changed since are taken from here.
     public init(_ chain: FilterChain, reusing previous: LoadedFilters = LoadedFilters()) {
         for (index, setting) in chain.settings.enumerated() {
             var usable = filters.chain

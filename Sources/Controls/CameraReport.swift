@@ -1,18 +1,19 @@
 import Media
 
-/// What a camera says of itself with its newest frame: not what was asked for, but what it did. What it does not say is `nil`.
+/// A camera's report with its newest frame: what it really did, rather than what was requested. Unreported values are
+/// `nil`.
 public struct CameraReport: Hashable, Sendable {
     public enum FocusState: String, Sendable {
         case idle, scanning, focused, failed
     }
 
-    /// It is not there, and is set when it is back.
+    /// The camera is missing; its controls are set when it returns.
     public var isAway = false
     public var focusState: FocusState?
-    /// In dioptres.
+    /// In diopters.
     public var lens: Double?
     public var exposureTime: Duration?
-    /// Of the sensor, 1 for none.
+    /// The sensor's gain; 1 for no amplification.
     public var gain: Double?
     public var lux: Double?
     /// In kelvins.
@@ -21,7 +22,7 @@ public struct CameraReport: Hashable, Sendable {
         get { gains.map { ($0.red, $0.blue) } }
         set { gains = newValue.map { Gains(red: $0.red, blue: $0.blue) } }
     }
-    /// The controls whose value the camera reports as it was set.
+    /// The controls whose present value the camera reports.
     public var values: [ControlName: ControlValue] = [:]
 
     private struct Gains: Hashable {
@@ -32,7 +33,7 @@ public struct CameraReport: Hashable, Sendable {
 
     public init() {}
 
-    /// What the camera says that bears on a control, for people; `nil` for nothing.
+    /// The reported values that concern a control, for people; `nil` if there are none.
     public func text(of name: ControlName) -> String? {
         switch name {
         case .focus, .focusPoint:
@@ -58,7 +59,7 @@ public struct CameraReport: Hashable, Sendable {
 }
 
 extension CameraReport {
-    /// Whether the camera does what a change asked for; `nil` where it says nothing that would show it.
+    /// Whether the camera has applied a change; `nil` if its report cannot show that.
     func shows(_ change: ControlChange) -> Bool? {
         switch (change.name, change.value) {
         case (.focus, .word("auto")), (.focusPoint, .area): focusState.map { $0 == .focused || $0 == .failed }
@@ -73,7 +74,7 @@ extension CameraReport {
             point(of: .zoomCentre).map {
                 Self.near($0.x, wanted.x, within: 0.02) && Self.near($0.y, wanted.y, within: 0.02)
             }
-        // It glides: what is nearly there is still on its way.
+        // Zoom is gradual: a value that is only close is still changing.
         case (.zoom, .number(let wanted)): number(of: .zoom).map { abs($0 - wanted) <= max(0.01, wanted / 200) }
         case (let name, .number(let wanted)):
             number(of: name).map { Self.near($0, wanted, within: 0.01) }
@@ -91,17 +92,17 @@ extension CameraReport {
         return point
     }
 
-    /// Sensors know steps: a fiftieth of the value is none of a person's.
+    /// Sensors have discrete steps, so a difference of a fiftieth does not count.
     private static func near(_ value: Double, _ wanted: Double, within difference: Double) -> Bool {
         abs(value - wanted) <= max(difference, abs(wanted) / 50)
     }
 }
 
-/// A control as it is: what it was set to, and what the camera says.
+/// A control's present state: its set value and the camera's report.
 public struct ControlReading: Hashable, Sendable {
     public let name: ControlName
     public let value: ControlValue
-    /// For people; `nil` where the camera says nothing of it.
+    /// For people; `nil` if the camera does not report it.
     public let reported: String?
 
     public init(_ name: ControlName, _ value: ControlValue, reported: String?) {
@@ -118,13 +119,13 @@ extension ControlReading: CustomStringConvertible {
     }
 }
 
-/// A row of what people and programs are shown of a camera's controls.
+/// One line of the list of a camera's controls, for people and programs.
 public struct ControlStatus: Hashable, Sendable {
     public let offer: ControlOffer
-    /// As it was set; else what the camera says, or what holds where nobody says otherwise. `nil` for what is missing or
-    /// not known.
+    /// The set value, otherwise the reported one, otherwise the default. `nil` if the control is missing or its value
+    /// is unknown.
     public let value: ControlValue?
-    /// For people; `nil` where the camera says nothing of it.
+    /// For people; `nil` if the camera does not report it.
     public let reported: String?
 
     public init(_ offer: ControlOffer, value: ControlValue?, reported: String?) {
@@ -139,7 +140,7 @@ public struct ControlStatus: Hashable, Sendable {
             return
         }
         let row = ControlDescription.of(offer.name)
-        // A word that this camera does not have holds nowhere.
+        // A word that this camera does not support cannot be its default.
         let usual = row.usual.flatMap { row.words.contains($0) && !offer.words.contains($0) ? nil : $0 }
             .flatMap { try? ControlValue($0, of: row) }
         self.init(
@@ -150,7 +151,7 @@ public struct ControlStatus: Hashable, Sendable {
 extension ControlStatus: CustomStringConvertible {
     /// "zoom 2 (1 to 2.4)", or why it is missing.
     public var description: String {
-        if let absence = offer.absence { return "\(offer.name): missing, \(absence)" }
+        if let absence = offer.absence { return "\(offer.name): unavailable, \(absence)" }
         let value = value.map { " \($0)" } ?? ""
         let reported = reported.flatMap { $0 == self.value.map { "\($0)" } ? nil : "; now \($0)" } ?? ""
         return "\(offer.name)\(value) (\(offer.rule)\(reported))"

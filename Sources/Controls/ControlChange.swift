@@ -1,4 +1,4 @@
-/// One control with the value that it is to have.
+/// A control with its requested value.
 public struct ControlChange: Hashable, Sendable {
     public let name: ControlName
     public let value: ControlValue
@@ -9,9 +9,9 @@ public struct ControlChange: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - name: in any case of letters.
-    ///   - value: as people write it. Whether a camera takes it, its `ControlOffer` says.
-    /// - Returns: `nil` for no name of a control.
+    ///   - name: case-insensitive.
+    ///   - value: as written by people. The camera's `ControlOffer` decides whether it is accepted.
+    /// - Returns: `nil` if no control has this name.
     /// - Throws: `unusableValue`.
     public init?(_ name: String, _ value: String) throws(ControlError) {
         guard let name = ControlName(rawValue: name.lowercased()) else { return nil }

@@ -1,20 +1,20 @@
 import Media
 
-/// Waits until a camera says that it did what it was asked for: a sensor takes some frames for it, a lens a second.
+/// Waits until a camera reports that it has applied the changes: a sensor takes a few frames, a lens a second.
 public struct ControlConfirmation: Sendable {
-    /// What the frames that are on their way already say is of before.
+    /// Frames already on their way still report the old values.
     static let settling = Duration.milliseconds(250)
-    /// A camera that has said nothing by now says nothing.
+    /// A camera that has reported nothing by now will not report anything.
     static let silence = Duration.milliseconds(500)
-    /// A lens that has not started to search by now finds it is right where it is.
+    /// A lens that has not started to search by now is already in focus.
     static let searchStart = Duration.seconds(1)
-    /// From then on it is reported what the camera says, whatever that is.
+    /// After this time the camera's report is returned, whatever it says.
     static let patience = Duration.seconds(1)
     static let patienceWithFocus = Duration.seconds(3)
 
     public let changes: [ControlChange]
     private let start: MediaTimestamp
-    /// The lens was seen searching: what it found before does not count.
+    /// The lens was seen searching: an earlier result does not count.
     private var hasSearched = false
     private var patience: Duration { movesLens ? Self.patienceWithFocus : Self.patience }
 
@@ -32,7 +32,7 @@ public struct ControlConfirmation: Sendable {
         self.start = start
     }
 
-    /// - Returns: each control with what the camera says of it; `nil` while it may still follow.
+    /// - Returns: each control with the camera's report; `nil` while waiting for it.
     public mutating func readings(by report: CameraReport, now: MediaTimestamp) -> [ControlReading]? {
         guard !report.isAway else {
             return changes.map { ControlReading($0.name, $0.value, reported: "when the camera is back") }

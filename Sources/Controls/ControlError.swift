@@ -1,18 +1,18 @@
 import Media
 
-/// Why a control is not changed; nothing that was asked for together with it is changed then.
+/// Why a control was not changed. Other changes of the same request are not applied either.
 public enum ControlError: Error, Hashable, Sendable {
-    /// - Parameter rule: what the value has to be, for people.
+    /// - Parameter rule: the valid values, for people.
     case unusableValue(ControlName, value: String, rule: String)
     /// - Parameters:
     ///   - reason: why this camera lacks it.
-    ///   - offered: what it has instead.
+    ///   - offered: the controls that it has instead.
     case missing(ControlName, reason: String, offered: [ControlName])
-    /// The device refused it.
+    /// The device refused the change.
     /// - Parameter reason: call and errno, for people.
     case refused(ControlName, reason: String)
 
-    /// That is not changed.
+    /// The control that was not changed.
     public var control: ControlName {
         switch self {
         case .unusableValue(let name, _, _), .missing(let name, _, _), .refused(let name, _): name
@@ -23,10 +23,10 @@ public enum ControlError: Error, Hashable, Sendable {
 extension ControlError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unusableValue(let name, let value, let rule): "\(name) is \(rule), not \(quoted(value.prefix(60)))"
+        case .unusableValue(let name, let value, let rule): "\(name) must be \(rule), not \(quoted(value.prefix(60)))"
         case .missing(let name, let reason, let offered):
-            "\(name) is missing: \(reason); there is "
-                + (offered.isEmpty ? "no other control" : offered.map(\.rawValue).joined(separator: ", "))
+            "\(name) is unavailable: \(reason); available: "
+                + (offered.isEmpty ? "none" : offered.map(\.rawValue).joined(separator: ", "))
         case .refused(let name, let reason): "\(name) is refused: \(reason)"
         }
     }

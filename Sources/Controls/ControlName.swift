@@ -1,4 +1,5 @@
-/// What a hand can change of cameras, light and microphones while a stream is live. The order is that of every list.
+/// The controls of cameras, light and microphones that can be changed during a stream. Their order is used in every
+/// list.
 public enum ControlName: String, CaseIterable, Sendable {
     case focus
     case focusPoint = "focus-point"
@@ -24,10 +25,10 @@ public enum ControlName: String, CaseIterable, Sendable {
     case microphoneGain = "microphone-gain"
     case mute
 
-    /// Which part of what the camera sees is shown, and which way round.
+    /// Whether it changes which part of the camera's field of view is shown, or its orientation.
     public var isOfView: Bool { [.zoom, .zoomCentre, .mirror, .flip].contains(self) }
 
-    /// Whether the camera does it, and no other part of the device.
+    /// Whether the camera implements it, rather than another part of the device.
     public var isOfCamera: Bool {
         switch self {
         case .torch, .webcam, .microphoneGain, .mute: false

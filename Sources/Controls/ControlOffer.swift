@@ -1,15 +1,15 @@
-/// What one camera takes for a control, or why it lacks it.
+/// The values that one camera accepts for a control, or why it lacks the control.
 public struct ControlOffer: Hashable, Sendable {
     public let name: ControlName
-    /// Empty for a control that takes none.
+    /// Empty for a control without words.
     public let words: [String]
-    /// Of the number, of each gain, or of the temperature; `nil` for a control that takes no number here.
+    /// Range of the number, of each gain, or of the temperature; `nil` if the control does not accept numbers here.
     public let range: ClosedRange<Double>?
-    /// The number that the camera's driver starts with; `nil` where that is the description's, or unknown.
+    /// The default of the camera's driver; `nil` to use the description's, or if unknown.
     public let usual: Double?
-    /// For people; `nil` for a control that is there.
+    /// For people; `nil` if the control exists.
     public let absence: String?
-    /// How many of them take it one by one.
+    /// Number of microphones that have this control individually.
     public let microphoneCount: Int
     private var microphones: Range<Int> { 1..<microphoneCount + 1 }
 
@@ -45,23 +45,23 @@ public struct ControlOffer: Hashable, Sendable {
             case .microphoneMute(let number, _): microphones.contains(number)
             case .word(let word): words.contains(word)
             case .number(let number), .temperature(let number): range.map { Self.holds($0, number) } ?? false
-            // Gains are held against what every sensor's image processor takes.
+            // The range of gains that every sensor's image processor supports.
             case .gains(let red, let blue): takesGains && (0.1...32).contains(red) && (0.1...32).contains(blue)
             }
         guard fits else { throw .unusableValue(name, value: "\(value)", rule: rule) }
     }
 
-    /// Bounds are written with three decimals.
+    /// Bounds are printed with three decimals.
     private static func holds(_ range: ClosedRange<Double>, _ number: Double) -> Bool {
         number >= range.lowerBound - 0.0005 && number <= range.upperBound + 0.0005
     }
 
-    /// Of white balance.
+    /// Whether white balance accepts gains.
     public var takesGains: Bool { words.contains(Self.gainsMark) }
-    /// Stands among the words for gains of any value.
+    /// Listed among the words if gains of any value are accepted.
     public static let gainsMark = "RED/BLUE"
 
-    /// What the value has to be on this camera, for people.
+    /// The valid values on this camera, for people.
     public var rule: String {
         let row = ControlDescription.of(name)
         var parts: [String] = []
@@ -77,7 +77,7 @@ public struct ControlOffer: Hashable, Sendable {
 }
 
 extension [ControlOffer] {
-    /// Holds changes against what a camera takes.
+    /// Checks changes against the values that a camera accepts.
     public func check(_ changes: [ControlChange]) throws(ControlError) {
         for change in changes {
             guard let offer = first(where: { $0.name == change.name }), offer.absence == nil else {
@@ -93,7 +93,7 @@ extension [ControlOffer] {
         ControlName.allCases.map { ControlOffer($0, isMissing: reason) }
     }
 
-    /// In the table's order; those that are not here are missing for this reason.
+    /// All controls in the table's order; those not offered are missing for this reason.
     public func completed(_ reason: (ControlName) -> String) -> [ControlOffer] {
         ControlName.allCases.map { name in
             first { $0.name == name } ?? ControlOffer(name, isMissing: reason(name))

@@ -1,6 +1,6 @@
 import Media
 
-/// What a control is set to.
+/// The value of a control.
 public enum ControlValue: Hashable, Sendable {
     case flag(Bool)
     case word(String)
@@ -11,13 +11,13 @@ public enum ControlValue: Hashable, Sendable {
     case gains(red: Double, blue: Double)
     /// In kelvins.
     case temperature(Double)
-    /// Of one microphone, from 1 on, in dB.
+    /// Gain of one microphone, numbered from 1, in dB.
     case microphoneGain(number: Int, Double)
-    /// Of one microphone, from 1 on.
+    /// Whether one microphone, numbered from 1, is muted.
     case microphoneMute(number: Int, Bool)
 }
 
-/// As `set` takes it.
+/// In the form that `set` takes.
 extension ControlValue: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -34,7 +34,7 @@ extension ControlValue: CustomStringConvertible {
         }
     }
 
-    /// With three decimals at the most.
+    /// With at most three decimals.
     static func text(_ number: Double) -> String {
         guard number.isFinite, abs(number) < 1e12 else { return "\(number)" }
         let text = fixed(number, decimals: 3)
@@ -47,7 +47,7 @@ extension ControlValue: CustomStringConvertible {
 }
 
 extension ControlValue {
-    /// The value that a text stands for, whatever the camera's range is.
+    /// The value of a text, regardless of the camera's range.
     /// - Throws: `unusableValue`.
     init(_ text: String, of row: ControlDescription) throws(ControlError) {
         guard let value = Self.read(text.lowercased(), row) else {
@@ -125,19 +125,19 @@ extension ControlValue {
 }
 
 extension ControlDescription {
-    /// What a value looks like, for people.
+    /// The form of a value, for people.
     public var form: String {
         let others = words.map { " or \($0)" }.joined()
         return switch kind {
         case .flag: "on or off"
-        case .word: words.isEmpty ? "a word of the camera's" : words.joined(separator: ", ")
+        case .word: words.isEmpty ? "one of the camera's words" : words.joined(separator: ", ")
         case .number: "a number" + (unit.isEmpty ? "" : " of \(unit)") + others
-        case .time: "milliseconds or a part of a second, like 1/50," + others
+        case .time: "milliseconds, a fraction of a second such as 1/50," + others
         case .point: "X,Y, each from 0 to 1"
         case .area: "X,Y or LEFT,TOP,WIDTH,HEIGHT within 0 to 1" + others
         case .microphoneNumber: "a number of dB, or N:NUMBER for microphone N"
         case .microphoneFlag: "on or off, or N:on, N:off for microphone N"
-        case .whiteBalance: "auto, locked, a light of the camera's, RED/BLUE gains or a temperature like 5600K"
+        case .whiteBalance: "auto, locked, one of the camera's lights, RED/BLUE gains or a temperature such as 5600K"
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A rectangle in a frame, in parts of its width and height: 0,0 is the upper left corner, 1,1 the lower right one.
+/// A rectangle in a frame, in fractions of its width and height: 0,0 is the upper left corner, 1,1 the lower right one.
 public struct FrameArea: Hashable, Sendable {
     public var left: Double
     public var top: Double
@@ -14,28 +14,28 @@ public struct FrameArea: Hashable, Sendable {
 
     public static let whole = FrameArea(left: 0, top: 0, width: 1, height: 1)
 
-    /// What a point stands for: a fifth of each side around it, as much of it as lies in the frame.
+    /// The area for a point: a tenth of each side in each direction, clipped to the frame.
     public init(around point: FramePoint) {
         let (left, right) = (max(0, point.x - 0.1), min(1, point.x + 0.1))
         let (top, bottom) = (max(0, point.y - 0.1), min(1, point.y + 0.1))
         self.init(left: left, top: top, width: right - left, height: bottom - top)
     }
 
-    /// Nothing but a point.
+    /// An empty area at a point.
     public init(at point: FramePoint) { self.init(left: point.x, top: point.y, width: 0, height: 0) }
 
     public var centre: FramePoint { FramePoint(x: left + width / 2, y: top + height / 2) }
     public var right: Double { left + width }
     public var bottom: Double { top + height }
 
-    /// Of the frame that this is a part of, the part that `inner` is of this.
+    /// The part of the frame that corresponds to the part `inner` of this area.
     public func part(_ inner: FrameArea) -> FrameArea {
         FrameArea(
             left: left + inner.left * width, top: top + inner.top * height, width: inner.width * width,
             height: inner.height * height)
     }
 
-    /// As much of it as lies in the frame; `nil` for nothing.
+    /// The part of it within the frame; `nil` if it is empty.
     public var clipped: FrameArea? {
         let (left, right) = (max(0, left), min(1, right))
         let (top, bottom) = (max(0, top), min(1, bottom))
@@ -51,7 +51,7 @@ public struct FrameArea: Hashable, Sendable {
         isFlipped ? FrameArea(left: left, top: 1 - bottom, width: width, height: height) : self
     }
 
-    /// The same part of the frame after it was turned clockwise by a quarter.
+    /// The same part of the frame after turning it clockwise by a quarter.
     public var turnedClockwise: FrameArea {
         FrameArea(left: 1 - bottom, top: left, width: height, height: width)
     }

@@ -1,6 +1,6 @@
 import Media
 
-/// What was asked of a camera so far: to tell a person, and the camera again after it was lost.
+/// All control values requested of a camera so far: for display, and to set them again after the camera was lost.
 public struct WishedControls: Hashable, Sendable {
     private var values: [ControlName: ControlValue] = [:]
 
@@ -8,11 +8,11 @@ public struct WishedControls: Hashable, Sendable {
 
     public subscript(name: ControlName) -> ControlValue? { values[name] }
 
-    /// The newest value of each control counts, and what it takes the place of no more.
+    /// Keeps the newest value of each control and removes the values that it replaces.
     public mutating func take(_ changes: [ControlChange]) {
         for change in changes {
             for rival in change.rivals { values[rival] = nil }
-            // A lens that is set stands still.
+            // Setting the lens position stops autofocus.
             if change.name == .lens { values[.focus] = .word("manual") }
             values[change.name] = change.value
         }
@@ -22,8 +22,9 @@ public struct WishedControls: Hashable, Sendable {
         for name in names { values[name] = nil }
     }
 
-    /// For a camera that starts anew: what was locked has the values that it had, since a new start has found none yet.
-    /// - Parameter report: the last one before.
+    /// The changes for a camera that restarts. Locked controls get their earlier values explicitly, since a restarted
+    /// camera has not measured any yet.
+    /// - Parameter report: the last one before the restart.
     public func changes(asFound report: CameraReport) -> [ControlChange] {
         changes.flatMap { change -> [ControlChange] in
             switch (change.name, change.value) {
@@ -49,7 +50,7 @@ public struct WishedControls: Hashable, Sendable {
 }
 
 extension ControlChange {
-    /// Controls that say of the same thing something else.
+    /// Controls whose values this change replaces.
     var rivals: [ControlName] {
         switch (name, value) {
         case (.focus, .word("manual")): []

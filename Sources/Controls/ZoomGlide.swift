@@ -1,7 +1,7 @@
 import Media
 
-/// Takes a view to another one in a third of a second, instead of jumping: each frame is larger than the one before by the
-/// same factor, which eyes take as one speed.
+/// Moves a view to another one in 0.3 s instead of jumping. Each frame is enlarged by the same factor, which looks like
+/// a constant speed.
 public struct ZoomGlide: Sendable {
     public static let duration = Duration.milliseconds(300)
 
@@ -20,7 +20,7 @@ public struct ZoomGlide: Sendable {
         target = view
     }
 
-    /// The way starts now, and not when it was asked for.
+    /// Restarts the movement now rather than at the time of the request.
     public mutating func startAgain(at time: MediaTimestamp) { startTime = max(startTime, time) }
 
     public func isOver(at time: MediaTimestamp) -> Bool { start == target || time - startTime >= Self.duration }
@@ -36,7 +36,7 @@ public struct ZoomGlide: Sendable {
                 y: start.centre.y + (target.centre.y - start.centre.y) * part))
     }
 
-    /// `base` to the power of a part of 1, by square roots: the core has no mathematics library.
+    /// `base` to the power of a number from 0 to 1, by square roots, since the core has no math library.
     private static func power(_ base: Double, _ part: Double) -> Double {
         var (result, root, rest) = (1.0, base, part)
         for _ in 0..<24 {

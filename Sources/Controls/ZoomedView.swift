@@ -1,8 +1,8 @@
-/// Which part of what a camera can show is shown.
+/// The visible part of a camera's field of view.
 public struct ZoomedView: Hashable, Sendable {
-    /// 1 for all of it.
+    /// 1 for the whole field of view.
     public var zoom: Double
-    /// The middle of what is shown; what would lie outside is moved inside.
+    /// The center of the visible part, which is moved inside if it would extend beyond the edge.
     public var centre: FramePoint
 
     public init(zoom: Double = 1, centre: FramePoint = .centre) {
@@ -10,7 +10,7 @@ public struct ZoomedView: Hashable, Sendable {
         self.centre = centre
     }
 
-    /// What is shown, of all that the camera can show.
+    /// The visible part of the camera's field of view.
     public var area: FrameArea {
         let side = 1 / max(1, zoom)
         return FrameArea(

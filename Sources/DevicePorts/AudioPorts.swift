@@ -1,6 +1,6 @@
 import Media
 
-/// Interleaved signed 16-bit samples and when the first of them was taken.
+/// Interleaved signed 16-bit samples with the capture time of the first one.
 public struct AudioBlock: Sendable {
     public var samples: [Int16]
     public var captureTime: MediaTimestamp
@@ -10,7 +10,7 @@ public struct AudioBlock: Sendable {
         self.captureTime = captureTime
     }
 
-    /// As long, and silent.
+    /// Silence of the same length.
     public var silenced: AudioBlock {
         AudioBlock(samples: [Int16](repeating: 0, count: samples.count), captureTime: captureTime)
     }
@@ -27,29 +27,28 @@ public struct AudioFormat: Hashable, Sendable {
 }
 
 extension Duration {
-    /// How long so many frames (one sample per channel) take, rounded down to a nanosecond. Whole seconds go first: days of
-    /// frames, times 10^9, are beyond 64 bits.
+    /// The duration of this many frames (one sample per channel), rounded down to a nanosecond. Whole seconds are
+    /// separate: days of frames times 10^9 would overflow 64 bits.
     public static func ofFrames(_ count: Int, sampleRate: Int) -> Duration {
         .seconds(count / sampleRate) + .nanoseconds(Int64(count % sampleRate) * 1_000_000_000 / Int64(sampleRate))
     }
 }
 
-/// Gives audio, one block at a time, on the thread that asks.
+/// Provides audio, one block at a time, on the calling thread.
 public protocol AudioSource: AnyObject {
     var format: AudioFormat { get }
 
-    /// The first frame of a source that starts when it is asked, such as a file, was taken at this time, to which others
-    /// start as well. To be called before the first block, if at all; cards and pipes have times of their own.
+    /// Sets the time of the first frame for a source that starts on demand, such as a file, so that it matches other
+    /// sources. Optional; to be called before the first block. Cards and pipes have their own times.
     func start(at time: MediaTimestamp)
 
-    /// Waits for and returns the next block of at most `frameCount` frames (one sample per channel).
+    /// Waits for the next block of at most `frameCount` frames (one sample per channel) and returns it.
     /// - Returns: `nil` when the source has ended.
     func nextBlock(frameCount: Int) throws -> AudioBlock?
 
-    /// How the source ended by itself, for people; `nil` before that, and after a stop.
+    /// How the source ended on its own, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
 
-    /// What has become of the audio so far.
     var statistics: AudioSourceStatistics { get }
 }
 

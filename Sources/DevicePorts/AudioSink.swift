@@ -1,8 +1,8 @@
-/// Something beside the stream that takes its source's audio. It never keeps the stream waiting. Any thread.
+/// A consumer of the source's audio in addition to the stream. It never delays the stream. Thread-safe.
 public protocol AudioSink: AnyObject, Sendable {
-    /// Whether somebody would hear it: a stream that waits for its server reads the microphone for that.
+    /// Whether it needs audio. If so, a stream that waits for its server reads the microphone for it.
     var wantsAudio: Bool { get }
 
-    /// - Parameter format: of one or two channels.
+    /// - Parameter format: with one or two channels.
     func offer(_ block: AudioBlock, format: AudioFormat)
 }

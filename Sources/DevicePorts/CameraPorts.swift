@@ -1,18 +1,18 @@
 import Media
 
-/// A camera that is open. Used from one thread.
+/// An open camera. Used from one thread.
 public protocol Camera: FrameProvider {
-    /// The device, as people know it.
+    /// The device's name for people.
     var name: String { get }
-    /// As the driver names it: `name` without the place where it is.
+    /// The driver's name: `name` without the location.
     var model: String { get }
 
-    /// Waits for the next frame until the clock shows `deadline`. The first call starts the camera.
-    /// - Throws: the camera's typed error when it is gone or gives no frames any more. It has to be opened again then.
+    /// Waits for the next frame until `deadline`. The first call starts the camera.
+    /// - Throws: the camera's typed error if it was lost or stopped delivering frames. It must then be reopened.
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame
 }
 
-/// Sides of a frame that are exchanged.
+/// The sides of a frame that are swapped.
 public struct FrameFlips: Hashable, Sendable {
     /// Left and right.
     public var isHorizontal: Bool
@@ -25,16 +25,16 @@ public struct FrameFlips: Hashable, Sendable {
     }
 }
 
-/// What waiting for a frame has brought.
+/// The result of waiting for a frame.
 public enum CameraFrame: Sendable {
     case captured(CapturedFrame)
-    /// The time is over.
+    /// The deadline has passed.
     case none
     /// The source was asked to stop.
     case stopped
 }
 
-/// What a camera is opened with. What is `nil` follows the stream.
+/// The settings for opening a camera. Those that are `nil` follow the stream.
 public struct CameraSettings: Hashable, Sendable {
     /// A path, an id or a location; empty for the first camera.
     public var device: String
@@ -42,22 +42,23 @@ public struct CameraSettings: Hashable, Sendable {
     public var frameRate: FrameRate?
     public var format: FourCC?
     public var lowLight = LowLight.noisy
-    /// `nil`: nothing is done about lamps that flicker.
+    /// `nil` for no correction of flickering lamps.
     public var mains: MainsFrequency?
-    /// The name of a sensor's tuning file of libcamera's, for modules that the sensor's name does not tell apart.
+    /// The name of a libcamera tuning file for the sensor, for modules that share the sensor's name.
     public var tuning: String?
-    /// It is opened for one frame of full size: a few buffers are enough, and many may not fit into memory.
+    /// The camera is opened for one frame of full size: a few buffers are enough, and many may not fit in memory.
     public var isForStills = false
-    /// That save the processor a pass over each frame, where the camera can: beside what `controls` say.
+    /// Flips that save the processor a pass over each frame if the camera can do them, in addition to those in
+    /// `controls`.
     public var flips = FrameFlips()
     /// By the camera's own names, in the order in which they are set.
     public var controls: [Control]
 
-    /// What a dark room does to the video.
+    /// How the video adapts to a dark room.
     public enum LowLight: String, CaseIterable, Sendable {
-        /// Gain: frames keep coming at their rate.
+        /// By gain: the frame rate stays the same.
         case noisy
-        /// Exposure: there may be fewer frames, but not fewer than `slowestRate`.
+        /// By exposure: there may be fewer frames, but not fewer than `slowestRate`.
         case slow
 
         public static let slowestRate = FrameRate(framesPerSecond: 5)
@@ -85,8 +86,9 @@ public struct CameraSettings: Hashable, Sendable {
     }
 }
 
-/// Why a camera does not open or start.
+/// Why a camera cannot be opened or started.
 public protocol CameraFailure: Error {
-    /// Whether what another open camera holds may be the reason: the device itself, its bus, memory for its buffers.
+    /// Whether another open camera may hold the required resources: the device itself, its bus, or memory for its
+    /// buffers.
     var mayBeContention: Bool { get }
 }

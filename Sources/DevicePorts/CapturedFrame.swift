@@ -1,28 +1,28 @@
 import Media
 
-/// How the samples of a raw frame lie in memory.
+/// The memory layout of a raw frame's samples.
 public enum PixelFormat: String, CaseIterable, Sendable {
     /// Three planes: Y, U, V; U and V at half width and height.
     case i420
     /// Two planes: Y, and U and V interleaved, at half width and height.
     case nv12
-    /// One plane: Y U Y V for every two pixels of a row. What most webcams give without compressing.
+    /// One plane: Y U Y V for every two pixels of a row. Most webcams output this when they do not compress.
     case yuyv
     /// One plane: U Y V Y for every two pixels of a row.
     case uyvy
-    /// One plane: a byte each of blue, green and red for every pixel. libdrm names the highest byte first.
+    /// One plane: a byte each of blue, green and red for every pixel. libdrm's name starts with the highest byte.
     case rgb888
     /// One plane: a byte each of red, green and blue for every pixel, which libdrm calls BGR888.
     case bgr888
-    /// One plane: a byte each of blue, green, red and alpha for every pixel; alpha is left out. Memory's order, as are the
-    /// next two.
+    /// One plane: a byte each of blue, green, red and alpha for every pixel; alpha is ignored. This and the next two
+    /// are named in memory order.
     case bgra
-    /// One plane: a byte each of red, green, blue and alpha for every pixel; alpha is left out.
+    /// One plane: a byte each of red, green, blue and alpha for every pixel; alpha is ignored.
     case rgba
-    /// One plane: a byte each of blue, green and red for every pixel, and one without a meaning.
+    /// One plane: a byte each of blue, green and red for every pixel, and an unused one.
     case bgrx
 
-    /// The format's number in drm_fourcc.h.
+    /// The format's code in drm_fourcc.h.
     public var fourCC: FourCC {
         switch self {
         case .i420: FourCC("YU12")
@@ -37,7 +37,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// The format's number in videodev2.h: libdrm's, but for RGB of 24 bits, whose bytes V4L2 names in the order of memory.
+    /// The format's code in videodev2.h: the same as libdrm's, except for 24-bit RGB, which V4L2 names in memory order.
     public var v4l2FourCC: FourCC {
         switch self {
         case .rgb888: FourCC("BGR3")
@@ -46,7 +46,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Bytes of one pixel where all samples are in one plane; `nil` for formats of several planes.
+    /// Bytes per pixel if all samples are in one plane; `nil` for formats with several planes.
     public var bytesPerPixel: Int? {
         switch self {
         case .i420, .nv12: nil
@@ -56,7 +56,8 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Red, green and blue of sRGB; `SoftwareScaler` makes luma and chroma of them, by the matrix of `FrameLayout.colors`.
+    /// Red, green and blue in sRGB, which `SoftwareScaler` converts to luma and chroma with the matrix of
+    /// `FrameLayout.colors`.
     public var isRGB: Bool {
         switch self {
         case .rgb888, .bgr888, .bgra, .rgba, .bgrx: true
@@ -64,29 +65,29 @@ public enum PixelFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Luma and chroma in planes of their own: what hardware encoders take.
+    /// Luma and chroma in separate planes, as hardware encoders require.
     public var isPlanar: Bool { bytesPerPixel == nil }
 
-    /// - Parameter fourCC: a number of drm_fourcc.h.
+    /// - Parameter fourCC: a code from drm_fourcc.h.
     public init?(_ fourCC: FourCC) {
         guard let format = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
         self = format
     }
 
-    /// - Parameter v4l2FourCC: a number of videodev2.h.
+    /// - Parameter v4l2FourCC: a code from videodev2.h.
     public init?(v4l2 v4l2FourCC: FourCC) {
         guard let format = Self.allCases.first(where: { $0.v4l2FourCC == v4l2FourCC }) else { return nil }
         self = format
     }
 }
 
-/// A pixel format as libdrm and V4L2 number them: four characters, the first one in the lowest byte.
+/// A pixel format code of libdrm and V4L2: four characters, the first one in the lowest byte.
 public struct FourCC: Hashable, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// - Parameter text: at most four ASCII characters; shorter ones are filled with spaces.
+    /// - Parameter text: at most four ASCII characters; shorter texts are padded with spaces.
     public init(_ text: String) {
         var value: UInt32 = 0
         for (index, byte) in (Array(text.utf8) + Array("    ".utf8)).prefix(4).enumerated() {
@@ -104,7 +105,7 @@ extension FourCC: CustomStringConvertible {
     }
 }
 
-/// Where the planes of a raw frame are, within one buffer.
+/// The positions of a raw frame's planes within one buffer.
 public struct FrameLayout: Hashable, Sendable {
     public struct Plane: Hashable, Sendable {
         /// Bytes from the buffer's start to the plane's first sample.
@@ -119,15 +120,14 @@ public struct FrameLayout: Hashable, Sendable {
     }
 
     public let format: PixelFormat
-    /// How the samples are tiled or compressed, a number of drm_fourcc.h; 0 for rows one below the other.
+    /// How the samples are tiled or compressed, a code from drm_fourcc.h; 0 for rows in order.
     public let modifier: UInt64
     public let size: FrameSize
     public let planes: [Plane]
     /// Bytes from the buffer's start to the end of the last plane.
     public let byteCount: Int
 
-    /// Planes one behind the other with no padding: what raw files and pipes carry.
-    /// Odd sizes round the chroma planes up.
+    /// Consecutive planes without padding, as in raw files and pipes. For odd sizes the chroma planes are rounded up.
     public init(packed format: PixelFormat, size: FrameSize) {
         let luma = size.width * size.height
         let chromaWidth = (size.width + 1) / 2
@@ -157,7 +157,7 @@ public struct FrameLayout: Hashable, Sendable {
             }
     }
 
-    /// Planes where a driver has put them.
+    /// Planes at the driver's positions.
     public init(format: PixelFormat, modifier: UInt64 = 0, size: FrameSize, planes: [Plane], byteCount: Int) {
         self.format = format
         self.modifier = modifier
@@ -166,8 +166,8 @@ public struct FrameLayout: Hashable, Sendable {
         self.byteCount = byteCount
     }
 
-    /// One buffer as V4L2 lays it out: planes one behind the other, every row of the first one `stride` bytes long.
-    /// - Returns: `nil` when the buffer is too small for that, or the rows for the frame.
+    /// A V4L2 buffer: consecutive planes, with every row of the first one `stride` bytes long.
+    /// - Returns: `nil` if the buffer is too small for the planes, or the rows are too short for the frame.
     public init?(format: PixelFormat, size: FrameSize, stride: Int, bufferSize: Int) {
         guard (1...16_384).contains(size.width), (1...16_384).contains(size.height), stride <= 1 << 20,
             stride >= (format.bytesPerPixel ?? 1) * size.width
@@ -195,21 +195,20 @@ public struct FrameLayout: Hashable, Sendable {
     }
 }
 
-/// A raw frame on lease from its source. It goes back to the source when the last holder drops it, once: copies share
-/// the one lease. An encoder that takes it keeps it until it has read the last sample.
+/// A raw frame on lease from its source. Its memory returns to the source when the last holder releases it; all copies
+/// share one lease. An encoder holds the frame until it has read the last sample.
 public struct CapturedFrame: Sendable {
     public let layout: FrameLayout
     /// When the frame was taken, on CLOCK_MONOTONIC.
     public let captureTime: MediaTimestamp
-    /// The lease itself.
     public let memory: any FrameMemory
-    /// When the frame was taken whose samples these are, in the same memory, whatever was done to them since; `nil` for a frame of
-    /// its own.
+    /// When the original frame was taken, if this one repeats it in the same memory, even if filters have changed the
+    /// samples since; `nil` for a new frame.
     public let repeats: MediaTimestamp?
-    /// When its samples were taken, however often they were given and copied since: `captureTime` of a frame of its own.
+    /// When its samples were taken, however often they were repeated and copied. Equals `captureTime` for a new frame.
     public let takenAt: MediaTimestamp
 
-    /// - Parameter takenAt: of the frame that this one was made of; `nil` for one that comes from its source.
+    /// - Parameter takenAt: from the frame that this one was made from; `nil` for a frame from its source.
     public init(
         layout: FrameLayout, captureTime: MediaTimestamp, memory: any FrameMemory, repeats: MediaTimestamp? = nil,
         takenAt: MediaTimestamp? = nil
@@ -221,41 +220,41 @@ public struct CapturedFrame: Sendable {
         self.repeats = repeats
     }
 
-    /// Gives the frame's bytes, `layout.byteCount` of them, for the time of the call.
+    /// Provides the frame's bytes, `layout.byteCount` of them, for the duration of the call.
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try memory.withBytes(body)
     }
 
-    /// The DMABUF descriptor that holds the frame, for drivers that take such; it is the source's and valid as
-    /// long as the lease. `nil` for frames in ordinary memory. `layout` says where in it the planes are.
+    /// The DMABUF descriptor that holds the frame, for drivers that accept it; owned by the source and valid as long as
+    /// the lease. `nil` for frames in ordinary memory. `layout` describes the planes within it.
     public var dmabuf: Int32? { memory.dmabuf }
 }
 
-/// Whose memory a source's frames are in: what an encoder plans its inputs for.
+/// The kind of memory of a source's frames, for which an encoder prepares its inputs.
 public enum FrameMemoryKind: Hashable, Sendable {
-    /// DMABUFs of a device, which an encoder's driver may read where they are.
+    /// DMABUFs of a device, which an encoder's driver may read in place.
     case dmabuf
     /// Ordinary memory of the process.
     case pooled
 }
 
-/// The memory behind a raw frame. Dropping the last reference ends the lease.
+/// The memory of a raw frame. Dropping the last reference ends the lease.
 public protocol FrameMemory: AnyObject, Sendable {
     func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value
 
-    /// Changes the frame where it is, for all who hold it: for whoever has it first, on its way to them.
-    /// - Returns: false where the memory is not to be written; nothing was done.
+    /// Changes the frame in place for all holders. Only for its first holder, before the frame is passed on.
+    /// - Returns: false if the memory is read-only; then nothing was changed.
     func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool
 
     /// See `CapturedFrame.dmabuf`.
     var dmabuf: Int32? { get }
 
-    /// The same samples without the device that took them, which can be closed and unplugged then.
-    /// - Returns: `nil` where the memory ends with the device; its bytes can be copied before.
+    /// The same samples independent of the device, which can then be closed and unplugged.
+    /// - Returns: `nil` if the memory is freed with the device; its bytes can be copied before.
     func detached() -> (any FrameMemory)?
 }
 
@@ -266,10 +265,10 @@ extension FrameMemory {
 }
 
 extension FrameLayout {
-    /// The one rule for the colours of a source's frames as they reach the encoder and the filters: limited range, by BT.709
-    /// from 720 rows on and by BT.601 below, unless the source reports something else. RGB has neither, and is converted by
-    /// the rule. Frames that are scaled, rotated or cut afterwards keep these colours.
-    /// - Parameter reported: what the source knows of its luma and chroma.
+    /// The colors of a source's frames for the encoder and the filters: limited range, BT.709 from 720 rows and BT.601
+    /// below, unless the source reports otherwise. RGB is converted by the same rule. Frames that are scaled, rotated
+    /// or cropped afterwards keep these colors.
+    /// - Parameter reported: the source's report of its luma and chroma.
     public func colors(reported: VideoColors?) -> VideoColors {
         format.isRGB ? .usual(for: size) : reported ?? .usual(for: size)
     }

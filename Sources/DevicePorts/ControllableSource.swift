@@ -1,30 +1,30 @@
 import Controls
 
-/// A camera, or a source around one, whose controls can be changed while it gives frames. Used from the thread that asks for
-/// frames.
+/// A camera, or a source that wraps one, whose controls can be changed during capture. Used from the thread that
+/// requests frames.
 public protocol ControllableSource: AnyObject {
-    /// What it takes, each control once, in the table's order. Known from the start, and the same until another camera takes
-    /// its place.
+    /// The supported controls, each once, in the table's order. Known from the start, and constant until another camera
+    /// replaces this one.
     var controlOffers: [ControlOffer] { get }
 
-    /// Takes all of these with one frame, the next that the device can, or none of them. Areas and points are parts of the
-    /// frames as they come out of here.
-    /// - Parameter changes: that the offers allow.
+    /// Applies all of these with one frame, the next possible one, or none of them. Areas and points are fractions of
+    /// the frames that this source outputs.
+    /// - Parameter changes: must be valid according to the offers.
     func apply(_ changes: [ControlChange]) throws(ControlError)
 
-    /// What it was asked for so far.
+    /// All control values requested so far.
     var wishedControls: WishedControls { get }
 
-    /// Of the newest frame.
+    /// The newest frame's report.
     var cameraReport: CameraReport { get }
 
-    /// How bright it is in front of the camera, as far as it says so without being asked over a cable.
+    /// Brightness in front of the camera, if it is reported with the frames rather than queried over a cable.
     var lux: Double? { get }
 
-    /// Whether `lux` is ever known.
+    /// Whether `lux` can ever be known.
     var reportsLight: Bool { get }
 
-    /// What the device refused since it was asked last, where another thread asks it.
+    /// The device's refusal since the last call, if another thread communicates with the device.
     func takeRefusal() -> ControlError?
 }
 

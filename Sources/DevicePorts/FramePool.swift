@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A frame in ordinary memory. One of a pool is free when nobody but the pool holds it. Any number read it at the same time: an encoder
-/// does not wait for a screen. Who reads it while it is changed has it as it was; that takes a copy, and happens by mistake only.
+/// A frame in ordinary memory. A pool's frame is free when only the pool holds it. Any number of readers can use it at
+/// the same time, so that an encoder does not wait for a screen. A reader keeps its version while the frame is changed;
+/// that costs a copy and only happens by mistake.
 public final class PooledFrame: FrameMemory {
-    /// Locked while it is changed, and for the moment in which a reader takes it.
+    /// Locked while the frame is changed, and briefly when a reader takes it.
     private let samples: Mutex<[UInt8]>
     private let isModified = Atomic(false)
 
@@ -15,14 +16,15 @@ public final class PooledFrame: FrameMemory {
         return true
     }
 
-    /// For a source that draws over what it drew before: whether somebody else has changed that since it was asked last.
+    /// For a source that redraws parts of its frames: whether the samples have been changed elsewhere since the last
+    /// call.
     public func takeModification() -> Bool { isModified.exchange(false, ordering: .relaxed) }
 
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let samples = samples.withLock { $0 }
-        // Array does not hand a typed error through.
+        // Array does not pass typed errors through.
         return try samples.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
     }
 
@@ -32,14 +34,14 @@ public final class PooledFrame: FrameMemory {
     }
 }
 
-/// Frames' memory, used again and again: no allocation once as many exist as are leased at one time.
+/// Reusable frame memory: no allocation once there are as many frames as are leased at the same time.
 public struct FramePool {
     private let initial: [UInt8]
     private var frames: [PooledFrame] = []
 
     public init(byteCount: Int) { self.init(initial: [UInt8](repeating: 0, count: byteCount)) }
 
-    /// - Parameter initial: what every frame's memory holds at first.
+    /// - Parameter initial: the initial contents of every frame.
     public init(initial: [UInt8]) { self.initial = initial }
 
     public mutating func take() -> PooledFrame {

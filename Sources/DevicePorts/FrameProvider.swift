@@ -1,29 +1,28 @@
 import Controls
 import Media
 
-/// A camera or a source: what its frames look like before the first one comes, and what the device behind it can do besides
-/// giving them.
+/// A camera or a source: the properties of its frames, known before the first one, and the device's other abilities.
 public protocol FrameProvider: AnyObject {
-    /// Of every frame, except those of a size that `sizes` has chosen.
+    /// The layout of every frame, except those of a size chosen by `sizes`.
     var layout: FrameLayout { get }
-    /// Of every frame, while the device works.
+    /// The memory of every frame, while the device works.
     var memoryKind: FrameMemoryKind { get }
     var frameRate: FrameRate { get }
-    /// Of every frame, for encoders; `nil` when the device does not say.
+    /// The colors of every frame, for encoders; `nil` if the device does not report them.
     var colors: VideoColors? { get }
-    /// The wished flips that the device does itself: all of them, or none.
+    /// The requested flips that the device performs itself: all of them, or none.
     var flips: FrameFlips { get }
-    /// The rotation that shows the frames upright: a movie may have been recorded on its side. The code that opens the
-    /// source applies it, before the rotation that a person asked for.
+    /// The rotation that shows the frames upright, such as for a movie recorded on its side. The code that opens the
+    /// source applies it before the rotation requested by a person.
     var ownRotation: FrameRotation { get }
-    /// Counted since it was opened.
+    /// Counted since the device was opened.
     var statistics: VideoSourceStatistics { get }
 
-    /// `nil` for a device that gives frames in one size.
+    /// `nil` for a device with one frame size.
     var sizes: (any FrameSizeSelection)? { get }
-    /// `nil` for a device that gives frames at one rate.
+    /// `nil` for a device with one frame rate.
     var rates: (any FrameRateSelection)? { get }
-    /// `nil` for what has no controls.
+    /// `nil` without controls.
     var controls: (any ControllableSource)? { get }
 }
 
@@ -35,7 +34,7 @@ extension FrameProvider {
     public var controls: (any ControllableSource)? { nil }
 
     public var layouts: SourceLayouts { sizes?.layouts ?? SourceLayouts(layout) }
-    /// As `ControllableSource.controlOffers`; all missing for what has no controls.
+    /// The source's `controlOffers`; all missing if it has no controls.
     public var offeredControls: [ControlOffer] {
         controls?.controlOffers ?? .allMissing("the camera has no controls")
     }

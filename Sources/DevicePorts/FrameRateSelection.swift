@@ -1,8 +1,9 @@
 import Media
 
-/// A camera, or a source around one, that can be asked for fewer frames per second while it runs, and for more again up to its
-/// `frameRate`. Frames that nobody wants are then not exposed at all, and the others longer.
+/// A camera, or a source that wraps one, whose rate can be lowered during capture and raised again up to its
+/// `frameRate`. Unneeded frames are then not captured at all, and the others can be exposed longer.
 public protocol FrameRateSelection: AnyObject {
-    /// Frames come at this rate, or a little more slowly, as soon as the camera follows; a camera that cannot goes on as before.
+    /// Requests this rate. Frames follow it, or are slightly slower, as soon as the camera can; other cameras continue
+    /// unchanged.
     func selectFrameRate(_ rate: FrameRate)
 }

@@ -1,15 +1,16 @@
 import Media
 
-/// Something beside the stream that takes its source's frames: a display, a computer. It never keeps the stream waiting, and holds a
-/// frame for a moment only. Any thread.
+/// A consumer of the source's frames in addition to the stream: a display, a computer. It never delays the stream and
+/// holds a frame only briefly. Thread-safe.
 public protocol FrameSink: AnyObject, Sendable {
-    /// Takes the frame as soon as it is ready for it, unless a newer one has come by then. Does not wait.
-    /// - Parameter colors: of the frame; `nil` when its source does not know.
+    /// Offers a frame, which is taken as soon as the sink is ready, unless a newer one has arrived by then. Does not
+    /// wait.
+    /// - Parameter colors: the frame's colors; `nil` if unknown.
     func offer(_ frame: CapturedFrame, colors: VideoColors?)
 
-    /// Whether somebody would see them: a stream that waits for its server reads the camera for that.
+    /// Whether it needs frames. If so, a stream that waits for its server reads the camera for it.
     var wantsFrames: Bool { get }
 
-    /// No more frames come: what is held of them is released.
+    /// No more frames will come: release those that are held.
     func framesEnded()
 }

@@ -1,17 +1,17 @@
 import Media
 
-/// A camera, or a source around one, whose device gives its frames in several sizes without the processor: in one at a time.
+/// A camera, or a source that wraps one, whose device itself can output frames in several sizes, one at a time.
 public protocol FrameSizeSelection: AnyObject {
     var layouts: SourceLayouts { get }
 
-    /// From the next frame that the device is asked for on they have this size, one of `layouts`. Those that it was asked for
-    /// before still come in the size before.
+    /// Selects one of the sizes in `layouts`, from the next requested frame on. Frames requested before still have the
+    /// previous size.
     func selectSize(_ size: FrameSize)
 }
 
-/// The layouts that a source's frames can have: one, or as many as its device has sizes.
+/// The possible layouts of a source's frames: one for each of its device's sizes.
 public struct SourceLayouts: Hashable, Sendable {
-    /// Of the first frames, and the largest.
+    /// The layout of the first frames, which is the largest.
     public let full: FrameLayout
     public let smaller: [FrameLayout]
 

@@ -1,10 +1,10 @@
 import Media
 import Synchronization
 
-/// Gain and mute of one microphone, for any thread to change while it captures. The audio thread looks before each block and
-/// waits for nobody: a change that is being made at that moment counts from the block after.
+/// Gain and mute of one microphone, which any thread can change during capture. The audio thread checks it before each
+/// block and never waits: a change in progress takes effect one block later.
 public final class MicrophoneControl: Sendable {
-    /// What a microphone has made of what was wanted.
+    /// The level and gain that a microphone has applied.
     public struct Applied: Hashable, Sendable {
         public let level: MicrophoneLevel
         public let gain: MicrophoneGain
@@ -26,11 +26,11 @@ public final class MicrophoneControl: Sendable {
 
     public var wanted: MicrophoneLevel { state.withLock { $0.wanted } }
 
-    /// What holds since the last block, some 20 ms after a change; `nil` while the microphone is not open. A change has been made
-    /// once its level is `wanted`.
+    /// The state since the last block, some 20 ms after a change; `nil` while the microphone is not open. A change has
+    /// taken effect when the level equals `wanted`.
     public var applied: Applied? { state.withLock { $0.applied } }
 
-    /// - Parameter decibels: of `MicrophoneLevel.gainRange`; what is outside becomes its end, and what is no number is left out.
+    /// - Parameter decibels: limited to `MicrophoneLevel.gainRange`; NaN is ignored.
     public func setGain(_ decibels: Double) {
         guard !decibels.isNaN else { return }
         let range = MicrophoneLevel.gainRange
@@ -40,8 +40,8 @@ public final class MicrophoneControl: Sendable {
     public func setMuted(_ isMuted: Bool) { state.withLock { $0.wanted.isMuted = isMuted } }
 
     /// For the microphone, before each block.
-    /// - Parameter applied: what holds; `nil` when nothing was done yet.
-    /// - Returns: what is wanted; `nil` while another thread is at it.
+    /// - Parameter applied: the present state; `nil` before anything was applied.
+    /// - Returns: the wanted level; `nil` while another thread holds the lock.
     public func exchange(_ applied: Applied?) -> MicrophoneLevel? {
         state.withLockIfAvailable { state in
             state.applied = applied

@@ -1,11 +1,11 @@
 import Media
 
-/// A screen beside the stream. It holds at most the frame that is on the screen and the one that comes next; when no more frames
-/// come, the words have the screen to themselves. Any thread.
+/// A screen in addition to the stream. It holds at most the frame on the screen and the next one. When frames stop, the
+/// text fills the screen. Thread-safe.
 public protocol PreviewSink: FrameSink {
-    /// What the screen says from now on. Does not wait.
+    /// Sets the text of the screen. Does not wait.
     func show(_ page: ScreenPage)
 
-    /// Counted since it was made.
+    /// Counted since it was created.
     var statistics: PreviewStatistics { get }
 }

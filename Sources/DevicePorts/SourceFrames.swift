@@ -1,12 +1,13 @@
 import Media
 
-/// A source's frames, as an encoder has to know them before the first one comes.
+/// The properties of a source's frames that an encoder needs before the first one.
 public struct SourceFrames: Hashable, Sendable {
     public let layouts: SourceLayouts
     public let memoryKind: FrameMemoryKind
-    /// `nil` when the source does not know.
+    /// `nil` if unknown.
     public let colors: VideoColors?
-    /// The camera's name, where a stream has several: frames of another one are others, even if they look the same.
+    /// The camera's name, if a stream has several: another camera's frames count as different even if their format is
+    /// the same.
     public let camera: String?
 
     public init(
@@ -19,12 +20,12 @@ public struct SourceFrames: Hashable, Sendable {
     }
 }
 
-/// How far an encoder is with getting ready for the frames of another source.
+/// The progress of an encoder's preparation for another source.
 public enum SourcePreparation: Hashable, Sendable {
-    /// Frames of the present source go on meanwhile.
+    /// Frames of the present source continue meanwhile.
     case underWay
-    /// - Parameter size: in which it takes the other source's frames best, of those that this one gives.
+    /// - Parameter size: the best input size for the other source's frames, among those it offers.
     case ready(FrameSize)
-    /// It encodes the present source's frames only.
+    /// The encoder can only encode the present source's frames.
     case failed(reason: String)
 }

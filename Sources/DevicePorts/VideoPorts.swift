@@ -1,19 +1,19 @@
 import Media
 
-/// Gives raw frames, one at a time, on the thread that asks.
+/// Provides raw frames, one at a time, on the calling thread.
 public protocol VideoSource: FrameProvider {
-    /// Of the camera that takes the frames, as its driver names it; `nil` where there is none.
+    /// The camera's name from its driver; `nil` if the source is not a camera.
     var cameraModel: String? { get }
 
-    /// What gives the frames, for people who ask it for what only a camera has: "the test pattern".
+    /// The source's name for people, for messages about features that only cameras have: "the test pattern".
     var origin: String { get }
 
-    /// Waits for the next frame. Whoever made the source can end the wait from another thread.
+    /// Waits for the next frame. The source's creator can end the wait from another thread.
     /// - Returns: `nil` when the source has ended or was asked to stop.
-    /// - Throws: the source's typed error; no more frames come after it.
+    /// - Throws: the source's typed error; no more frames follow.
     func nextFrame() throws -> CapturedFrame?
 
-    /// How the source ended by itself, for people; `nil` before that, and after a stop.
+    /// How the source ended on its own, for people; `nil` before that, and after a stop.
     var endingNote: String? { get }
 }
 
@@ -25,80 +25,80 @@ extension VideoSource {
     public var statistics: VideoSourceStatistics { VideoSourceStatistics() }
 }
 
-/// Brings raw frames of one layout to another size. Used from one thread.
+/// Scales raw frames of one layout to another size. Used from one thread.
 public protocol FrameScaler: AnyObject {
-    /// Of the frames that it takes.
+    /// Layout of its input frames.
     var source: FrameLayout { get }
-    /// Of the frames that it gives.
+    /// Layout of its output frames.
     var target: FrameLayout { get }
-    /// Of the frames that it gives.
+    /// Memory of its output frames.
     var memoryKind: FrameMemoryKind { get }
-    /// How often the processor goes through a frame for it: never where a device scales.
+    /// Passes of the processor over each frame; zero if a device does the scaling.
     var passCount: Int { get }
 
-    /// - Returns: a frame in memory of the scaler, which is free again when nobody holds it any more; `nil` when all of that
-    ///   is held, and the frame is to be left out.
+    /// - Returns: a frame in the scaler's memory, which is free again when the frame is released; `nil` if all of its
+    ///   memory is in use and the frame must be dropped.
     func scale(_ frame: CapturedFrame) throws -> CapturedFrame?
 }
 
-/// Turns raw frames into H.264 at its own pace: frames go in on one thread, the video thread, and packets come out by the
-/// closure that the encoder was made with, on whatever thread has them.
+/// Encodes raw frames as H.264 at its own pace. Frames are submitted on the video thread; packets are passed to the
+/// closure given at creation, on any thread.
 public protocol VideoEncoder: AnyObject {
-    /// Takes a frame, or leaves it out when the encoder has no room for it. Does not wait for a device. The lease ends
-    /// when the encoder has read the samples.
+    /// Accepts a frame, or drops it if the encoder has no room. Does not wait for a device. The lease ends when the
+    /// encoder has read the samples.
     func submit(_ frame: CapturedFrame) throws
 
-    /// Waits, not for long, until the frames that are still in the encoder have come out. Nothing goes in after it.
+    /// Waits, with a short limit, until the remaining frames have been output. No frame may be submitted afterwards.
     func finish() throws
 
     /// Makes the next frame a keyframe.
     func requestKeyframe()
 
-    /// Changes the target while running; the connection and the headers stay.
+    /// Changes the target bit rate during encoding; the connection and the headers stay.
     func setBitrate(_ bitrate: Bitrate) throws
 
-    /// Encodes frames of another size from a keyframe on, which comes with a header of its own; frames go in as before and are
-    /// scaled. What it takes, a moment of the old size included, is the encoder's business.
-    /// - Throws: when it cannot; it goes on as it is.
+    /// Encodes frames at another size, starting with a keyframe and a new header. Input frames stay the same and are
+    /// scaled. The encoder decides how to switch, possibly with a few more frames of the old size.
+    /// - Throws: if it cannot; it then continues unchanged.
     func resize(to configuration: VideoEncoderConfiguration) throws
 
-    /// Changes how many frames come in per second, and how many of them lie from one keyframe
-    /// to the next; the connection and the headers stay.
+    /// Changes the input frame rate and the keyframe interval in frames; the connection and the headers stay.
     func setFrameRate(_ frameRate: FrameRate, keyframeInterval: Int) throws
 
-    /// Gets ready for frames of another source, which follow those of the present one; asked again until it is.
-    /// - Throws: when the encoder cannot go on at all.
+    /// Prepares for the frames of another source, which will replace the present one. To be called again until it is
+    /// ready.
+    /// - Throws: if the encoder cannot continue at all.
     func prepare(for frames: SourceFrames) throws -> SourcePreparation
 
-    /// The other source is not wanted any more.
+    /// The other source is no longer needed.
     func dropPreparation()
 
-    /// The next frame is the first of this source, prepared for or not. It becomes a keyframe, with a header of its own if
-    /// need be; the size that is encoded stays.
+    /// The next frame is the first of this source, prepared or not. It becomes a keyframe, with a new header if
+    /// necessary; the encoded size stays.
     func sourceChanges(to frames: SourceFrames) throws
 
-    /// Frames that are in the encoder. What went in, is not here and never came out was left out.
+    /// Frames inside the encoder. Submitted frames that are not here and were never output have been skipped.
     var pendingFrameCount: Int { get }
 
-    /// The size in which it takes the next frames best, of those that the source gives.
+    /// The best size for the next input frames, among those that the source offers.
     var sourceSize: FrameSize { get }
 
-    /// How often the processor went through a whole frame on its way in: to scale, convert or copy it.
+    /// How often the processor scaled, converted or copied a whole frame on input.
     var conversionCount: Int { get }
 }
 
-/// Why an encoder cannot be used, or cannot go on.
+/// Why an encoder cannot be used, or cannot continue.
 public protocol EncoderFailure: Error {
     /// Whether a smaller frame may help.
     var isLackOfMemory: Bool { get }
-    /// Whether it encodes, but no frames of this size.
+    /// Whether it works, but not with frames of this size.
     var isRefusalOfSize: Bool { get }
-    /// Whether opening it again in a moment may help.
+    /// Whether reopening it later may help.
     var mayPassByItself: Bool { get }
-    /// Whether firmware that answers nothing may be the reason.
+    /// Whether unresponsive firmware may be the reason.
     var mayBeDeadFirmware: Bool { get }
-    /// Whether closing what has opened, and opening it once more, may help: a driver may keep a stale flag from a
-    /// firmware that was silent, and clears it at the next close.
+    /// Whether closing and reopening it may help: a driver may keep a stale flag from a silent firmware, which the next
+    /// close clears.
     var mayBeStale: Bool { get }
 }
 
@@ -106,5 +106,5 @@ extension EncoderFailure {
     public var mayBeStale: Bool { false }
 }
 
-/// Takes an encoder's packets, in decode order: a `videoHeader` first whenever it is new. Any thread.
+/// Receives an encoder's packets in decode order; each new `videoHeader` comes first. Called on any thread.
 public typealias EncodedOutput = @Sendable ([EncodedPacket]) -> Void

@@ -1,34 +1,36 @@
 import Media
 import USBVideo
 
-/// The kernel's side of a webcam: what a computer asks comes out, answers and frames go in. One thread, but for `fileDescriptor`.
+/// The kernel's side of a webcam: it reports the computer's requests, and accepts answers and frames. Used from one
+/// thread, except for `fileDescriptor`.
 public protocol WebcamNode: AnyObject {
-    /// To be polled: urgent or readable while there is an event.
+    /// For polling: urgent or readable while there is an event.
     var fileDescriptor: Int32 { get }
 
-    /// Whether a program of the computer's records audio.
+    /// Whether a program on the computer records audio.
     var isRecorded: Bool { get }
 
-    /// - Returns: `nil` when there is none, or one without a meaning.
-    /// - Throws: when the device is gone.
+    /// - Returns: `nil` if there is no event, or an irrelevant one.
+    /// - Throws: if the device is gone.
     func nextEvent() throws -> VideoFunction.Event?
 
     func answer(_ answer: ControlAnswer) throws
 
-    /// Frames of the choice can be sent from now on.
+    /// Starts frames of this choice.
     func start(_ choice: VideoChoice) throws
 
-    /// Also where nothing was started: the kernel waits for it to agree to the computer's end.
+    /// Required even if nothing was started, since the kernel waits for it before it confirms the end to the computer.
     func stop()
 
-    /// The computer is gone in the middle of frames, for which the kernel takes no end: waits for the next one.
+    /// The computer disappeared during a stream, which the kernel cannot end normally: reopen the device and wait for
+    /// the next computer.
     func reopen() throws
 
-    /// Whether a buffer is free: the computer has taken one, or none was sent yet.
+    /// Whether a buffer is free: the computer has taken one, or none has been sent yet.
     func hasRoom() throws -> Bool
 
-    /// Fills a free buffer and leaves it to the computer.
-    /// - Parameter fill: gets the buffer, and returns how many bytes of it are the frame; 0 for none.
-    /// - Returns: whether a frame was sent. Not while all buffers wait for the computer.
+    /// Fills a free buffer and passes it to the computer.
+    /// - Parameter fill: receives the buffer and returns the frame's size in bytes; 0 for no frame.
+    /// - Returns: whether a frame was sent. False while the computer has not taken any buffer.
     func send(_ fill: (UnsafeMutableRawBufferPointer) -> Int) throws -> Bool
 }

@@ -1,18 +1,18 @@
 import Controls
 import Media
 
-/// The camera as a computer's webcam. It takes frames and audio only while a program there looks. Any thread.
+/// The camera as a computer's webcam. It accepts frames and audio only while a program there uses them. Thread-safe.
 public protocol WebcamSink: FrameSink, AudioSink {
-    /// What the camera has and is set to, for the computer's dialogue.
+    /// The camera's controls and their values, for the computer's dialog.
     func controlsChanged(_ statuses: [ControlStatus])
 
-    /// Somebody at the camera agrees that the computer gets frames, until it is unplugged.
+    /// A person at the camera allows the computer to receive frames, until it is unplugged.
     func allow()
 
-    /// Starts to take it down; the report `ended` follows when it is gone. Never waits. Without this call it is taken down when
-    /// nobody has it any more.
+    /// Starts to remove the webcam; the report `ended` follows when it is gone. Never waits. Without this call it is
+    /// removed when its last reference is released.
     func end()
 
-    /// Counted since it was made.
+    /// Counted since it was created.
     var statistics: WebcamStatistics { get }
 }

@@ -6,32 +6,32 @@ import Settings
 import StreamLogic
 import USBVideo
 
-/// What a stream is made of; goes to the stream's thread.
+/// Everything a stream needs; passed to the stream's thread.
 public struct StreamRequest: Sendable {
     public let description: StreamDescription
     public let device: DeviceDescription
     public let board: BoardDescription?
-    /// Of `network.json`: two letters.
+    /// The two-letter country of `network.json`.
     public let country: String?
     public let stateDirectory: String
-    /// What the stream needs of the card while it lives.
+    /// The stream's access to the card.
     public let card: CardCalls
-    /// The filters of `device` as their files were when it was read.
+    /// The filters of `device`, with their files as they were when it was read.
     let knownFilters: UsableFilters
-    /// Where the frames are shown; `nil` for nowhere.
+    /// Shows the frames; `nil` for no preview.
     public let preview: (any PreviewSink)?
-    /// From the start on: somebody has muted what a computer hears, and has not taken it back.
+    /// Whether the audio is muted from the start, because someone muted the webcam before.
     public let isMuted: Bool
-    /// From the start on: the stream was paused, and starts again although nobody has ended the pause.
+    /// Whether the stream restarts paused, because nobody has ended the pause.
     public let isPaused: Bool
-    /// Who gets the frames and the audio, too.
+    /// Additional receivers of frames and audio.
     public let frameSinks: [any FrameSink]
     public let audioSinks: [any AudioSink]
 
-    /// Files that are read already are worth no longer wait.
+    /// Files that are already loaded are not worth a longer wait.
     private static let cardPatience = Duration.seconds(2)
 
-    /// The filters of `device` with their files as they are now; as they were known, while the card does not answer.
+    /// The filters of `device` with their present files, or with the known files if the card does not answer.
     public func filters() -> UsableFilters {
         let (chain, known) = (device.filters, knownFilters.filters)
         let current = try? card.call(within: Self.cardPatience) { UsableFilters(chain, reusing: known) }
@@ -39,13 +39,13 @@ public struct StreamRequest: Sendable {
     }
 }
 
-/// What a computer is to see in the camera.
+/// The camera as presented to a computer.
 public struct WebcamRequest: Hashable, Sendable {
     public let identity: GadgetIdentity
     public let bus: IsochronousBudget
-    /// Whether somebody at the camera has to agree before it gets frames.
+    /// Whether someone at the camera must agree before the computer gets frames.
     public let asks: Bool
-    /// What the camera has.
+    /// The camera's controls.
     public let controls: [ControlStatus]
 
     package init(identity: GadgetIdentity, bus: IsochronousBudget, asks: Bool, controls: [ControlStatus]) {
@@ -56,11 +56,11 @@ public struct WebcamRequest: Hashable, Sendable {
     }
 }
 
-/// What the files say of a camera that is open without a stream.
+/// The settings for a camera that is open without a stream.
 public struct IdleCameraDescription: Hashable, Sendable {
     public let device: DeviceDescription
     public let board: BoardDescription?
-    /// Of `network.json`: two letters.
+    /// The two-letter country of `network.json`.
     public let country: String?
 
     package init(_ files: DescriptionFiles) {
@@ -70,27 +70,27 @@ public struct IdleCameraDescription: Hashable, Sendable {
     }
 }
 
-/// A snapshot of a camera that no stream has open; goes to a thread of its own.
+/// A snapshot from a camera that no stream uses; passed to its own thread.
 public struct StillRequest: Sendable {
     public let snapshot: SnapshotRequest
     public let camera: IdleCameraDescription
 }
 
-/// The frames of a camera that no stream has open, for a screen or a computer; goes to a thread of its own.
+/// Frames from a camera that no stream uses, for a screen or a computer; passed to its own thread.
 public struct IdleFramesRequest: Sendable {
     public let camera: IdleCameraDescription
     /// Never empty.
     public let sinks: [any FrameSink]
-    /// Of the camera's controls, while it is open.
+    /// Changes to the camera's controls while it is open.
     public let changes: Mailbox<[ControlChange]>
 
-    /// Whether the camera is opened in the same way, for the same.
+    /// Whether the camera would be opened in the same way for the same receivers.
     func isSame(_ camera: IdleCameraDescription, _ sinks: [any FrameSink]) -> Bool {
         self.camera == camera && self.sinks.count == sinks.count && zip(self.sinks, sinks).allSatisfy { $0 === $1 }
     }
 }
 
-/// The audio of microphones that no stream has open, for a computer; goes to a thread of its own.
+/// Audio from microphones that no stream uses, for a computer; passed to its own thread.
 public struct IdleAudioRequest: Sendable {
     public let device: DeviceDescription
     public let board: BoardDescription?

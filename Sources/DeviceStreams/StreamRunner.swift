@@ -8,45 +8,45 @@ import StreamLogic
 import USBVideo
 import WebcamService
 
-/// What the stream's thread tells the main thread.
+/// Messages from the stream's thread to the main thread.
 package enum EngineEvent: Sendable {
     case said(StreamMessage)
-    /// What became of a snapshot for which the camera was opened alone.
+    /// The result of a snapshot for which the camera was opened separately.
     case still(SnapshotAnswer, Brightness?)
-    /// The camera was open for one snapshot, and is closed again.
+    /// The camera was open for one snapshot and is closed again.
     /// - Parameter number: of the thread.
     case stillEnded(Int)
     case idleFrames(IdleFramesEvent)
-    /// - Parameter 0: of the gadget that reports.
+    /// - Parameter 0: number of the reporting gadget.
     case webcam(Int, WebcamReport)
-    /// The camera was open for screen or computer, and is closed again.
+    /// The camera was open for a screen or a computer and is closed again.
     /// - Parameter number: of the thread.
     case idleFramesEnded(Int)
     case idleAudio(IdleAudioEvent)
     case idleAudioEnded(Int)
-    /// The stream is over; nothing follows.
-    /// - Parameter devices: where one was missing, those that there are, as the files name them.
+    /// The stream has ended; nothing follows.
+    /// - Parameter devices: if a device was missing, the available ones as the files name them.
     case ended(StreamFailure?, devices: [String] = [])
 }
 
-/// Runs the stream on a thread of its own, one after the other; while there is none, takes snapshots, and has camera and
-/// microphones feed a screen or a computer. One of these has a device at a time. Used from the main thread.
+/// Runs streams on their own thread, one at a time. Without a stream, takes snapshots and lets camera and microphones feed a
+/// screen or a computer. Only one of these uses a device at a time. Used from the main thread.
 package final class StreamRunner {
     package let reports: Mailbox<EngineEvent>
     package let engine: any StreamEngine
     private let stateDirectory: String
     private let card: CardCalls
     private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
-    /// Start as soon as camera and microphones are free: when the present stream, the snapshot or the idle devices have ended.
+    /// Start as soon as camera and microphones are free: after the present stream, snapshot or idle use has ended.
     private var startsAgain = false
     private let idleFrames: IdleThread<IdleFramesRequest>
     private let idleAudio: IdleThread<IdleAudioRequest>
-    /// The camera while it is open for a snapshot; a stream has precedence.
+    /// The camera while it is open for a snapshot. A stream takes precedence.
     private let stills: IdleThread<StillRequest>
-    /// Until when the present snapshot may take.
+    /// Time limit of the present snapshot.
     private var stillDeadline: MediaTimestamp?
     private var waitingStills: [StillRequest] = []
-    /// A camera takes seconds to open and to see; one that gives nothing is closed again.
+    /// A camera needs seconds to open and adjust. One that delivers nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
 
     package init(_ engine: any StreamEngine, stateDirectory: String, card: CardCalls) throws {
@@ -74,17 +74,17 @@ package final class StreamRunner {
     }
 
     package var isRunning: Bool { running != nil }
-    /// Camera or microphones are open for a screen or a computer.
+    /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     private var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
-    /// A stream that is started has to wait for its end.
+    /// Whether a new stream has to wait for something to end.
     private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
 
-    /// Starts a stream; as soon as its devices are free if they are not.
+    /// Starts a stream, possibly after its devices have become free.
     /// - Parameters:
-    ///   - preview: where its frames are shown.
-    ///   - webcam: what gets its frames and audio, too.
-    ///   - isMuted, isPaused: from the start on.
+    ///   - preview: shows its frames.
+    ///   - webcam: gets its frames and audio too.
+    /// the initial state.
     package func start(
         _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
     ) throws {
@@ -104,16 +104,16 @@ package final class StreamRunner {
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 
-    /// Asks the stream for something, if there is one.
+    /// Sends a command to the stream, if there is one.
     package func send(_ command: PublisherCommand) { running?.commands.send(command) }
 
-    /// A camera is open without a stream, or about to be, and stays so.
+    /// Whether a camera is open without a stream, or opening, and will stay so.
     package var hasIdleCamera: Bool { idleFrames.request != nil && idleFrames.nextDeadline == nil }
 
-    /// Changes controls of the camera that is open without a stream.
+    /// Changes controls of a camera that is open without a stream.
     package func changeIdle(_ changes: [ControlChange]) { idleFrames.request?.changes.send(changes) }
 
-    /// - Returns: whether there was only one that waited for the camera: no end of it will be reported.
+    /// - Returns: whether a stream was only waiting for the camera; its end will not be reported.
     package func stop() -> Bool {
         defer { startsAgain = false }
         running?.commands.send(.stop)
@@ -126,7 +126,7 @@ package final class StreamRunner {
     }
 
     /// The thread has reported its end.
-    /// - Returns: whether a new stream is to start.
+    /// - Returns: whether to start a new stream.
     package func ended() -> Bool {
         running?.thread.join()
         running = nil
@@ -136,7 +136,7 @@ package final class StreamRunner {
 
     // MARK: Snapshots
 
-    /// `EngineEvent` answers: the stream's, if there is one, else `still`.
+    /// The answer is an `EngineEvent`: the stream's, if there is one, otherwise `still`.
     package func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
         guard running == nil else { return send(.takeSnapshot(request)) }
         waitingStills.append(StillRequest(snapshot: request, camera: IdleCameraDescription(files)))
@@ -165,12 +165,12 @@ package final class StreamRunner {
         reports.send(.still(.failed(request.snapshot, reason: reason), nil))
     }
 
-    /// When somebody has had the camera for too long.
+    /// When the next time limit for using the camera or microphones expires.
     package var nextDeadline: MediaTimestamp? {
         [stillDeadline, stills.nextDeadline, idleFrames.nextDeadline, idleAudio.nextDeadline].compactMap { $0 }.min()
     }
 
-    /// - Returns: whether a stream is to start now.
+    /// - Returns: whether to start a stream now.
     package func timeReached(now: MediaTimestamp) -> Bool {
         if let deadline = stillDeadline, deadline <= now {
             stillDeadline = nil
@@ -186,15 +186,15 @@ package final class StreamRunner {
         return (hasLostCamera || hasLostAudio || hasLostStill) && devicesFreed(now: now)
     }
 
-    /// Its thread has reported its end.
-    /// - Returns: whether a stream is to start now.
+    /// The thread has reported its end.
+    /// - Returns: whether to start a stream now.
     package func stillEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         guard stills.ended(number) else { return false }
         stillDeadline = nil
         return devicesFreed(now: now)
     }
 
-    /// - Returns: whether a stream is to start now.
+    /// - Returns: whether to start a stream now.
     private func devicesFreed(now: MediaTimestamp) -> Bool {
         guard startsAgain else {
             openForStill(now: now)
@@ -209,9 +209,9 @@ package final class StreamRunner {
 
     // MARK: Camera and microphones without a stream
 
-    /// Has the camera's frames go to screen and computer while nothing else needs it.
-    /// - Parameter sinks: empty when nobody wants them.
-    /// - Returns: whether the camera is opened by that.
+    /// Passes the camera's frames to screen and computer while nothing else needs the camera.
+    /// - Parameter sinks: empty to stop.
+    /// - Returns: whether the camera is opened by this call.
     package func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
         if let present = idleFrames.request {
             if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
@@ -220,13 +220,13 @@ package final class StreamRunner {
         guard !sinks.isEmpty, !isCameraTaken, !startsAgain, let changes = try? Mailbox<[ControlChange]>() else {
             return false
         }
-        // What lacks for a thread may be there the next time.
+        // If a thread cannot be started now, the next call may succeed.
         try? idleFrames.start(IdleFramesRequest(camera: camera, sinks: sinks, changes: changes))
         return idleFrames.request != nil
     }
 
-    /// Has the microphones heard by a computer while no stream needs them.
-    /// - Parameter sink: `nil` when nobody wants them.
+    /// Lets a computer hear the microphones while no stream needs them.
+    /// - Parameter sink: `nil` to stop.
     package func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
         if let present = idleAudio.request {
             if present.device != files.device || present.sink !== sink { idleAudio.stop(now: now) }
@@ -236,13 +236,13 @@ package final class StreamRunner {
         try? idleAudio.start(IdleAudioRequest(device: files.device, board: files.board, sink: sink))
     }
 
-    /// Its thread has reported its end.
-    /// - Returns: whether a stream is to start now.
+    /// The thread has reported its end.
+    /// - Returns: whether to start a stream now.
     package func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         idleFrames.ended(number) && devicesFreed(now: now)
     }
 
-    /// As `idleFramesEnded`.
+    /// See `idleFramesEnded`.
     package func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
         idleAudio.ended(number) && devicesFreed(now: now)
     }

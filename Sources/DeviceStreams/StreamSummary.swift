@@ -4,25 +4,25 @@ import Settings
 import StreamLogic
 import StreamQuality
 
-/// What the stream's events have said last, for status and LED.
+/// The latest state from the stream's events, for status and LED.
 package struct StreamSummary {
-    /// What the rates are averaged over.
+    /// The window over which rates are averaged.
     private static let window = Duration.seconds(3)
 
-    /// The snapshots of the window.
+    /// The snapshots inside the window.
     private var recent: [StreamSnapshot] = []
     package private(set) var status: StreamStatus?
-    /// What the encoders are meant to give, by the last status or change.
+    /// The encoders' targets, from the last status or change.
     package private(set) var point: OperatingPoint?
-    /// The one that is on; `nil` where it has no name, and before the first status.
+    /// Name of the active camera; `nil` if it has none, or before the first status.
     package private(set) var camera: String?
-    /// Lower than where the stream started.
+    /// Whether the quality is below that of the start.
     package private(set) var isLowered = false
 
     package init() {}
 
-    /// The first one comes before the stream is said to be live.
-    /// - Parameter snapshot: `nil` when nothing is live any more.
+    /// Called for the first time before the stream is reported live.
+    /// - Parameter snapshot: `nil` if no stream is live any longer.
     package mutating func streamChanged(_ snapshot: StreamSnapshot?) {
         guard let snapshot, snapshot.start != nil else { return }
         recent.removeAll { snapshot.time - $0.time > Self.window }
@@ -38,7 +38,7 @@ package struct StreamSummary {
         point = status.point
     }
 
-    /// - Parameter start: the name of the quality that the stream started with.
+    /// - Parameter start: name of the quality that the stream started with.
     package mutating func eventHappened(_ event: StreamEvent, start: String) {
         switch event {
         case .status(let status): take(status)
@@ -55,7 +55,7 @@ package struct StreamSummary {
 }
 
 extension StreamEvent {
-    /// Whether it belongs into a ring of few events: what comes many times a minute does not.
+    /// Whether the event belongs in a small ring of events. Frequent events do not.
     package var isWorthKeeping: Bool {
         switch self {
         case .connected, .tlsFallback, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,

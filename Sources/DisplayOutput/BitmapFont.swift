@@ -3,19 +3,19 @@ import Media
 /// Draws lines of text.
 protocol TextRenderer {
     /// - Parameter height: of the line, in pixels.
-    /// - Returns: how wide the text becomes, in pixels.
+    /// - Returns: width of the text in pixels.
     func width(of text: String, height: Int) -> Int
 
     /// - Parameters:
-    ///   - left, top: of the line, in pixels.
+    /// of the line, in pixels.
     ///   - color: as for `Canvas.fill`.
     func draw(_ text: String, left: Int, top: Int, height: Int, color: UInt32, on canvas: Canvas)
 }
 
-/// A font of 5 by 7 points for ASCII: what the preview says needs no more, and it costs 760 bytes. Other characters are drawn as a
+/// An ASCII font of 5 by 7 dots. The preview's texts need no more, and it takes only 760 bytes. Other characters appear as a
 /// question mark.
 struct BitmapFont: TextRenderer {
-    /// Of a character with the gap behind it, and of a line with the gap below it.
+    /// Of a character with the gap after it, and of a line with the gap below it.
     private static let (advance, lineHeight) = (6, 9)
     private static let (columns, rows) = (5, 7)
 
@@ -36,7 +36,7 @@ struct BitmapFont: TextRenderer {
         }
     }
 
-    /// Pixels for each point.
+    /// Pixels per dot.
     private static func scale(_ height: Int) -> Int { max(1, height / lineHeight) }
 
     private static func glyph(_ character: Unicode.Scalar) -> UInt64 {
@@ -44,7 +44,7 @@ struct BitmapFont: TextRenderer {
         return glyphs.indices.contains(index) ? glyphs[index] : glyphs[31]
     }
 
-    /// The lit points of a row, as ranges of columns.
+    /// The lit dots of a row, as ranges of columns.
     private static func runs(_ glyph: UInt64, _ row: Int) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         for column in 0..<columns {
@@ -59,7 +59,7 @@ struct BitmapFont: TextRenderer {
         return runs
     }
 
-    /// From the space to the tilde; seven rows of five points each, the highest bit at the top left.
+    /// From space to tilde. Seven rows of five dots each; the highest bit is the top left.
     private static let glyphs: [UInt64] = [
         0x000000000, 0x108421004, 0x294000000, 0x2bea52bea, 0x11f4717c4,
         0x674222173, 0x32544564d, 0x108000000, 0x088842082, 0x208210888,

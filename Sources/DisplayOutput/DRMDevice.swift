@@ -4,20 +4,20 @@ import Glibc
 import LinuxIO
 import Media
 
-/// An open card that displays are at (drm(7)). Used from one thread.
+/// An open graphics card with display outputs (drm(7)). Used from one thread.
 final class DRMDevice {
     let path: String
     private let descriptor: OwnedFileDescriptor
 
-    /// Cards are numbered from 0 without many gaps.
+    /// Cards are numbered from 0, with few gaps.
     private static let mostCards = 16
 
-    /// The machine's cards, in the order of their numbers.
+    /// The machine's cards in numerical order.
     static var cards: [String] {
         (0..<mostCards).map { "/dev/dri/card\($0)" }.filter { access($0, F_OK) == 0 }
     }
 
-    /// - Throws: `noCard` for one that renders only.
+    /// - Throws: `noCard` for a card that can only render.
     init(at path: String) throws(DisplayError) {
         self.path = path
         do throws(SystemCallError) {
@@ -33,8 +33,8 @@ final class DRMDevice {
 
     var fileDescriptor: Int32 { descriptor.rawValue }
 
-    /// Takes the right to show something.
-    /// - Throws: `inUse` when another program has it.
+    /// Acquires the right to change the display.
+    /// - Throws: `inUse` if another program has it.
     func becomeMaster() throws(DisplayError) {
         guard drmSetMaster(fileDescriptor) != 0 else { return }
         switch errno {
@@ -43,13 +43,13 @@ final class DRMDevice {
         }
     }
 
-    /// - Parameter status: what libdrm returned: 0, or an error number, negative.
+    /// - Parameter status: what libdrm returned: 0, or a negative error number.
     func check(_ call: String, _ status: Int32, _ subject: String? = nil) throws(DisplayError) {
         guard status != 0 else { return }
         throw .failed(path: path, SystemCallError(call, number: status < -1 ? -status : errno, subject: subject))
     }
 
-    /// What libdrm allocated, as a value that `body` makes of it.
+    /// Copies what `body` needs from an object that libdrm allocated, then frees it.
     private func take<Pointee, Value>(
         _ call: String, _ pointer: UnsafeMutablePointer<Pointee>?, _ free: (UnsafeMutablePointer<Pointee>?) -> Void,
         _ body: (Pointee) -> Value
@@ -60,43 +60,44 @@ final class DRMDevice {
     }
 }
 
-// What there is.
+// Queries.
 extension DRMDevice {
     struct Connector: Sendable {
         let id: UInt32
-        /// As the kernel names it below /sys/class/drm: `HDMI-A-1`.
+        /// The kernel's name below /sys/class/drm: `HDMI-A-1`.
         let name: String
         let isConnected: Bool
         let modes: [DisplayMode]
-        /// As the driver gave them.
+        /// From the driver, unchanged.
         fileprivate let timings: [drmModeModeInfo]
-        /// A bit for each CRTC.
+        /// One bit for each usable CRTC.
         let crtcs: UInt32
     }
 
-    /// The CRTCs' identifiers, in the order that planes and connectors count them in.
+    /// The CRTCs' identifiers, in the order of their bits in masks.
     func crtcs() throws(DisplayError) -> [UInt32] {
         try take("DRM_IOCTL_MODE_GETRESOURCES", drmModeGetResources(fileDescriptor), drmModeFreeResources) { all in
             Array(UnsafeBufferPointer(start: all.crtcs, count: Int(max(0, all.count_crtcs))))
         }
     }
 
-    /// All connectors that lead to displays.
+    /// All connectors for displays.
     func connectors() throws(DisplayError) -> [Connector] {
         let all = try take("DRM_IOCTL_MODE_GETRESOURCES", drmModeGetResources(fileDescriptor), drmModeFreeResources) {
             Array(UnsafeBufferPointer(start: $0.connectors, count: Int(max(0, $0.count_connectors))))
         }
         var connectors: [Connector] = []
         for id in all {
-            // It may have gone since.
+            // It may have disappeared meanwhile.
             guard let connector = try? connector(id, isAsked: true) else { continue }
             connectors.append(connector)
         }
         return connectors
     }
 
-    /// - Parameter isAsked: the display is asked for its modes; else what is known of it is enough, which costs nothing.
-    /// - Returns: `nil` for one that leads to memory.
+    /// - Parameter isAsked: whether to query the display for its modes. Otherwise, the known state is returned, which costs
+    ///   nothing.
+    /// - Returns: `nil` for a connector that writes to memory.
     func connector(_ id: UInt32, isAsked: Bool) throws(DisplayError) -> Connector? {
         let pointer =
             isAsked ? drmModeGetConnector(fileDescriptor, id) : drmModeGetConnectorCurrent(fileDescriptor, id)
@@ -112,7 +113,6 @@ extension DRMDevice {
         }
     }
 
-    /// The planes' identifiers.
     func planes() throws(DisplayError) -> [Plane] {
         let all = try take(
             "DRM_IOCTL_MODE_GETPLANERESOURCES", drmModeGetPlaneResources(fileDescriptor), drmModeFreePlaneResources
@@ -131,7 +131,7 @@ extension DRMDevice {
         return planes
     }
 
-    /// An object's properties by their names.
+    /// An object's properties by name.
     func properties(of object: UInt32, _ type: UInt32) throws(DisplayError) -> DRMProperties {
         let (ids, values) = try take(
             "DRM_IOCTL_MODE_OBJ_GETPROPERTIES", drmModeObjectGetProperties(fileDescriptor, object, type),
@@ -154,9 +154,9 @@ extension DRMDevice {
     }
 }
 
-// What is asked for.
+// Requests.
 extension DRMDevice {
-    /// A mode's timing, as the kernel takes it. The kernel keeps what is in use; it goes with the device.
+    /// A mode's timing in the kernel's form. It is freed with the device, unless the kernel still uses it.
     func blob(of mode: DisplayMode, _ connector: Connector) throws(DisplayError) -> UInt32 {
         guard connector.timings.indices.contains(mode.index) else {
             throw .unusable(connector: connector.name, reason: "the mode has gone")
@@ -168,7 +168,7 @@ extension DRMDevice {
         return id
     }
 
-    /// Does all of a request, or nothing of it.
+    /// Applies either all of a request or nothing.
     /// - Parameter flags: DRM_MODE_ATOMIC_..., DRM_MODE_PAGE_FLIP_EVENT.
     func commit(_ request: AtomicRequest, flags: Int32) throws(DisplayError) {
         guard let list = drmModeAtomicAlloc() else { throw .failed(path: path, SystemCallError("malloc")) }
@@ -180,8 +180,8 @@ extension DRMDevice {
         try check("DRM_IOCTL_MODE_ATOMIC", drmModeAtomicCommit(fileDescriptor, list, UInt32(flags), nil))
     }
 
-    /// Reads what is there of events.
-    /// - Returns: whether a flip is over.
+    /// Reads pending events.
+    /// - Returns: whether a flip has completed.
     func takeEvents() throws(DisplayError) -> Bool {
         var isFlipped = false
         var buffer = [UInt8](repeating: 0, count: 1024)
@@ -197,7 +197,7 @@ extension DRMDevice {
         return isFlipped
     }
 
-    /// Each event starts with its type and its length, of four bytes each.
+    /// Each event starts with its type and length, four bytes each.
     private static func hasFlip(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while rest.count >= 8 {

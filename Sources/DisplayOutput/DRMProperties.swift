@@ -3,15 +3,15 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// One of a DRM object's properties.
+/// A property of a DRM object.
 struct DRMProperty: Sendable {
     let id: UInt32
-    /// As it was when it was asked for.
+    /// The value at the time of the query.
     let value: UInt64
     let isImmutable: Bool
-    /// The largest value of a range; `nil` for what is none.
+    /// The upper limit of a range; `nil` for other kinds.
     let largest: UInt64?
-    /// The numbers of an enumeration's names.
+    /// An enumeration's names with their numbers.
     let choices: [String: UInt64]
 
     init(_ raw: drmModePropertyRes, value: UInt64) {
@@ -28,7 +28,7 @@ struct DRMProperty: Sendable {
     }
 }
 
-/// An object's properties, by their names.
+/// An object's properties by name.
 struct DRMProperties: Sendable {
     let path: String
     let properties: [String: DRMProperty]
@@ -41,7 +41,7 @@ struct DRMProperties: Sendable {
     }
 }
 
-/// Properties of objects that change at one moment, or none of them.
+/// Property changes that are applied together or not at all.
 struct AtomicRequest {
     private(set) var entries: [(object: UInt32, property: UInt32, value: UInt64)] = []
 
@@ -52,11 +52,11 @@ struct AtomicRequest {
     mutating func add(_ other: AtomicRequest) { entries += other.entries }
 }
 
-/// A plane of the display's hardware: what it takes, and how it is set.
+/// A hardware plane: its capabilities and how to set it.
 struct Plane {
     let description: PlaneDescription
     private let properties: DRMProperties
-    /// FB_ID, CRTC_ID, the source's four (in 1/65536 of a pixel), the screen's four.
+    /// FB_ID, CRTC_ID, four of the source (in 1/65536 of a pixel), four of the screen.
     private let required: [UInt32]
     private static let requiredNames = [
         "FB_ID", "CRTC_ID", "SRC_X", "SRC_Y", "SRC_W", "SRC_H", "CRTC_X", "CRTC_Y", "CRTC_W", "CRTC_H",
@@ -79,7 +79,7 @@ struct Plane {
         self.required = required
     }
 
-    /// Shows a part of a framebuffer in a part of the screen.
+    /// Shows part of a framebuffer in part of the screen.
     func showing(_ framebuffer: UInt32, _ source: Area, crtc: UInt32, at screen: Area) -> AtomicRequest {
         let corner = [source.left, source.top, source.size.width, source.size.height].map { UInt64($0) << 16 }
         let place = [screen.left, screen.top, screen.size.width, screen.size.height].map {
@@ -88,7 +88,6 @@ struct Plane {
         return setting([UInt64(framebuffer), UInt64(crtc)] + corner + place)
     }
 
-    /// Shows nothing.
     var hidden: AtomicRequest { setting(Array(repeating: 0, count: 2)) }
 
     private func setting(_ values: [UInt64]) -> AtomicRequest {
@@ -97,7 +96,7 @@ struct Plane {
         return request
     }
 
-    /// How the hardware turns luma and chroma into red, green and blue; nothing where it offers no choice.
+    /// Sets how the hardware converts luma and chroma to RGB. Empty if the hardware offers no choice.
     func interpreting(_ colors: VideoColors) -> AtomicRequest {
         var request = AtomicRequest()
         if let encoding = properties["COLOR_ENCODING"], let value = encoding.choices[colors.encodingName] {
@@ -110,7 +109,7 @@ struct Plane {
         return request
     }
 
-    /// In front of all others, where the driver lets programs choose that.
+    /// Puts the plane in front of all others, if the driver allows that.
     var atFront: AtomicRequest {
         var request = AtomicRequest()
         guard let position = properties["zpos"], !position.isImmutable, let largest = position.largest else {
@@ -122,7 +121,7 @@ struct Plane {
 }
 
 extension VideoColors {
-    /// As the kernel names the matrices (drm_color_mgmt.c).
+    /// The kernel's names of the matrices (drm_color_mgmt.c).
     var encodingName: String {
         switch matrix {
         case 1: "ITU-R BT.709 YCbCr"
@@ -141,7 +140,7 @@ extension DisplayMode {
     }
 }
 
-/// A string in a fixed array of a kernel structure.
+/// A string from a fixed-size array of a kernel structure.
 func text<Characters>(of characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -3,29 +3,29 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// A display of this machine as a preview: what is connected to a card's connector, lit as soon as it is there, and looked for for
-/// as long as it is not. The stream does not depend on it.
+/// A display of this machine as a preview. It lights up whatever is connected to a connector, and keeps looking while nothing
+/// is. The stream does not depend on it.
 public final class Display: PreviewSink {
-    /// Makes what brings frames of a layout to another size as I420, bars included.
+    /// Creates a scaler that converts frames of one layout to I420 of another size, including bars.
     public typealias MakeScaler = @Sendable (FrameLayout, FrameSize) throws -> any FrameScaler
 
     private let state: PreviewState
 
     /// - Parameters:
-    ///   - connector: as the kernel names it, for example `HDMI-A-1`; `nil` for the first one that has a display.
-    ///   - report: called on the thread `display`, once for each thing that changes.
+    ///   - connector: the kernel's name, for example `HDMI-A-1`; `nil` for the first one with a display.
+    ///   - report: called on the thread `display`, once for each change.
     public init(
         connector: String?, makeScaler: @escaping MakeScaler, report: @escaping @Sendable (PreviewEvent) -> Void
     ) throws(SystemCallError) {
         let state = try PreviewState()
         self.state = state
-        // Drivers wait for displays as long as they like.
+        // Drivers may wait for a display for any length of time.
         _ = try NamedThread("display", mayBlock: true) {
             DisplayThread(state, connector: connector, makeScaler: makeScaler, report: report).run()
         }
     }
 
-    /// The screen is there to be seen.
+    /// A screen always shows the stream.
     public var wantsFrames: Bool { true }
 
     public func offer(_ frame: CapturedFrame, colors: VideoColors?) {
@@ -38,6 +38,6 @@ public final class Display: PreviewSink {
 
     public var statistics: PreviewStatistics { state.statistics }
 
-    /// The thread ends, and lets go of the display.
+    /// Ends the thread, which releases the display.
     deinit { state.end() }
 }

@@ -2,27 +2,27 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Why a display cannot be used, or not any more.
+/// Why a display cannot be used, or can no longer be used.
 public enum DisplayError: Error, Hashable, Sendable {
     /// - Parameter path: of the card.
     case failed(path: String, SystemCallError)
-    /// The machine has no card that displays could be at.
+    /// The machine has no card with display outputs.
     case noCard
-    /// - Parameter present: those that there are.
+    /// - Parameter present: the existing connectors.
     case noConnector(String, present: [String])
-    /// - Parameter connectors: those that there are.
+    /// - Parameter connectors: the existing connectors.
     case nothingConnected([String])
-    /// Another program shows something there.
+    /// Another program uses the display.
     case inUse(path: String)
-    /// The display's modes, or the planes for what is shown, do not work.
+    /// None of the display's modes or of the planes works.
     case unusable(connector: String, reason: String)
     /// The display was unplugged.
     case unplugged(connector: String)
-    /// The driver does not say that it has shown something.
+    /// The driver does not confirm that it has shown something.
     case silent(connector: String, Duration)
-    /// This frame cannot be shown; the next one may be.
+    /// This frame cannot be shown, but the next one might.
     case frameUnreadable(reason: String)
-    /// The card would have to be asked for more than it says it has.
+    /// The card lacks a property that is required.
     case lacksProperty(path: String, name: String)
 }
 
@@ -47,7 +47,8 @@ extension DisplayError: CustomStringConvertible {
 }
 
 extension DisplayError {
-    /// What a person can change at any moment, with a cable or by ending a program: it is looked at often, as that costs little.
+    /// Conditions that a person can change any time, by plugging a cable or ending a program. They are checked often, which
+    /// costs little.
     var mayPassSoon: Bool {
         switch self {
         case .noCard, .noConnector, .nothingConnected, .inUse, .unplugged: true

@@ -1,22 +1,22 @@
 import Media
 
-/// One of the modes that a display offers.
+/// A mode that a display offers.
 struct DisplayMode: Hashable, Sendable {
-    /// Where it is in the driver's list.
+    /// Position in the driver's list.
     let index: Int
     let size: FrameSize
-    /// Whole frames a second.
+    /// Whole frames per second.
     let refreshRate: Int
     let isPreferred: Bool
     let isInterlaced: Bool
 
-    /// A preview gains nothing by more, and each pixel costs the memory's bandwidth sixty times a second.
+    /// More would not improve a preview, and each pixel costs memory bandwidth sixty times per second.
     static let largest = FrameSize(width: 1920, height: 1080)
-    /// Modes that are tried before the display is said to be unusable.
+    /// How many modes to try before the display counts as unusable.
     private static let mostAttempts = 4
 
-    /// The modes in the order in which they are tried: the display's own choice, or where that is larger than a preview needs, the
-    /// largest of its shape that is not; then smaller ones, which cables and chips can do more often.
+    /// The modes in the order to try them. First the display's preferred mode or, if that is larger than a preview needs, the
+    /// largest sufficient one of the same shape. Then smaller modes, which more cables and chips support.
     static func inOrderOfTrial(_ modes: [DisplayMode]) -> [DisplayMode] {
         let usable = modes.filter { !$0.isInterlaced && $0.size.width > 0 && $0.size.height > 0 }
         guard let own = usable.first(where: \.isPreferred) ?? usable.first else { return [] }
@@ -39,14 +39,14 @@ struct DisplayMode: Hashable, Sendable {
     }
 }
 
-/// A part of a screen or buffer, in pixels.
+/// A rectangle on a screen or buffer, in pixels.
 struct Area: Hashable, Sendable {
     var left = 0
     var top = 0
     var size: FrameSize
 
-    /// In the middle of a screen, as large as fits without changing its shape.
-    /// - Returns: `nil` where either has no pixels.
+    /// Centered on a screen, as large as possible without distortion.
+    /// - Returns: `nil` if either has no pixels.
     init?(fitting source: FrameSize, into screen: FrameSize) {
         guard source.width > 0, source.height > 0, screen.width > 0, screen.height > 0 else { return nil }
         let isWide = source.width * screen.height > source.height * screen.width
@@ -64,9 +64,9 @@ struct Area: Hashable, Sendable {
         self.size = size
     }
 
-    /// What of a source is seen, and where, on a screen whose planes do not scale: its middle in the screen's middle.
+    /// Which part of a source to show where, on a screen whose planes cannot scale: its center in the screen's center.
     static func unscaled(_ source: FrameSize, on screen: FrameSize) -> (source: Area, screen: Area) {
-        // Even, as chroma has samples for pairs of pixels only.
+        // Even, because chroma has one sample per pair of pixels.
         let width = min(source.width, screen.width) & ~1
         let height = min(source.height, screen.height) & ~1
         let size = FrameSize(width: width, height: height)

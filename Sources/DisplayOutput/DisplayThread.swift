@@ -4,13 +4,13 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// The work of the thread `display`: finds a display, shows what there is to be shown, and starts again when the display is gone.
+/// The body of the thread `display`: finds a display, shows the content, and starts over when the display is gone.
 final class DisplayThread {
-    /// How often a display that is not there is looked for, and one that is there is looked after.
+    /// How often to look for a missing display, and to check a present one.
     private static let lookInterval = Duration.seconds(2)
-    /// A driver that fails again and again is left alone for up to this long.
+    /// The longest pause after repeated driver failures.
     private static let longestPause = Duration.seconds(60)
-    /// The driver has shown something by then.
+    /// Time limit for the driver to show something.
     private static let flipTimeout = Duration.seconds(2)
 
     private let state: PreviewState
@@ -46,7 +46,7 @@ final class DisplayThread {
         state.dark()
     }
 
-    /// Until a time, or the end.
+    /// Waits until a time, or until the end.
     private func wait(until time: MediaTimestamp) {
         while !state.isEnding, MonotonicClock.now() < time {
             var entries = [PollEntry(state.wake.fileDescriptor)]
@@ -55,7 +55,7 @@ final class DisplayThread {
         }
     }
 
-    /// Lights a display and shows what comes, until the end.
+    /// Lights a display and shows the content until the end.
     private func light() throws(DisplayError) {
         let screen = try Screen.first(connector: connector, makeScaler: makeScaler)
         state.lit()
@@ -92,11 +92,11 @@ final class DisplayThread {
             .wake: state.wake.fileDescriptor, .screen: isFlipping ? screen.fileDescriptor : -1,
         ]
         waits.wake(at: state.leaseDeadline)
-        // A frame that is too early for the display is looked at again when it is ready.
+        // A frame that comes too early for the display is considered again when the display is ready.
         if !isFlipping { waits.wake(at: screen.nextFrameTime) }
         _ = try? waits.wait(until: nextLook)
         if waits.isReady(.wake) { state.wake.drain() }
-        // Nothing else makes a card say that.
+        // Only an unplugged card reports these.
         guard waits.ready(.screen).isDisjoint(with: [.error, .hangUp]) else {
             throw .unplugged(connector: screen.connector.name)
         }
@@ -117,7 +117,7 @@ final class DisplayThread {
     }
 }
 
-/// Tells each thing once: that a display is lit, and why there is none.
+/// Reports each change once: that a display is lit, or why none is.
 struct PreviewNews {
     private var last: PreviewEvent?
 
@@ -125,7 +125,7 @@ struct PreviewNews {
         changed(to: .lit(display: display, isConverted: isConverted))
     }
 
-    /// Another reason for the same darkness is none to speak again.
+    /// A display that was already reported dark is not reported again.
     mutating func failed(_ error: DisplayError) -> PreviewEvent? {
         if case .dark = last { return nil }
         return changed(to: .dark(reason: "\(error)"))

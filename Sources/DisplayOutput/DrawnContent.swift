@@ -1,8 +1,8 @@
 import DevicePorts
 import Media
 
-/// Everything drawn by the processor into one plane of RGB: for displays that take no YUV, or have no plane for words in front of it.
-/// Frames come at a reduced rate.
+/// Draws everything with the CPU into one RGB plane, for displays that do not accept YUV or have no plane for text in front of
+/// it. Frames are shown at a reduced rate.
 final class DrawnContent: ScreenContent {
     let convertsAll = true
     let convertsFrames = true
@@ -57,7 +57,7 @@ final class DrawnContent: ScreenContent {
         return request
     }
 
-    /// At the lower edge, on black.
+    /// At the bottom edge, on black.
     private func drawWords(_ page: ScreenPage) {
         let layout = PageLayout(page, width: place.size.width, font)
         let top = place.size.height - layout.height

@@ -2,18 +2,18 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// Makes frames for displays that do not take them as they are.
+/// Converts frames for displays that cannot show them directly.
 final class FrameConverter {
-    /// The processor has a stream to encode: a preview of ten frames a second is enough to see what is sent.
+    /// Encoding the stream has priority. Ten preview frames per second are enough to see what is sent.
     static let interval = Duration.milliseconds(100)
 
     private let makeScaler: Display.MakeScaler
-    /// For frames as they came last.
+    /// For the layout of the latest frame.
     private var scaler: (any FrameScaler)?
 
     init(_ makeScaler: @escaping Display.MakeScaler) { self.makeScaler = makeScaler }
 
-    /// Draws a frame into RGB, as large as it fits, between black bars.
+    /// Draws a frame into an RGB buffer, as large as fits, between black bars.
     func draw(_ frame: CapturedFrame, _ colors: VideoColors, on buffer: DrawnBuffer) throws(DisplayError) {
         let target = FrameSize(width: buffer.layout.size.width & ~1, height: buffer.layout.size.height & ~1)
         let scaled = try scaled(frame, to: target)
@@ -28,7 +28,7 @@ final class FrameConverter {
         guard status == 0 else { throw .frameUnreadable(reason: "libyuv returned \(status)") }
     }
 
-    /// Copies a frame in its own size, but for an odd row or column.
+    /// Copies a frame in its own size, except for an odd row or column.
     /// - Parameter buffer: NV12 or I420.
     func copy(_ frame: CapturedFrame, to buffer: DrawnBuffer) throws(DisplayError) {
         let target = buffer.layout
@@ -54,7 +54,7 @@ final class FrameConverter {
         guard status == 0 else { throw .frameUnreadable(reason: "libyuv returned \(status)") }
     }
 
-    /// As I420.
+    /// Converts a frame to I420.
     private func scaled(_ frame: CapturedFrame, to size: FrameSize) throws(DisplayError) -> CapturedFrame {
         do {
             if scaler?.source != frame.layout || scaler?.target.size != size {
@@ -68,7 +68,7 @@ final class FrameConverter {
         throw .frameUnreadable(reason: "no memory")
     }
 
-    /// Where the three planes of I420 are.
+    /// The positions of I420's three planes.
     private struct Planes {
         let pointers: [UnsafePointer<UInt8>?]
         let strides: [Int32]

@@ -1,9 +1,9 @@
 import DevicePorts
 import Media
 
-/// The frames that a preview holds: the next one, the one that is on its way to the screen, and the one there. None is held for
-/// long: a camera that stands still, or a display's driver that does, gets its buffers back. Where that buffer is still on the
-/// screen, the kernel keeps its memory, and what the camera writes into it next is seen a moment early.
+/// The frames that a preview holds: the next one, the one on its way to the screen, and the one being shown. None is held for
+/// long, so that a camera gets its buffers back even if it or the display's driver stalls. If a returned buffer is still on the
+/// screen, the kernel keeps its memory alive, and the camera's next frame there becomes visible a moment early.
 struct FrameLeases: Sendable {
     struct Lease: Sendable {
         let frame: CapturedFrame
@@ -11,27 +11,27 @@ struct FrameLeases: Sendable {
         let since: MediaTimestamp
     }
 
-    /// Two frames of the slowest usual camera.
+    /// Two frames of the slowest common camera.
     static let longest = Duration.milliseconds(100)
 
     private(set) var next: Lease?
     private var flipping: Lease?
     private var shown: Lease?
 
-    /// When the oldest is released at the latest.
+    /// When the oldest lease must be released.
     var deadline: MediaTimestamp? {
         [next, flipping, shown].compactMap { $0.map { $0.since + Self.longest } }.min()
     }
 
-    /// - Returns: what is released: to be dropped outside of any lock, as that may call a driver.
+    /// - Returns: the lease that is released. Drop it outside of any lock, because that may call a driver.
     mutating func offered(_ frame: CapturedFrame, _ colors: VideoColors, now: MediaTimestamp) -> Lease? {
         let replaced = next
         next = Lease(frame: frame, colors: colors, since: now)
         return replaced
     }
 
-    /// The next frame goes to the screen.
-    /// - Parameter isHeld: until it was shown; else whoever takes it drops it.
+    /// Sends the next frame to the screen.
+    /// - Parameter isHeld: whether to hold it until it was shown; otherwise the caller drops it.
     mutating func take(isHeld: Bool, now: MediaTimestamp) -> Lease? {
         guard let taken = next else { return nil }
         next = nil
@@ -39,8 +39,8 @@ struct FrameLeases: Sendable {
         return taken
     }
 
-    /// What was taken is on the screen.
-    /// - Returns: as `offered`.
+    /// Reports that the taken frame is on the screen.
+    /// - Returns: see `offered`.
     mutating func flipped(now: MediaTimestamp) -> Lease? {
         let released = shown
         shown = flipping
@@ -48,14 +48,14 @@ struct FrameLeases: Sendable {
         return released
     }
 
-    /// What was taken is not shown after all.
-    /// - Returns: as `offered`.
+    /// Reports that the taken frame will not be shown.
+    /// - Returns: see `offered`.
     mutating func refused() -> Lease? {
         defer { flipping = nil }
         return flipping
     }
 
-    /// - Returns: as `offered`, and whether the next frame, which was not shown, is among them.
+    /// - Returns: see `offered`; and whether the next frame is among them, which was never shown.
     mutating func expire(now: MediaTimestamp) -> (released: [Lease], hasNext: Bool) {
         func isOld(_ lease: Lease?) -> Bool { lease.map { now - $0.since >= Self.longest } ?? false }
         let released = [next, flipping, shown].compactMap { isOld($0) ? $0 : nil }
@@ -66,7 +66,7 @@ struct FrameLeases: Sendable {
         return (released, hasNext)
     }
 
-    /// - Returns: as `offered`.
+    /// - Returns: see `offered`.
     mutating func removeAll() -> [Lease] {
         defer { (next, flipping, shown) = (nil, nil, nil) }
         return [next, flipping, shown].compactMap { $0 }

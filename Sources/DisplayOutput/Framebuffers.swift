@@ -4,8 +4,8 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Memory of the card's that the processor draws into, and its framebuffer. Used from one thread, which ends it before it closes
-/// the device.
+/// A framebuffer in the card's memory for the CPU to draw into. Used from one thread, which frees it before it closes the
+/// device.
 final class DrawnBuffer {
     let layout: FrameLayout
     let framebuffer: UInt32
@@ -14,11 +14,11 @@ final class DrawnBuffer {
     private let device: DRMDevice
 
     /// - Parameters:
-    ///   - format: NV12, I420, or RGB of four bytes.
-    ///   - size: even where chroma has samples for pairs of pixels.
+    ///   - format: NV12, I420, or RGB with four bytes.
+    ///   - size: even for formats with one chroma sample per pair of pixels.
     init(_ device: DRMDevice, _ format: PixelFormat, fourCC: FourCC, size: FrameSize) throws(DisplayError) {
         self.device = device
-        // Chroma lies below luma, in half as many rows.
+        // Chroma follows luma, in half as many rows.
         let rows = format.isPlanar ? size.height + (size.height + 1) / 2 : size.height
         let bits = UInt32(8 * (format.bytesPerPixel ?? 1))
         var (handle, pitch, byteCount): (UInt32, UInt32, UInt64) = (0, 0, 0)
@@ -60,7 +60,7 @@ final class DrawnBuffer {
 
     var bytes: UnsafeMutableRawBufferPointer { mapping.bytes }
 
-    /// For words; a format of four bytes a pixel.
+    /// For text; requires a format with four bytes per pixel.
     var canvas: Canvas {
         Canvas(pixels: bytes, size: layout.size, stride: layout.planes.first?.stride ?? 0)
     }
@@ -71,11 +71,11 @@ final class DrawnBuffer {
     }
 }
 
-/// The framebuffers of a source's DMABUFs: made when a buffer is seen first, removed when it has not been for a while, as its camera
-/// was closed. The kernel keeps a buffer's memory for as long as it has one.
+/// The framebuffers of a source's DMABUFs. Each is created when its buffer first appears, and removed when the buffer has not
+/// been seen for a while because its camera was closed. A framebuffer keeps its buffer's memory allocated in the kernel.
 final class ImportedFramebuffers {
     private struct Key: Hashable {
-        /// The card's, which is the same for the same memory however it comes.
+        /// The card's handle, which is the same for the same memory, whatever the descriptor.
         let handle: UInt32
         let layout: FrameLayout
     }
@@ -85,7 +85,7 @@ final class ImportedFramebuffers {
         var lastUse: MediaTimestamp
     }
 
-    /// A camera in use brings each of its buffers around within this.
+    /// A running camera reuses each of its buffers within this time.
     private static let patience = Duration.seconds(2)
 
     private let device: DRMDevice
@@ -93,7 +93,7 @@ final class ImportedFramebuffers {
 
     init(_ device: DRMDevice) { self.device = device }
 
-    /// - Returns: the framebuffer of a DMABUF's frame.
+    /// - Returns: the framebuffer for a frame in a DMABUF.
     func framebuffer(
         of buffer: DMABuffer, _ layout: FrameLayout, now: MediaTimestamp
     ) throws(DisplayError) -> UInt32 {
@@ -116,8 +116,8 @@ final class ImportedFramebuffers {
         }
     }
 
-    /// Removes what has not been used for a while.
-    /// - Parameter shown: is on the screen, however long already; without it the screen would go dark.
+    /// Removes framebuffers that have not been used for a while.
+    /// - Parameter shown: the one on the screen. Removing it would turn the screen dark.
     func removeStale(now: MediaTimestamp, except shown: UInt32?) {
         for (key, entry) in entries where now - entry.lastUse > Self.patience && entry.framebuffer != shown {
             remove(key)
@@ -141,7 +141,7 @@ final class ImportedFramebuffers {
 }
 
 extension DRMDevice {
-    /// - Parameter handle: of the memory that has all planes.
+    /// - Parameter handle: of the memory that holds all planes.
     func framebuffer(
         _ layout: FrameLayout, fourCC: FourCC, handle: UInt32
     ) throws(DisplayError) -> UInt32 {
@@ -151,7 +151,7 @@ extension DRMDevice {
         }
         var id: UInt32 = 0
         let modifiers = planes.map { _ in layout.modifier } + Array(repeating: 0, count: 4 - planes.count)
-        // Rows one below the other are what drivers expect that know of no modifiers.
+        // Drivers that do not support modifiers expect linear rows.
         let flags: UInt32 = layout.modifier == 0 ? 0 : UInt32(DRM_MODE_FB_MODIFIERS)
         try check(
             "DRM_IOCTL_MODE_ADDFB2",

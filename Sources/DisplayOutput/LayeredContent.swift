@@ -3,8 +3,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Frames on a plane that takes YUV, as they are: the hardware scales and converts them while it sends them to the display. Words are
-/// on a plane in front of it.
+/// Shows frames directly on a plane that accepts YUV: the hardware scales and converts them during scan-out. Text is on a plane
+/// in front of it.
 final class LayeredContent: ScreenContent {
     let convertsAll = false
     let conversionInterval = FrameConverter.interval
@@ -17,17 +17,17 @@ final class LayeredContent: ScreenContent {
     private let converter: FrameConverter
     private let imported: ImportedFramebuffers
     private let font = BitmapFont()
-    /// For the page without video, and for words over it.
+    /// For the page without video, and for text over the video.
     private var pages: BufferPair
     private var strips: BufferPair
-    /// Copies of frames that the driver does not take: one that is shown, one on its way, one that is made.
+    /// Copies of frames that the driver does not accept: one shown, one on its way, one being made.
     private var copies: [DrawnBuffer] = []
     private var refusedLayout: FrameLayout?
     private var showsVideo = false
-    /// Since the last flip there are no frames any more.
+    /// Whether frames have ended since the last flip.
     private var framesEnded = false
     private var shown: UInt32?
-    /// Of the request that was made last.
+    /// Of the latest request.
     private var pending = Pending()
 
     private struct Pending {
@@ -37,7 +37,7 @@ final class LayeredContent: ScreenContent {
         var framebuffer: UInt32?
     }
 
-    /// Words cover no more of the video.
+    /// Text covers at most this share of the video.
     private static let largestShareOfWords = 3
 
     init(
@@ -77,7 +77,7 @@ final class LayeredContent: ScreenContent {
         return request
     }
 
-    /// With a page, and with a small frame.
+    /// Tries a page, then a small frame.
     func test(_ attempt: (AtomicRequest) throws(DisplayError) -> Void) throws(DisplayError) {
         try attempt(firstRequest())
         let (format, code) = copyFormat
@@ -123,7 +123,7 @@ final class LayeredContent: ScreenContent {
             refusedLayout = nil
             return try imported.framebuffer(of: buffer, frame.layout, now: now)
         case .frame(let captured):
-            // It is in no buffer of a device, or the driver does not take that. It may take another layout.
+            // The frame is not in a device's buffer, or the driver cannot use that buffer. It may accept another layout.
             refusedLayout = captured.dmabuf == nil || refusedLayout == frame.layout ? frame.layout : nil
             let copy = try copyBuffer(frame.layout.size)
             try converter.copy(captured, to: copy)
@@ -139,7 +139,7 @@ final class LayeredContent: ScreenContent {
         return video.showing(framebuffer, source, crtc: place.crtc, at: target).with(video.interpreting(colors))
     }
 
-    /// What is not covered by video that has no shape of the display's.
+    /// Fills the area around video whose shape differs from the display's.
     private var behindVideo: AtomicRequest {
         guard page.description.id != video.description.id else { return AtomicRequest() }
         guard keepsPage else { return page.hidden }
@@ -160,7 +160,7 @@ final class LayeredContent: ScreenContent {
         return wordsRequest(height: height)
     }
 
-    /// At the lower edge.
+    /// At the bottom edge.
     private func wordsRequest(height: Int) -> AtomicRequest {
         let buffer = strips.back
         let width = buffer.layout.size.width
@@ -171,7 +171,7 @@ final class LayeredContent: ScreenContent {
         return words.showing(buffer.framebuffer, source, crtc: place.crtc, at: target).with(words.atFront)
     }
 
-    // MARK: What becomes of them
+    // MARK: Results
 
     func committed() {
         if pending.swapsPages { pages.swap() }
@@ -204,10 +204,10 @@ final class LayeredContent: ScreenContent {
             ? (.i420, PixelFormat.i420.fourCC) : (.nv12, PixelFormat.nv12.fourCC)
     }
 
-    /// One that is neither shown nor on its way.
+    /// A buffer that is neither shown nor on its way.
     private func copyBuffer(_ size: FrameSize) throws(DisplayError) -> DrawnBuffer {
         let even = FrameSize(width: max(2, size.width & ~1), height: max(2, size.height & ~1))
-        // Of another size are those that were shown last, at most.
+        // Remove copies of other sizes, except the one that may still be shown.
         copies.removeAll { $0.layout.size != even && $0.framebuffer != shown }
         if copies.count < 3 {
             let (format, code) = copyFormat

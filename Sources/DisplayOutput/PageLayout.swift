@@ -1,24 +1,24 @@
 import Media
 
-/// Where the words of a page are, on a canvas so wide.
+/// The layout of a page's text for a canvas of some width.
 struct PageLayout: Hashable {
     struct Line: Hashable {
         let text: String
         let left: Int
         let top: Int
-        /// In pixels, with the gap below.
+        /// In pixels, including the gap below.
         let height: Int
         let color: UInt32
     }
 
     let lines: [Line]
-    /// Down to below the last line.
+    /// Down to the bottom of the last line.
     let height: Int
 
-    /// A canvas this wide has letters of two pixels a point; wider ones have larger letters.
+    /// On a canvas this wide, letters have two pixels per dot; on wider ones they are larger.
     static let usualWidth = 640
     private static let white: UInt32 = 0xFFFF_FFFF
-    /// Words over video stand on it: three quarters black, so that the video is still seen.
+    /// The background of text over video: three quarters black, so that the video remains visible.
     static let shade: UInt32 = 0xC000_0000
     static let black: UInt32 = 0xFF00_0000
 
@@ -46,10 +46,10 @@ struct PageLayout: Hashable {
         }
     }
 
-    /// In parts that fit, between words where that can be.
+    /// Splits text into parts that fit, between words if possible.
     static func wrapped(_ text: String, to width: Int, _ measure: (String) -> Int) -> [String] {
         var (parts, part) = ([String](), "")
-        // Words are apart by as many spaces as somebody wrote.
+        // Preserve multiple spaces between words.
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
             let longer = part.isEmpty ? String(word) : "\(part) \(word)"
             if measure(longer) <= width {
@@ -70,7 +70,7 @@ struct PageLayout: Hashable {
 }
 
 extension ScreenPage.Tone {
-    /// As a tally light: red is live.
+    /// Like a tally light: red means live.
     fileprivate var color: UInt32 {
         switch self {
         case .idle: 0xFFFF_FFFF

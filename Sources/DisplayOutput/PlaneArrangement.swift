@@ -9,12 +9,12 @@ struct PlaneDescription: Hashable, Sendable {
     let id: UInt32
     let kind: Kind
     let formats: Set<FourCC>
-    /// A bit for each CRTC that it can be used with.
+    /// One bit for each usable CRTC.
     let crtcs: UInt32
-    /// Where it is among the planes, from behind to the front; `nil` where the driver does not say.
+    /// Position from back to front; `nil` if the driver does not say.
     var position: UInt64?
 
-    /// Kinds are in an order, too, for drivers that do not tell positions.
+    /// If the driver does not report positions, the kinds determine the order.
     fileprivate func isInFront(of other: PlaneDescription) -> Bool {
         if let position, let others = other.position, position != others { return position > others }
         return (kind.rawValue, id) > (other.kind.rawValue, other.id)
@@ -23,35 +23,36 @@ struct PlaneDescription: Hashable, Sendable {
 
 /// Which planes show what.
 struct PlaneArrangement: Hashable, Sendable {
-    /// Frames as they are, with words over them.
+    /// Frames shown directly, with text over them.
     struct Layers: Hashable, Sendable {
-        /// Takes YUV frames.
+        /// Accepts YUV frames.
         var video: UInt32
-        /// Takes words, in front of the video.
+        /// Shows text, in front of the video.
         var words: UInt32
-        /// The page's plane stays lit behind the video.
+        /// Whether the page's plane stays lit behind the video.
         var keepsPage: Bool
     }
 
-    /// `nil` where the processor draws all that is seen, frames and words, on the page's plane.
+    /// `nil` if the CPU draws everything, frames and text, on the page's plane.
     var layers: Layers?
-    /// Takes RGB: what is seen without video, and what is behind it where a driver wants its primary plane lit.
+    /// Accepts RGB. Shows the page without video, and stays behind the video if a driver wants its primary plane lit.
     var page: UInt32
 
-    /// RGB of four bytes, the highest of which nobody looks at, and where alpha says how much is seen.
+    /// RGB with four bytes: with an unused highest byte, and with alpha there.
     static let opaque = FourCC("XR24")
     static let transparent = FourCC("AR24")
     static let videoFormats = [FourCC("NV12"), FourCC("YU12")]
 
-    /// In the order in which they are tried: frames as they are with words over them, at last all drawn. Frames that have no plane
-    /// for words in front of them are drawn, too: they are the encoder's, so that words cannot be written into them.
+    /// In the order to try them: frames shown directly with text over them, and drawing everything as the last resort. Without
+    /// a plane for text in front of the video, everything is drawn too: the frames belong to the encoder, so no text may be
+    /// written into them.
     static func candidates(_ planes: [PlaneDescription], crtc: Int) -> [PlaneArrangement] {
         let usable = planes.filter { crtc < 32 && $0.crtcs & (1 << UInt32(crtc)) != 0 && $0.kind != .cursor }
         guard let primary = usable.first(where: { $0.kind == .primary }), primary.formats.contains(opaque) else {
             return []
         }
         let takers = usable.filter { !$0.formats.isDisjoint(with: videoFormats) }
-        // The primary one first: then nothing else has to be lit.
+        // Prefer the primary plane: no other plane needs to be lit then.
         let videos = takers.filter { $0.kind == .primary } + takers.filter { $0.kind != .primary }
         var layered: [PlaneArrangement] = []
         for video in videos {

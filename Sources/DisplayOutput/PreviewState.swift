@@ -3,25 +3,25 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// What the stream's threads leave for the thread `display`, and what it says of that.
+/// Passes content from the stream's threads to the thread `display`, and its state back.
 final class PreviewState: Sendable {
     private struct Inner {
         var leases = FrameLeases()
         var page = ScreenPage(.idle, "")
         var isPageNew = false
-        /// Frames come; else the page has the screen to itself.
+        /// Whether frames arrive; otherwise the page has the whole screen.
         var hasFrames = false
-        /// A display is lit: frames are of use.
+        /// Whether a display is lit. Frames are useful only then.
         var isLit = false
         var isEnding = false
         var statistics = PreviewStatistics()
     }
 
-    /// What the display is to show next. `nil` stays as it is.
+    /// What the display should show next. `nil` means no change.
     struct Work: Sendable {
         var frame: FrameToShow?
         var page: ScreenPage?
-        /// As it is now, new or not.
+        /// The present page, whether new or not.
         var currentPage: ScreenPage
         var hasFrames: Bool
     }
@@ -38,11 +38,11 @@ final class PreviewState: Sendable {
     // MARK: Any thread
 
     func offer(_ frame: CapturedFrame, _ colors: VideoColors, now: MediaTimestamp) {
-        // What is released is dropped outside of the lock.
+        // Drop the released frames outside of the lock.
         let (isWanted, _) = inner.withLock { inner in
             guard inner.isLit, !inner.isEnding else { return (false, [FrameLeases.Lease]()) }
             inner.hasFrames = true
-            // Also where the thread hangs in the driver.
+            // Needed even if the thread hangs in the driver.
             let old = inner.leases.expire(now: now)
             let replaced = inner.leases.offered(frame, colors, now: now)
             inner.statistics.lostFrames += (replaced == nil ? 0 : 1) + (old.hasNext ? 1 : 0)
@@ -90,7 +90,7 @@ final class PreviewState: Sendable {
         }
     }
 
-    /// - Parameter asBuffer: the display reads the frame's DMABUF; else the processor does.
+    /// - Parameter asBuffer: whether the display reads the frame's DMABUF; otherwise the CPU reads it.
     func take(asBuffer: Bool, now: MediaTimestamp) -> Work {
         inner.withLock { inner in
             var work = Work(currentPage: inner.page, hasFrames: inner.hasFrames)
@@ -108,7 +108,7 @@ final class PreviewState: Sendable {
         }
     }
 
-    /// The page is to be shown again.
+    /// Makes the page new again.
     func pageLost() { inner.withLock { $0.isPageNew = true } }
 
     func frameLost() {
@@ -118,7 +118,7 @@ final class PreviewState: Sendable {
         }
     }
 
-    /// What was taken last is on the screen.
+    /// Reports that the latest work is on the screen.
     func flipped(withFrame: Bool, isConverted: Bool, now: MediaTimestamp) {
         _ = inner.withLock { inner in
             guard withFrame else { return FrameLeases.Lease?.none }
@@ -137,12 +137,13 @@ final class PreviewState: Sendable {
     }
 }
 
-/// A frame without its lease where the display reads it, so that a driver that hangs keeps nobody's buffer.
+/// A frame to show. If the display reads it directly, it has no lease, so that a hanging driver cannot keep the camera's
+/// buffers.
 struct FrameToShow: Sendable {
     enum Samples: Sendable {
-        /// The memory, under a descriptor of its own.
+        /// The memory, with its own descriptor.
         case buffer(DMABuffer)
-        /// For the processor.
+        /// For the CPU.
         case frame(CapturedFrame)
     }
 

@@ -4,9 +4,9 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A display that is lit. Whoever lets go of it leaves it to the kernel's console.
+/// A lit display. When it is dropped, the kernel's console takes over.
 final class Screen {
-    /// What is on its way to the screen.
+    /// A change on its way to the screen.
     struct Flip {
         let start: MediaTimestamp
         let hasFrame: Bool
@@ -18,16 +18,16 @@ final class Screen {
     private let mode: DisplayMode
     private let content: any ScreenContent
     private var flip: Flip?
-    /// When the next frame is welcome; `nil` for at once.
+    /// When to offer the next frame; `nil` for at once.
     var nextFrameTime: MediaTimestamp?
-    /// Since when the driver has taken nothing.
+    /// Since when the driver has refused new frames.
     private var busySince: MediaTimestamp?
 
-    /// A driver that is still at the frame before is asked again after this, and for so long.
+    /// If the driver is still busy with the previous frame, retry at this interval, for this long.
     private static let busyPause = Duration.milliseconds(20)
     private static let busyTimeout = Duration.seconds(2)
 
-    /// Lights the first display that can be lit.
+    /// Lights the first display that works.
     /// - Parameter connector: its name; `nil` for any.
     static func first(connector name: String?, makeScaler: @escaping Display.MakeScaler) throws(DisplayError) -> Screen
     {
@@ -36,7 +36,7 @@ final class Screen {
         for path in DRMDevice.cards {
             do throws(DisplayError) {
                 let device = try DRMDevice(at: path)
-                // Only who has the right to show something may ask displays for their modes.
+                // Only the program with that right may query displays for their modes.
                 let right = Result { () throws(DisplayError) in try device.becomeMaster() }
                 let connectors = try device.connectors()
                 names += connectors.map(\.name)
@@ -83,12 +83,12 @@ final class Screen {
 
     var fileDescriptor: Int32 { device.fileDescriptor }
     var flipStart: MediaTimestamp? { flip?.start }
-    /// The processor makes all frames for it.
+    /// Whether the CPU converts all frames.
     var convertsAll: Bool { content.convertsAll }
-    /// The processor makes the present frames for it.
+    /// Whether the CPU converts the present frames.
     var convertsFrames: Bool { content.convertsFrames }
 
-    /// Starts showing what is new.
+    /// Starts to show new content.
     func show(_ work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) {
         guard let request = try content.request(for: work, now: now) else { return }
         try device.commit(request, flags: DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT)
@@ -99,7 +99,7 @@ final class Screen {
         if isConverted { nextFrameTime = now + content.conversionInterval }
     }
 
-    /// - Returns: what is on the screen since it was asked last; `nil` when that is as it was.
+    /// - Returns: the change that has reached the screen since the last call; `nil` for none.
     func takeFlip() throws(DisplayError) -> Flip? {
         guard let flip, try device.takeEvents() else { return nil }
         self.flip = nil
@@ -107,7 +107,7 @@ final class Screen {
         return flip
     }
 
-    /// - Returns: whether it goes on after what `show` threw.
+    /// - Returns: whether showing can continue after an error of `show`.
     func recovers(from error: DisplayError, of work: PreviewState.Work, now: MediaTimestamp) -> Bool {
         nextFrameTime = now + Self.busyPause
         switch error {
@@ -122,7 +122,7 @@ final class Screen {
         }
     }
 
-    /// Whether the display is still there.
+    /// Checks that the display is still connected.
     func look(now: MediaTimestamp) throws(DisplayError) {
         content.removeUnused(now: now)
         guard let present = try device.connector(connector.id, isAsked: false), present.isConnected else {
@@ -140,8 +140,8 @@ extension AtomicRequest {
 }
 
 extension DRMDevice {
-    /// That the connector can have, with their bits in masks. One that shows the kernel's console there stays: without a
-    /// connector it would have to be turned off first.
+    /// The CRTCs that the connector can use, with their bit numbers in masks. If one of them shows the kernel's console on this
+    /// connector, only that one: to use another, the connector would have to be turned off first.
     fileprivate func crtcs(for connector: Connector) throws(DisplayError) -> [(index: Int, id: UInt32)] {
         let present = try properties(of: connector.id, DRM_MODE_OBJECT_CONNECTOR)["CRTC_ID"]?.value ?? 0
         return try crtcs().enumerated().filter { index, id in
@@ -150,7 +150,7 @@ extension DRMDevice {
         .map { ($0.offset, $0.element) }
     }
 
-    /// What turns a display on in a mode.
+    /// The request that turns a display on in a mode.
     fileprivate func lighting(
         _ connector: Connector, _ mode: DisplayMode, crtc: UInt32
     ) throws(DisplayError) -> AtomicRequest {

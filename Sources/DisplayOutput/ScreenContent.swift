@@ -2,30 +2,30 @@ import CDRM
 import DevicePorts
 import Media
 
-/// How frames and words come to a lit screen's planes.
+/// How frames and text get onto the planes of a lit screen.
 protocol ScreenContent: AnyObject {
-    /// The processor makes every frame.
+    /// Whether the CPU converts every frame.
     var convertsAll: Bool { get }
-    /// The processor makes frames like the last one.
+    /// Whether the CPU converts frames like the last one.
     var convertsFrames: Bool { get }
-    /// Between two frames that the processor makes.
+    /// Interval between two converted frames.
     var conversionInterval: Duration { get }
 
-    /// Asks the driver what it would take, without showing anything.
-    /// - Parameter attempt: throws what the driver says.
+    /// Asks the driver what it would accept, without showing anything.
+    /// - Parameter attempt: throws the driver's error.
     func test(_ attempt: (AtomicRequest) throws(DisplayError) -> Void) throws(DisplayError)
-    /// The page alone, as the display is lit.
+    /// The page alone, shown when the display is lit.
     func firstRequest() -> AtomicRequest
-    /// - Returns: what changes; `nil` for nothing.
+    /// - Returns: the changes; `nil` for none.
     func request(for work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) -> AtomicRequest?
-    /// The driver has taken the last request.
+    /// Reports that the driver has accepted the last request.
     func committed()
-    /// It is on the screen.
+    /// Reports that the last request is on the screen.
     func flipped()
-    /// The driver does not take frames of this layout as they are.
+    /// Reports that the driver cannot show frames of this layout directly.
     /// - Returns: whether there is another way.
     func refuses(_ layout: FrameLayout) -> Bool
-    /// Lets go of memory that is needed no more.
+    /// Frees memory that is no longer needed.
     func removeUnused(now: MediaTimestamp)
 }
 
@@ -33,13 +33,13 @@ protocol ScreenContent: AnyObject {
 struct ScreenPlace {
     let device: DRMDevice
     let crtc: UInt32
-    /// Its bit in masks.
+    /// Its bit number in masks.
     let crtcIndex: Int
     let size: FrameSize
 
     var whole: Area { Area(size) }
 
-    /// Tries the ways to show something, the best one first, without showing anything yet.
+    /// Tries the ways to show content, best first, without showing anything yet.
     func content(
         _ planes: [Plane], lighting: AtomicRequest, makeScaler: @escaping Display.MakeScaler
     ) throws(DisplayError) -> any ScreenContent {
@@ -79,10 +79,10 @@ struct ScreenPlace {
     }
 }
 
-/// What the planes' hardware scales.
+/// What the planes' hardware can scale.
 struct PlaneScaling: Hashable {
     var video: Bool
-    /// Words and pages, which are drawn small then.
+    /// Text and pages, which are drawn small then.
     var words: Bool
 
     static let none = PlaneScaling(video: false, words: false)
@@ -91,12 +91,12 @@ struct PlaneScaling: Hashable {
     ]
 }
 
-/// Two buffers, one of which is drawn into while the other one is shown.
+/// A pair of buffers: one is drawn into while the other is shown.
 struct BufferPair {
     private var front: DrawnBuffer
     private(set) var back: DrawnBuffer
 
-    /// - Parameter alpha: the highest byte says how much is seen.
+    /// - Parameter alpha: whether the highest byte is alpha.
     init(_ device: DRMDevice, alpha: Bool, _ size: FrameSize) throws(DisplayError) {
         let (format, code): (PixelFormat, FourCC) =
             alpha ? (.bgra, PlaneArrangement.transparent) : (.bgrx, PlaneArrangement.opaque)
@@ -104,9 +104,9 @@ struct BufferPair {
         back = try DrawnBuffer(device, format, fourCC: code, size: size)
     }
 
-    /// The one that was drawn into is shown from now on.
+    /// Shows the buffer that was drawn into.
     mutating func swap() { (front, back) = (back, front) }
 
-    /// The back becomes as the front is.
+    /// Copies the front buffer to the back buffer.
     func copyFront() { back.bytes.copyMemory(from: UnsafeRawBufferPointer(front.bytes)) }
 }

@@ -1,21 +1,21 @@
 import CFDKAAC
 
-/// fdk-aac's decoder: AAC-LC and HE-AAC, more than two channels mixed to two.
+/// fdk-aac's decoder for AAC-LC and HE-AAC. More than two channels are mixed to two.
 final class AACDecoder {
-    /// What one packet has become.
+    /// The samples decoded from one packet.
     struct Block {
         /// Interleaved.
         let samples: [Int16]
         let sampleRate: Int
         let channelCount: Int
-        /// Frames by which the decoder's output is late.
+        /// The decoder's delay in frames.
         let delay: Int
 
         var frameCount: Int { samples.count / channelCount }
     }
 
     private let handle: HANDLE_AACDECODER
-    /// Room for the longest packet in eight channels.
+    /// Room for the longest packet with eight channels.
     private var output = [Int16](repeating: 0, count: 8 * 2048)
 
     /// - Parameter configuration: an AudioSpecificConfig.
@@ -23,7 +23,7 @@ final class AACDecoder {
         guard let opened = aacDecoder_Open(TT_MP4_RAW, 1) else {
             throw .decoderFailed(call: "aacDecoder_Open", status: 0)
         }
-        // The limiter's delay is of no use here.
+        // Turn the limiter off; it would only add delay.
         let settings: [(AACDEC_PARAM, Int32)] = [(AAC_PCM_LIMITER_ENABLE, 0), (AAC_PCM_MAX_OUTPUT_CHANNELS, 2)]
         var status = AAC_DEC_OK
         for (parameter, value) in settings where status == AAC_DEC_OK {
@@ -39,7 +39,7 @@ final class AACDecoder {
 
     deinit { aacDecoder_Close(handle) }
 
-    /// - Returns: `nil` for a packet that cannot be decoded.
+    /// - Returns: `nil` if the packet cannot be decoded.
     func decode(_ packet: [UInt8]) -> Block? {
         guard cfdkaac_fill(handle, packet, UInt32(packet.count)) == AAC_DEC_OK,
             aacDecoder_DecodeFrame(handle, &output, Int32(output.count), 0) == AAC_DEC_OK,

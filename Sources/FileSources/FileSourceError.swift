@@ -3,9 +3,9 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Why an image or a movie cannot be a source, or goes no further.
+/// Why an image or movie cannot be used as a source, or cannot continue.
 public enum FileSourceError: Error, Hashable, Sendable {
-    /// What was expected of a file.
+    /// The expected kind of file.
     public enum Kind: String, Sendable {
         case image
         case movie
@@ -16,19 +16,19 @@ public enum FileSourceError: Error, Hashable, Sendable {
         case audio
     }
 
-    /// The error names the path.
+    /// The error includes the path.
     case unreadable(SystemCallError)
-    /// - Parameter found: what the file is; `nil` when that is not known.
+    /// - Parameter found: the file's actual kind; `nil` if unknown.
     case wrongKind(path: String, wanted: Kind, found: String?)
     case tooLargeImage(path: String, FrameSize)
-    /// - Parameter reason: the library's words.
+    /// - Parameter reason: the library's message.
     case brokenImage(path: String, reason: String)
     case brokenMovie(path: String, BitstreamError)
-    /// A movie in fragments, as for streaming.
+    /// The movie is fragmented, as for streaming.
     case fragmented(path: String)
-    /// There is no table of contents.
+    /// The movie has no table of contents.
     case unfinished(path: String)
-    /// - Parameter found: the format of such a track, where there is one.
+    /// - Parameter found: the format of such a track, if there is one.
     case noTrack(path: String, Track, found: String?)
     case unsupportedVideo(path: String, reason: String)
     case unsupportedAudio(path: String, reason: String)
@@ -40,7 +40,7 @@ extension FileSourceError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable(let error):
-            // What has no end, or cannot be read from its end to its start.
+            // The file has no end, or cannot be read at arbitrary positions.
             error.fileProblem + (error.number == EINVAL ? "; images and movies are files" : "")
         case .wrongKind(let path, let wanted, let found):
             found.map { "\(path) is not \(wanted.wanted): this is \($0)\(wanted.advice(found: $0, path))" }

@@ -1,12 +1,12 @@
 import DevicePorts
 import Media
 
-/// Draws an image of red, green and blue into a black frame of I420.
+/// Draws an RGB image into a black I420 frame.
 struct FrameDrawing {
     private let layout: FrameLayout
     private let weights: Weights
 
-    /// Of red, green and blue, times 65,536, for samples of limited range (ITU-T H.273, equations 41 to 46).
+    /// Weights of red, green and blue, times 65,536, for limited-range samples (ITU-T H.273, equations 41 to 46).
     private struct Weights {
         let y: SIMD3<Int32>
         let u: SIMD3<Int32>
@@ -23,14 +23,14 @@ struct FrameDrawing {
         }
     }
 
-    /// - Parameter size: even sides.
+    /// - Parameter size: must have even sides.
     init(_ size: FrameSize, _ colors: VideoColors) {
         layout = FrameLayout(packed: .i420, size: size)
         let isHighDefinition = colors.matrix == VideoColors.bt709.matrix
         weights = isHighDefinition ? Weights(red: 0.2126, blue: 0.0722) : Weights(red: 0.299, blue: 0.114)
     }
 
-    /// - Parameter pixels: four bytes each, as many as the place has.
+    /// - Parameter pixels: four bytes per pixel, for the whole place.
     func draw(_ pixels: [UInt8], at place: ImagePlace) -> [UInt8] {
         let luma = layout.size.pixelCount
         return [UInt8](unsafeUninitializedCapacity: layout.byteCount) { frame, count in
@@ -45,7 +45,7 @@ struct FrameDrawing {
         }
     }
 
-    /// Two rows, which share their chroma.
+    /// Draws two rows, which share their chroma.
     private func drawRows(
         _ row: Int, of pixels: UnsafeBufferPointer<UInt8>, at place: ImagePlace,
         into frame: UnsafeMutableBufferPointer<UInt8>

@@ -3,18 +3,18 @@ import COpenH264
 import DevicePorts
 import Media
 
-/// OpenH264's decoder: Baseline (without its rare tools), Main and High profile, 8 bits of 4:2:0, progressive. Frames come out in
-/// the order in which they are shown.
+/// OpenH264's decoder: Baseline (without its rare tools), Main and High profile, 8-bit 4:2:0, progressive. Delivers frames in
+/// display order.
 final class H264Decoder {
-    /// A frame in the library's memory, valid until the decoder is called again.
+    /// A frame in the library's memory, valid until the next call of the decoder.
     struct DecodedFrame {
-        /// Of the sample that it was decoded from.
+        /// Number of the sample it was decoded from.
         let number: Int
         let size: FrameSize
         fileprivate let planes: [UnsafePointer<UInt8>]
         fileprivate let strides: [Int]
 
-        /// Copies the planes, one behind the other without padding.
+        /// Copies the planes one after the other, without padding.
         func copy(to memory: UnsafeMutableRawBufferPointer, _ layout: FrameLayout) {
             for (index, plane) in layout.planes.enumerated() {
                 let width = index == 0 ? size.width : (size.width + 1) / 2
@@ -28,8 +28,8 @@ final class H264Decoder {
         }
     }
 
-    /// OpenH264's limits, in macroblocks: MaxFS of level 5.2, and for each side the square root of 8 * MaxFS (H.264 table
-    /// A-1 and section A.3.1).
+    /// OpenH264's limits in macroblocks: MaxFS of level 5.2, and for each side the square root of 8 * MaxFS (H.264 table A-1
+    /// and section A.3.1).
     private static let largestFrame = 36_864
     private static let longestSide = 543
 
@@ -39,7 +39,7 @@ final class H264Decoder {
     private var isStarted = false
     private var accessUnit: [UInt8] = []
 
-    /// - Returns: why the library does not decode such frames, for people; `nil` when it does.
+    /// - Returns: why the library cannot decode such frames, for people; `nil` if it can.
     static func obstacle(to set: SequenceParameterSet) -> String? {
         guard [66, 77, 100].contains(set.profile) else {
             return "it has H.264 profile \(set.profile); Baseline, Main and High (66, 77, 100) are supported"
@@ -50,7 +50,7 @@ final class H264Decoder {
         guard set.isProgressive else {
             return "it is interlaced; ffmpeg -i FILE -vf yadif movie.mp4 makes it progressive"
         }
-        // The decoder's memory follows the coded size; cropping may leave little of it.
+        // The decoder's memory depends on the coded size, even if cropping leaves little of it.
         let coded = set.codedSize
         guard coded.macroblocks <= largestFrame, max(coded.width, coded.height) <= 16 * longestSide else {
             return "its frames have \(coded) pixels; OpenH264 decodes as many as 4096x2304, and sides up to "
@@ -68,7 +68,7 @@ final class H264Decoder {
         var level = Int32(WELS_LOG_QUIET)
         _ = created.pointee?.pointee.SetOption(created, DECODER_OPTION_TRACE_LEVEL, &level)
         var parameters = SDecodingParam()
-        // What is broken is left out until the next keyframe, and not guessed.
+        // Do not conceal errors: damaged frames are dropped until the next keyframe.
         parameters.eEcActiveIdc = ERROR_CON_DISABLE
         parameters.sVideoProperty.eVideoBsType = VIDEO_BITSTREAM_AVC
         let initialized = Int(created.pointee?.pointee.Initialize(created, &parameters) ?? -1)
@@ -87,9 +87,9 @@ final class H264Decoder {
     }
 
     /// - Parameters:
-    ///   - sample: NAL units, each behind its length. What is not a whole unit is left out.
+    ///   - sample: NAL units, each preceded by its length. An incomplete unit is dropped.
     ///   - number: of the sample, at least 0.
-    /// - Returns: a frame, if one comes out: this one or one from before.
+    /// - Returns: a frame, if one is ready: this one or an earlier one.
     func decode(_ sample: [UInt8], number: Int) -> DecodedFrame? {
         accessUnit.removeAll(keepingCapacity: true)
         if !isStarted { accessUnit += parameterSets }
@@ -98,13 +98,13 @@ final class H264Decoder {
         var planes: [UnsafeMutablePointer<UInt8>?] = [nil, nil, nil]
         var info = SBufferInfo()
         info.uiInBsTimeStamp = UInt64(number)
-        // Its status tells of broken samples, of which no frame comes out.
+        // The status is only about broken samples, which yield no frame.
         _ = decoder.pointee?.pointee.DecodeFrameNoDelay(
             decoder, accessUnit, Int32(clamping: accessUnit.count), &planes, &info)
         return Self.frame(planes, info)
     }
 
-    /// To be called behind the last sample, until nothing comes out any more.
+    /// Call it after the last sample, until it returns no more frames.
     func flush() -> DecodedFrame? {
         var planes: [UnsafeMutablePointer<UInt8>?] = [nil, nil, nil]
         var info = SBufferInfo()

@@ -5,24 +5,24 @@ import CPNG
 import LinuxIO
 import Media
 
-/// A PNG or JPEG file, read whole.
+/// A PNG or JPEG file, read completely.
 public struct ImageFile: Sendable {
-    /// A compressed file of some kilobytes can claim far more than memory holds.
+    /// A compressed file of a few kilobytes can claim far more than memory holds.
     static let mostPixels = 16_000_000
     static let longestSide = 16_384
     static let largestFile = 32 << 20
 
-    /// The upright image's size.
+    /// The size in upright orientation.
     public let size: FrameSize
-    /// The size that the file names.
+    /// The size in the file.
     private let storedSize: FrameSize
-    /// The rotation that shows it upright.
+    /// The rotation to upright orientation.
     private let rotation: FrameRotation
     private let path: String
     private let bytes: [UInt8]
     private let isPNG: Bool
 
-    /// Reads the file, which takes as long as its disk does, and no more than the image's header.
+    /// Reads the file, which takes as long as its disk does, and decodes only the image's header.
     public init(_ path: String) throws(FileSourceError) {
         self.path = path
         do throws(SystemCallError) {
@@ -59,12 +59,12 @@ public struct ImageFile: Sendable {
         return FrameSize(width: Int(image.width), height: Int(image.height))
     }
 
-    /// The image as a frame of I420 of another size: as large as it fits, in the middle, the rest black, in the colours that are
-    /// usual for that size.
+    /// The image as an I420 frame of another size: as large as fits, centered, the rest black, in the usual color space for
+    /// that size.
     /// - Parameter size: even sides of at least 2.
     public func frame(of size: FrameSize) throws(FileSourceError) -> [UInt8] {
         let place = ImagePlace(of: self.size, in: size)
-        // It is scaled before it is turned: photographs are much larger than frames.
+        // Scale before rotating, because photographs are much larger than frames.
         let stored = rotation.rotated(place.size)
         var pixels = try decoded()
         if stored != storedSize { pixels = try scaled(pixels, to: stored) }
@@ -72,7 +72,7 @@ public struct ImageFile: Sendable {
         return FrameDrawing(size, VideoColors.usual(for: size)).draw(pixels, at: place)
     }
 
-    /// Red, green, blue and a byte without a meaning of each pixel: what is transparent is black.
+    /// Red, green, blue and an unused byte for each pixel. Transparent pixels become black.
     private func decoded() throws(FileSourceError) -> [UInt8] {
         var failure: String?
         let size = storedSize
@@ -114,8 +114,8 @@ public struct ImageFile: Sendable {
 
     private func upright(_ pixels: [UInt8], of stored: FrameSize) throws(FileSourceError) -> [UInt8] {
         let target = rotation.rotated(stored)
-        // A negative height flips the image before it is turned: a flip and a half turn are a mirror, and a flip and a
-        // quarter turn are a quarter turn and a mirror.
+        // A negative height flips the image before it is rotated. A flip plus half a turn is a mirror image; a flip plus a
+        // quarter turn is a mirrored quarter turn.
         let mode =
             switch rotation.angle {
             case .none: rotation.isMirrored ? kRotate180 : kRotate0
@@ -142,13 +142,13 @@ public struct ImageFile: Sendable {
         }
     }
 
-    /// C's array of characters, which Swift sees as a tuple.
+    /// A C array of characters, which Swift imports as a tuple.
     private static func text<Characters>(of message: Characters) -> String {
         withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
 
-/// Where an image is within a frame: as large as it fits, in the middle. All numbers are even, as chroma needs.
+/// The position of an image within a frame: as large as fits, centered. All numbers are even because of chroma.
 struct ImagePlace: Hashable {
     let left: Int
     let top: Int
@@ -166,7 +166,7 @@ struct ImagePlace: Hashable {
         top = (frame.height - size.height) / 4 * 2
     }
 
-    /// The quotient, rounded to the nearest even number, at least 2.
+    /// The quotient, rounded to the nearest even number; at least 2.
     private static func even(_ dividend: Int, over divisor: Int) -> Int {
         max(2, (dividend + divisor) / (2 * divisor) * 2)
     }

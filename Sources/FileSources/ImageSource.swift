@@ -2,7 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A still image as a camera: read and decoded when it is opened, and given out at the frame rate. Used from one thread.
+/// A still image as a camera: decoded when it is opened, and repeated at the frame rate. Used from one thread.
 public final class ImageSource: VideoSource, Camera {
     public let name: String
     public let model = "image"
@@ -11,7 +11,7 @@ public final class ImageSource: VideoSource, Camera {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public let flips = FrameFlips()
-    /// Frames are upright: `ImageFile` applies EXIF's orientation.
+    /// Frames are upright: `ImageFile` applies the EXIF orientation.
     public let ownRotation = FrameRotation()
     public let endingNote: String? = nil
     public var cameraModel: String? { nil }
@@ -23,11 +23,11 @@ public final class ImageSource: VideoSource, Camera {
     private var start: MediaTimestamp?
     private var index = 0
 
-    /// Takes as long as the disk and the decoder do: for a thread that may wait.
+    /// Takes as long as the disk and the decoder do, so use a thread that may wait.
     /// - Parameters:
     ///   - path: of a PNG or JPEG file.
-    ///   - size: of the frames: even sides.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    ///   - size: of the frames; even sides.
+    ///   - stop: ends the source when signalled. It is not drained.
     public init(_ path: String, size: FrameSize, frameRate: FrameRate, stop: EventFD) throws(FileSourceError) {
         name = path
         self.frameRate = frameRate
@@ -51,7 +51,7 @@ public final class ImageSource: VideoSource, Camera {
         let now = MonotonicClock.now()
         let start = start ?? now
         self.start = start
-        // What nobody took in time is not made up for.
+        // Frames that nobody took in time are skipped.
         while start + frameRate.offset(ofFrame: index + 1) < now { index += 1 }
         let due = start + frameRate.offset(ofFrame: index)
         switch try FileWait(stop).wait(until: due, orUntil: deadline) {
@@ -62,13 +62,13 @@ public final class ImageSource: VideoSource, Camera {
         index += 1
         statistics.capturedFrames += 1
         let frame = pool.take()
-        // A filter works on the frame where it is.
+        // A filter may have modified the frame in place.
         if frame.takeModification() { frame.withMutableBytes { $0.copyBytes(from: bytes) } }
         return .captured(CapturedFrame(layout: layout, captureTime: due, memory: frame))
     }
 }
 
-/// Waits on the clock until it is time or somebody says stop.
+/// Waits on the clock until a time or until a stop.
 struct FileWait {
     enum Outcome {
         case reached

@@ -3,7 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// The audio of an MP4 file, decoded and given at its own times, once or again and again; silence where the movie has none. Used
+/// The audio of an MP4 file, decoded and played at its own times, once or in a loop. Silent where the movie has no audio. Used
 /// from one thread, which may wait for the disk.
 public final class MovieAudio: AudioSource {
     public let format: AudioFormat
@@ -17,23 +17,23 @@ public final class MovieAudio: AudioSource {
     private var start: MediaTimestamp?
     private var decoder: AACDecoder
     private var samples: MP4SampleTable.Iterator
-    /// Decoded and not given, interleaved.
+    /// Decoded but not delivered, interleaved.
     private var pending: [Int16] = []
-    /// In `pending` and before, and given, in frames from the start.
+    /// Frames produced (including `pending`) and delivered, counted from the start.
     private var producedCount = 0
     private var givenCount = 0
-    /// Frames that are decoded next and not heard.
+    /// Frames to decode but not play.
     private var skipCount = 0
-    /// Up to here silence follows, and then this block.
+    /// Silence continues up to this frame; then the held block follows.
     private var silenceEnd = 0
     private var held: AACDecoder.Block?
     private var round = 0
     private var isComplete = false
 
     /// - Parameters:
-    ///   - clock: that the movie's video follows, too.
-    ///   - loops: whether the movie starts again at its end.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    ///   - clock: also followed by the movie's video.
+    ///   - loops: whether the movie restarts at its end.
+    ///   - stop: ends the source when signalled. It is not drained.
     public init(_ path: String, clock: MovieClock, loops: Bool, stop: EventFD) throws(FileSourceError) {
         self.clock = clock
         self.loops = loops
@@ -52,10 +52,10 @@ public final class MovieAudio: AudioSource {
         startRound()
     }
 
-    /// What the decoder adds at its start.
+    /// The decoder's delay at its start.
     private let firstDelay: Int
 
-    /// The first packets tell what the rest is.
+    /// Decodes the first packets, which show the actual format.
     private static func firstBlock(
         _ file: MovieFile, _ track: MP4Track, _ configuration: [UInt8]
     ) throws(FileSourceError) -> AACDecoder.Block {
@@ -79,7 +79,7 @@ public final class MovieAudio: AudioSource {
 
     public func nextBlock(frameCount wanted: Int) throws -> AudioBlock? {
         while pending.count < wanted * format.channelCount, !isComplete {
-            // Any number of damaged packets may give no audio.
+            // Any number of damaged packets may yield no audio.
             if case .stopped = try FileWait(stop).wait(until: MonotonicClock.now(), orUntil: nil) { return nil }
             try produce()
         }
@@ -93,13 +93,13 @@ public final class MovieAudio: AudioSource {
         let time = start + .ofFrames(givenCount, sampleRate: format.sampleRate)
         givenCount += count
         let end = start + .ofFrames(givenCount, sampleRate: format.sampleRate)
-        // A block is there when its last sample would have been taken.
+        // A block is due when its last sample would have been captured.
         guard case .reached = try FileWait(stop).wait(until: end, orUntil: nil) else { return nil }
         defer { pending.removeFirst(count * format.channelCount) }
         return AudioBlock(samples: Array(pending[..<(count * format.channelCount)]), captureTime: time)
     }
 
-    /// One packet, a second of silence at most, or the start of another round.
+    /// Decodes one packet, adds up to one second of silence, or starts the next round.
     private func produce() throws(FileSourceError) {
         if producedCount < silenceEnd { return appendSilence() }
         if let block = held {
@@ -108,7 +108,7 @@ public final class MovieAudio: AudioSource {
         }
         guard producedCount < frame(at: track.end), let sample = samples.next() else { return try endRound() }
         let bytes = try file.bytes(of: sample)
-        // What cannot be decoded is silent: the next packet says how long.
+        // A packet that cannot be decoded becomes silence; the next packet shows how long.
         guard let block = decoder.decode(bytes), block.sampleRate == format.sampleRate,
             block.channelCount == format.channelCount
         else { return }
@@ -145,7 +145,7 @@ public final class MovieAudio: AudioSource {
         silenceEnd = frame(at: track.start)
         let scaled = track.firstTime.multipliedReportingOverflow(by: Int64(format.sampleRate))
         let first = scaled.overflow ? 0 : scaled.partialValue / Int64(track.timescale)
-        // An edit may start at any number that a file can hold.
+        // An edit may start at any number that the file format can express.
         skipCount = Int(clamping: min(first, .max / 2)) + firstDelay
     }
 

@@ -4,9 +4,9 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// An MP4 or QuickTime file whose table of contents has been read.
+/// An open MP4 or QuickTime file whose table of contents has been read.
 final class MovieFile {
-    /// Boxes beside the table of contents and the media: more are damage.
+    /// Limit for boxes besides the table of contents and the media; more mean damage.
     private static let mostBoxes = 1000
 
     private static let shortest = Duration.milliseconds(1)
@@ -15,12 +15,12 @@ final class MovieFile {
     let movie: MP4Movie
     private let file: OwnedFileDescriptor
 
-    /// Reads no more than headers and the table of contents, which takes as long as the disk does.
+    /// Reads only the headers and the table of contents, which takes as long as the disk does.
     init(_ path: String) throws(FileSourceError) {
         self.path = path
         let length: Int
         do throws(SystemCallError) {
-            // The thread of a stream is watched, and a card may take its time.
+            // The stream's thread is watched, and a card may be slow.
             file = try ThreadActivity.wait { () throws(SystemCallError) in
                 try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
             }
@@ -85,17 +85,17 @@ final class MovieFile {
     ) throws(FileSourceError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let descriptor = file.rawValue
-        // As above.
+        // Same reason as above.
         let failure: Int32? = bytes.withUnsafeMutableBytes { buffer in
             ThreadActivity.wait { read(buffer, from: descriptor, at: offset) }
         }
         guard let failure else { return bytes }
-        // Shorter than it was a moment ago.
+        // The file is shorter than it was a moment ago.
         guard failure != 0 else { throw .unfinished(path: path) }
         throw .unreadable(SystemCallError("pread", number: failure, subject: path))
     }
 
-    /// - Returns: the error number, 0 for the file's end; `nil` when all was read.
+    /// - Returns: the error number, 0 for the end of the file; `nil` if everything was read.
     private static func read(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int) -> Int32?
     {
         var filled = 0
@@ -115,13 +115,13 @@ final class MovieFile {
     }
 }
 
-/// When a movie's video and audio started, whichever of them did first: both follow it, so that they stay in step.
+/// The common start time of a movie's video and audio, so that they stay in sync.
 public final class MovieClock: Hashable, Sendable {
     private let start = Mutex<MediaTimestamp?>(nil)
 
     public init() {}
 
-    /// - Parameter time: the start, if there is none yet.
+    /// - Parameter time: the proposed start, used if there is none yet.
     func start(at time: MediaTimestamp) -> MediaTimestamp {
         start.withLock { start in
             let agreed = start ?? time

@@ -2,9 +2,9 @@ import Bitstream
 import DevicePorts
 import Media
 
-/// The frames of a movie's video, decoded, from its start to its end, in the order in which they are shown. Used from one thread.
+/// The decoded video frames of a movie, from start to end, in display order. Used from one thread.
 struct MovieFrames {
-    /// A frame, and when it is shown, counted from the movie's start.
+    /// A frame and its display time, counted from the movie's start.
     typealias Frame = (frame: PooledFrame, time: Duration)
 
     let layout: FrameLayout
@@ -15,7 +15,7 @@ struct MovieFrames {
     private var decoder: H264Decoder
     private var samples: MP4SampleTable.Iterator
     private var number = 0
-    /// When the samples are shown that are in the decoder, by their number.
+    /// Display times of the samples inside the decoder, by number.
     private var times: [Int: Duration] = [:]
     private var ready: [Frame] = []
     private var isFlushed = false
@@ -43,14 +43,14 @@ struct MovieFrames {
 
     /// The outcome of decoding one sample.
     enum Step {
-        /// The next frame; the same one until `takeNext`.
+        /// The next frame; stays the same until `takeNext`.
         case frame(Frame)
-        /// No frame came out of this sample. The next one may give one.
+        /// This sample yielded no frame, but the next one may.
         case nothing
         case ended
     }
 
-    /// Decodes one sample at most, so that the caller can stop among many that give no frame.
+    /// Decodes at most one sample, so that the caller can stop among many that yield no frame.
     mutating func next() throws(FileSourceError) -> Step {
         if ready.isEmpty, !isFlushed { try decodeSample() }
         if let first = ready.first { return .frame(first) }
@@ -79,8 +79,8 @@ struct MovieFrames {
         isFlushed = false
     }
 
-    /// Goes on with the first keyframe that is shown at this time or later, if there is one.
-    /// - Returns: how many frames are left out.
+    /// Continues with the first keyframe at or after this time, if there is one.
+    /// - Returns: number of skipped frames.
     mutating func skip(to time: Duration) throws(FileSourceError) -> Int {
         var rest = samples
         var before = rest
@@ -105,7 +105,7 @@ struct MovieFrames {
         number = 0
     }
 
-    /// Frames from before the start of an edit are decoded for the sake of others.
+    /// Frames before the start of an edit are decoded only because others need them.
     private mutating func show(_ decoded: H264Decoder.DecodedFrame) throws(FileSourceError) {
         guard decoded.size == layout.size else {
             throw .unsupportedVideo(path: file.path, reason: "its frame size changes on the way")
@@ -118,7 +118,7 @@ struct MovieFrames {
         ready.append((frame, time))
     }
 
-    /// What is broken never comes out.
+    /// Removes samples that never came out because they are broken.
     private mutating func forgetLost() {
         let mostInDecoder = 64
         guard times.count > 2 * mostInDecoder else { return }

@@ -3,14 +3,14 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// The video of an MP4 file, decoded and given at its own times, once or again and again. Used from one thread, which may wait
-/// for the disk.
+/// The video of an MP4 file, decoded and played at its own times, once or in a loop. Used from one thread, which may wait for
+/// the disk.
 public final class MovieSource: VideoSource, Camera {
-    /// A frame that is later than this is left out, so that video stays with the audio.
+    /// A frame later than this is dropped, so that video stays in sync with audio.
     private static let largestDelay = Duration.milliseconds(200)
-    /// A decoder that is too slow still shows so many frames.
+    /// Even if the decoder is too slow, a frame is shown at least this often.
     private static let longestPause = Duration.milliseconds(500)
-    /// From here on decoding goes on with the next keyframe.
+    /// Beyond this delay, decoding skips to the next keyframe.
     private static let hopelessDelay = Duration.seconds(1)
 
     public let name: String
@@ -29,16 +29,16 @@ public final class MovieSource: VideoSource, Camera {
     private let clock: MovieClock
     private let stop: EventFD
     private var reader: MovieFrames
-    /// Of the present round, from the movie's start.
+    /// Start of the present round, relative to the movie's start.
     private var round = Duration.zero
     private var start: MediaTimestamp?
-    /// What was given last, and for when; `captured` is the time of the frame itself.
+    /// The last delivered frame, with its own time (`captured`) and the time it was delivered for.
     private var last: (frame: PooledFrame, captured: MediaTimestamp, time: MediaTimestamp)?
 
     /// - Parameters:
-    ///   - clock: that the movie's audio follows, too.
-    ///   - loops: whether the movie starts again at its end.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    ///   - clock: also followed by the movie's audio.
+    ///   - loops: whether the movie restarts at its end.
+    ///   - stop: ends the source when signalled. It is not drained.
     public init(_ path: String, clock: MovieClock, loops: Bool, stop: EventFD) throws(FileSourceError) {
         name = path
         self.clock = clock
@@ -76,7 +76,7 @@ public final class MovieSource: VideoSource, Camera {
             switch try reader.next() {
             case .frame(let next): result = try shown(next, until: deadline)
             case .ended: result = try shown(nil, until: deadline)
-            // Many samples may give no frame: damaged ones, or those before an edit.
+            // Many samples may yield no frame: damaged ones, or those before an edit.
             case .nothing: result = try interruption(before: MonotonicClock.now(), until: deadline)
             }
             if let result { return result }
@@ -85,7 +85,7 @@ public final class MovieSource: VideoSource, Camera {
     }
 
     /// - Parameter next: `nil` at the end.
-    /// - Returns: `nil` when the frame is left out, or the movie starts again.
+    /// - Returns: `nil` if the frame is dropped, or the movie restarts.
     private func shown(
         _ next: MovieFrames.Frame?, until deadline: MediaTimestamp?
     ) throws(FileSourceError) -> CameraFrame? {
@@ -108,8 +108,8 @@ public final class MovieSource: VideoSource, Camera {
         return nil
     }
 
-    /// Waits for a time.
-    /// - Returns: the stop or the deadline, if either comes first; `nil` at `time`.
+    /// Waits until `time`.
+    /// - Returns: the stop or the deadline if it comes first; `nil` at `time`.
     private func interruption(
         before time: MediaTimestamp, until deadline: MediaTimestamp?
     ) throws(FileSourceError) -> CameraFrame? {

@@ -1,22 +1,22 @@
 import Media
 
-/// A look as a `.cube` file has it (Adobe, Cube LUT Specification 1.0): for points on a grid of red, green and blue, the colour that
-/// each becomes.
+/// A look from a `.cube` file (Adobe, Cube LUT Specification 1.0): the output color for each point of a grid of red,
+/// green and blue.
 public final class ColorCube: Sendable {
-    /// On a side. Grading programs write 17, 33 or 65.
+    /// Points per side. Grading programs write 17, 33 or 65.
     public static let pointCounts = 2...65
-    /// Of a file, in bytes: one of 65 points on a side has 275,000 lines of about 28 bytes.
+    /// Size limit of a file in bytes: one with 65 points per side has 275,000 lines of about 28 bytes.
     public static let largestFile = 16 << 20
     static let longestLine = 250
-    /// Of points, comments and empty lines together.
+    /// Including points, comments and empty lines.
     static let mostLines = 300_000
 
-    /// On a side.
+    /// Points per side.
     public let points: Int
-    /// The colours of the first point and of the last one: red, green and blue.
+    /// The colors of the first and the last point: red, green and blue.
     public let least: [Float]
     public let most: [Float]
-    /// Red, green and blue of each point; the point's red moves fastest.
+    /// Red, green and blue of each point; the red coordinate varies fastest.
     public let samples: [Float]
 
     init(points: Int, least: [Float], most: [Float], samples: [Float]) {
@@ -26,12 +26,12 @@ public final class ColorCube: Sendable {
         self.samples = samples
     }
 
-    /// Each colour stays.
+    /// The look that changes nothing.
     public static let identity = ColorCube(
         points: 2, least: [0, 0, 0], most: [1, 1, 1],
         samples: [0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1])
 
-    /// - Parameter bytes: of the file. Lines end with LF or CRLF.
+    /// - Parameter bytes: the file's contents. Lines end with LF or CRLF.
     public convenience init(parsing bytes: [UInt8]) throws(ColorCubeError) {
         var reader = ColorCubeReader()
         var number = 0
@@ -39,7 +39,7 @@ public final class ColorCube: Sendable {
         while start < bytes.count {
             number += 1
             guard number <= Self.mostLines else { throw ColorCubeError(line: number, .tooManyLines) }
-            // No longer than a line may be: a file of another kind may have no line end at all.
+            // Limit the search, since a file of another kind may have no line ends at all.
             let limit = min(bytes.count, start + Self.longestLine + 2)
             let end = bytes[start..<limit].firstIndex(of: UInt8(ascii: "\n")) ?? limit
             guard end - start <= Self.longestLine + 1 else { throw ColorCubeError(line: number, .tooLongLine) }
@@ -59,29 +59,29 @@ public final class ColorCube: Sendable {
     }
 }
 
-/// Why a file is not a `.cube` file that can be used.
+/// Why a file is not a usable `.cube` file.
 public struct ColorCubeError: Error, Hashable, Sendable {
     public enum Reason: Error, Hashable, Sendable {
         case tooManyLines
         case tooLongLine
-        /// - Parameter word: as it was written.
+        /// - Parameter word: as written.
         case unknownKeyword(String)
         case repeated(String)
-        /// A keyword behind the first point.
+        /// A keyword after the first point.
         case lateKeyword(String)
         case oneDimensional
-        /// - Parameter written: as it was written.
+        /// - Parameter written: as written.
         case unusableSize(String)
         case missingSize
         case notThreeNumbers
         case notTwoNumbers
-        /// A domain that ends before it starts, is narrower than a thousandth, or reaches beyond 1000.
+        /// A domain with its ends in the wrong order, narrower than 0.001, or extending beyond 1000.
         case emptyDomain
         case tooManyPoints(Int)
         case tooFewPoints(Int, expected: Int)
     }
 
-    /// From 1; the last one where something is missing.
+    /// From 1; the last line if something is missing.
     public let line: Int
     public let reason: Reason
 
@@ -101,7 +101,7 @@ extension ColorCubeError.Reason: CustomStringConvertible {
         case .tooManyLines: "there are more than \(ColorCube.mostLines) lines"
         case .tooLongLine: "the line is longer than \(ColorCube.longestLine) bytes; is this a .cube file?"
         case .unknownKeyword(let word):
-            // A file that was named by mistake, such as stream.json, may hold secrets.
+            // A file passed by mistake, such as stream.json, may contain secrets.
             word.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x5F }
                 ? "\(quoted(word)) is not a keyword of .cube files" : "this is not a line of a .cube file"
         case .repeated(let keyword): "\(keyword) is given more than once"

@@ -1,6 +1,6 @@
 import Media
 
-/// Reads a `.cube` file line by line: keywords, then the points.
+/// Parses a `.cube` file line by line: keywords, then the points.
 struct ColorCubeReader {
     typealias Reason = ColorCubeError.Reason
 
@@ -11,7 +11,7 @@ struct ColorCubeReader {
     /// DaVinci Resolve writes this instead of a domain.
     private static let range = "LUT_3D_INPUT_RANGE"
     private static let narrowestDomain: Float = 0.001
-    /// Of a domain's ends: far beyond any encoding of light.
+    /// Limit for the ends of a domain, far beyond any encoding of light.
     private static let largestDomain: Float = 1000
 
     private var points: Int?
@@ -19,7 +19,7 @@ struct ColorCubeReader {
     private var samples: [Float] = []
     private var keywords: Set<String> = []
 
-    /// - Parameter line: without LF; a CR at its end does not count.
+    /// - Parameter line: without LF; a CR at its end is ignored.
     mutating func read(_ line: ArraySlice<UInt8>) throws(Reason) {
         var line = line
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
@@ -103,7 +103,7 @@ struct ColorCubeReader {
     }
 }
 
-// How numbers are read. `Float` itself reads strings: for 800,000 of them it takes seconds on a small board.
+// Number parsing. `Float` only parses strings, which takes seconds for 800,000 numbers on a small board.
 extension ColorCubeReader {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
@@ -111,15 +111,15 @@ extension ColorCubeReader {
         byte.isASCIIDigit || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+")
     }
 
-    /// Powers of ten that a `Double` holds exactly.
+    /// Powers of ten that a `Double` represents exactly.
     private static let powers: [Double] = (0..<22).reduce(into: [1]) { powers, _ in
         powers.append(powers[powers.count - 1] * 10)
     }
-    /// More digits than these do not change a `Float`.
+    /// Further digits do not change a `Float`.
     private static let mostDigits = 18
 
-    /// Takes a number and the blanks before it.
-    /// - Returns: `nil` if there is no number, or one that a `Float` cannot hold.
+    /// Consumes a number and the blanks before it.
+    /// - Returns: `nil` if there is no number, or a `Float` cannot hold it.
     private static func number(_ text: inout ArraySlice<UInt8>) -> Float? {
         var place = text.startIndex
         let end = text.endIndex
@@ -136,7 +136,7 @@ extension ColorCubeReader {
                 digits += 1
                 if kept < mostDigits {
                     mantissa = mantissa * 10 + Int64(byte - UInt8(ascii: "0"))
-                    // Zeros at the start are not digits of the number.
+                    // Leading zeros do not count as digits.
                     kept += mantissa > 0 ? 1 : 0
                     exponent -= hasPoint ? 1 : 0
                 } else {
@@ -156,7 +156,7 @@ extension ColorCubeReader {
         return value.isFinite ? (isNegative ? -value : value) : nil
     }
 
-    /// The exponent behind `e`; 0 without one.
+    /// Parses the exponent after `e`; 0 without one.
     /// - Returns: `nil` for an `e` without a number of one to three digits.
     private static func exponent(_ text: ArraySlice<UInt8>, _ place: inout Int) -> Int? {
         guard place < text.endIndex, text[place] == UInt8(ascii: "e") || text[place] == UInt8(ascii: "E") else {

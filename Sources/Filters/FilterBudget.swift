@@ -1,24 +1,25 @@
 import Media
 
-/// Whether a stream's filters leave time for its frames: a chain that makes fewer than ten of a second loses its most expensive
-/// filter, which is tried again later.
+/// Decides whether a stream's filters leave enough time for its frames. If a chain allows fewer than ten frames per
+/// second, its most expensive filter is dropped and tried again later.
 public struct FilterBudget: Hashable, Sendable {
     public enum Action: Hashable, Sendable {
         case drop
         case restore
     }
 
-    /// Of a frame, for all filters together: at ten frames a second the rest is for all else that is done on the way.
+    /// Time per frame for all filters together. At ten frames per second, the rest is left for other processing.
     public static let limit = Duration.milliseconds(80)
-    /// What all else on the way may take of the hundred milliseconds of a frame.
+    /// The share of other processing in the hundred milliseconds of a frame.
     private static let shareOfOthers = Duration.milliseconds(100) - limit
-    /// Below a tenth of what is done for a frame, filters are not what is slow: without them it would be as slow.
+    /// If filters take less than a tenth of the processing time, they are not the cause: without them it would be as
+    /// slow.
     private static let smallestPart = 10
-    /// A moment in which the processor was busy otherwise is no reason.
+    /// Ignores moments in which the processor was busy with something else.
     static let patience = Duration.seconds(1)
     static let shortestPause = Duration.seconds(30)
     static let longestPause = Duration.seconds(480)
-    /// What was tried again and holds for so long was no mistake.
+    /// A filter that was restored and stays this long is considered affordable.
     static let probation = Duration.seconds(20)
 
     private var slowSince: MediaTimestamp?
@@ -29,20 +30,21 @@ public struct FilterBudget: Hashable, Sendable {
 
     public init() {}
 
-    /// The chain is another one: what was dropped before is no more.
+    /// The chain has changed: earlier drops no longer count.
     public mutating func chainChanged() { self = FilterBudget() }
 
     /// - Parameters:
-    ///   - filters: what they take of a frame.
-    ///   - everything: that is done for it, filters and all.
-    /// - Returns: what the filters answer for: of what all else takes beyond its share, too, where they are a real part of it.
+    ///   - filters: the filters' time per frame.
+    ///   - everything: the time for all processing of a frame, including filters.
+    /// - Returns: the time charged to the filters. It includes the excess of other processing beyond its share, if
+    ///   filters are a significant part of the total.
     public static func charge(filters: Duration, everything: Duration) -> Duration {
         guard filters * smallestPart >= everything else { return filters }
         return filters + max(.zero, everything - filters - shareOfOthers)
     }
 
     /// - Parameters:
-    ///   - cost: of a frame of late, for all filters that are not dropped: `charge`.
+    ///   - cost: recent cost per frame of all filters that are not dropped, from `charge`.
     ///   - now: the frame's time.
     /// - Returns: what to do with the chain before the next frame.
     public mutating func frameFiltered(cost: Duration, at now: MediaTimestamp) -> Action? {

@@ -1,10 +1,10 @@
-/// Filters in the order in which frames pass them.
+/// Filters in the order in which they are applied.
 public struct FilterChain: Hashable, Sendable {
     public private(set) var settings: [FilterSetting] = []
 
     public init() {}
 
-    /// - Parameter texts: `NAME[,KEY=VALUE...]` each.
+    /// - Parameter texts: each `NAME[,KEY=VALUE...]`.
     public init(parsing texts: [String]) throws(FilterError) {
         for text in texts { try add(FilterChange(parsing: text)) }
     }
@@ -13,21 +13,22 @@ public struct FilterChain: Hashable, Sendable {
 
     public subscript(filter: FilterID) -> FilterSetting? { settings.first { $0.id == filter } }
 
-    /// Adds a filter of another chain at the end; in the place of what there is of that name.
+    /// Appends a filter of another chain, replacing the one of the same name.
     public mutating func append(_ setting: FilterSetting) {
         settings.removeAll { $0.id == setting.id }
         settings.append(setting)
     }
 
-    /// Adds a filter at the end, of a list that says all of each at once.
-    /// - Throws: `twice` for one that is there: whoever writes two means two. The chain stays as it is.
+    /// Appends a filter from a list that specifies each filter completely.
+    /// - Throws: `twice` if the chain already has it, since two entries must mean two filters. The chain stays
+    ///   unchanged.
     public mutating func add(_ change: FilterChange) throws(FilterError) {
         guard self[change.filter] == nil else { throw .twice(change.filter) }
         try set(change)
     }
 
-    /// Adds the filter at the end, changes what was said of it, or takes it away.
-    /// - Throws: and stays as it is.
+    /// Appends the filter, changes the given parameters, or removes it.
+    /// - Throws: the chain then stays unchanged.
     public mutating func set(_ change: FilterChange) throws(FilterError) {
         let index = settings.firstIndex { $0.id == change.filter }
         switch (change.action, index) {

@@ -1,7 +1,7 @@
-/// What is asked of one filter.
+/// A requested change of one filter.
 public struct FilterChange: Hashable, Sendable {
     enum Action: Hashable, Sendable {
-        /// `nil` for a parameter that is to hold as if nobody had said anything.
+        /// `nil` resets a parameter to its default.
         case set([FilterParameterName: FilterValue?])
         case off
     }
@@ -9,7 +9,7 @@ public struct FilterChange: Hashable, Sendable {
     public let filter: FilterID
     let action: Action
 
-    /// Takes the filter out of the chain.
+    /// Removes the filter from the chain.
     public static func off(_ filter: FilterID) -> FilterChange { FilterChange(filter, .off) }
 
     private init(_ filter: FilterID, _ action: Action) {
@@ -18,8 +18,8 @@ public struct FilterChange: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - name: of the filter, in any case of letters, with its number if there are several.
-    ///   - pairs: parameters and values, as they stand in a file. An empty value is none.
+    ///   - name: of the filter, case-insensitive, with its number if there are several.
+    ///   - pairs: parameters and values, as in a file. An empty value resets the parameter.
     public init(_ name: String, _ pairs: [(key: String, value: String)]) throws(FilterError) {
         let filter = try FilterID(parsing: name)
         var values: [FilterParameterName: FilterValue?] = [:]
@@ -36,7 +36,7 @@ public struct FilterChange: Hashable, Sendable {
 
     /// - Parameters:
     ///   - name: of the filter.
-    ///   - words: `KEY=VALUE` each, or `off` alone, as they stand after `filter NAME`.
+    ///   - words: each `KEY=VALUE`, or `off` alone, as after `filter NAME`.
     public init(_ name: String, words: [String]) throws(FilterError) {
         if words.map({ $0.lowercased() }) == ["off"] {
             self = .off(try FilterID(parsing: name))
@@ -44,7 +44,7 @@ public struct FilterChange: Hashable, Sendable {
         }
         var pairs: [(key: String, value: String)] = []
         for word in words {
-            // Not a character: a value may start with an accent.
+            // Search scalars rather than characters: a value may start with a combining accent.
             let scalars = word.unicodeScalars
             guard let mark = scalars.firstIndex(of: "=") else {
                 throw .noValue(try FilterID(parsing: name), piece: word)
@@ -54,8 +54,8 @@ public struct FilterChange: Hashable, Sendable {
         try self.init(name, pairs)
     }
 
-    /// - Parameter text: a filter by the one rule that holds wherever filters are written (`FilterText`): `NAME,KEY=VALUE` or
-    ///   `NAME KEY=VALUE`, as often as needed. `NAME,off` or `NAME off` takes the filter away.
+    /// - Parameter text: a filter in the common syntax of `FilterText`: `NAME,KEY=VALUE` or `NAME KEY=VALUE`, with any
+    ///   number of pairs. `NAME,off` or `NAME off` removes the filter.
     public init(parsing text: String) throws(FilterError) {
         let words = try FilterText.words(of: text)
         try self.init(words.first ?? "", words: Array(words.dropFirst()))

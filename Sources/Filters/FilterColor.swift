@@ -1,11 +1,11 @@
 import Media
 
-/// A colour of sRGB with alpha, as people write it.
+/// An sRGB color with alpha.
 public struct FilterColor: Hashable, Sendable {
     public let red: UInt8
     public let green: UInt8
     public let blue: UInt8
-    /// 255 hides what is below.
+    /// 255 is opaque.
     public let alpha: UInt8
 
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
@@ -15,12 +15,12 @@ public struct FilterColor: Hashable, Sendable {
         self.alpha = alpha
     }
 
-    /// Cannot be seen.
+    /// Invisible.
     public static let none = FilterColor(red: 0, green: 0, blue: 0, alpha: 0)
     public static let white = FilterColor(red: 255, green: 255, blue: 255)
     public static let black = FilterColor(red: 0, green: 0, blue: 0)
 
-    /// The names and values are those of CSS Color Module Level 4, section 6.1.
+    /// Names and values from CSS Color Module Level 4, section 6.1.
     private static let names: [(name: String, color: FilterColor)] = [
         ("none", none), ("white", white), ("black", black), ("red", FilterColor(red: 255, green: 0, blue: 0)),
         ("lime", FilterColor(red: 0, green: 255, blue: 0)), ("green", FilterColor(red: 0, green: 128, blue: 0)),
@@ -30,7 +30,7 @@ public struct FilterColor: Hashable, Sendable {
         ("orange", FilterColor(red: 255, green: 165, blue: 0)), ("grey", FilterColor(red: 128, green: 128, blue: 128)),
     ]
 
-    /// - Parameter text: a name, `#RRGGBB` or `#RRGGBBAA`, in any case of letters.
+    /// - Parameter text: a name, `#RRGGBB` or `#RRGGBBAA`, case-insensitive.
     public init?(parsing text: String) {
         let text = text.lowercased()
         if let named = Self.names.first(where: { $0.name == text }) {

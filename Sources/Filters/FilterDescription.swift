@@ -1,4 +1,4 @@
-/// A row of the table of filters. docs/reference/filters.md is compared with it.
+/// A row of the table of filters. A test compares docs/reference/filters.md with it.
 public struct FilterDescription: Hashable, Sendable {
     public let name: FilterName
     public let parameters: [FilterParameter]
@@ -15,43 +15,44 @@ public struct FilterDescription: Hashable, Sendable {
     public static let all = [image, text, lut, smooth, whiten, redden, crop, grey, mirror]
 
     public static func of(_ name: FilterName) -> FilterDescription {
-        // Each name has a row, which a test holds it to.
+        // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
 
     private static let image = FilterDescription(
         .image,
         [
-            FilterParameter(.file, .file, "PNG or JPEG, at most 8 MB, 4 million pixels and 8192 on a side"),
-            FilterParameter(.position, .position, standard: .position(.topRight), "where it is"),
+            FilterParameter(.file, .file, "PNG or JPEG; at most 8 MB, 4 million pixels and 8192 pixels per side"),
+            FilterParameter(.position, .position, standard: .position(.topRight), "where to draw it"),
             margin,
             FilterParameter(
-                .width, .number(0.01...1), absence: "as many pixels as the file has, if they fit",
-                "of the frame's; its shape stays"),
-            FilterParameter(.opacity, .number(0...1), standard: .number(1), "0 cannot be seen"),
+                .width, .number(0.01...1), absence: "the file's own size, if it fits",
+                "as a fraction of the frame's width; the aspect ratio stays"),
+            FilterParameter(.opacity, .number(0...1), standard: .number(1), "0 is invisible"),
         ], "a watermark with alpha")
 
     private static let text = FilterDescription(
         .text,
         [
-            FilterParameter(.text, .text, "what is written"),
-            FilterParameter(.position, .position, standard: .position(.bottomLeft), "where it is"),
+            FilterParameter(.text, .text, "the text to draw"),
+            FilterParameter(.position, .position, standard: .position(.bottomLeft), "where to draw it"),
             margin,
-            FilterParameter(.size, .number(0.01...0.5), standard: .number(0.05), "a line's height, of the frame's"),
-            FilterParameter(.color, .color, standard: .color(.white), "of the letters"),
-            FilterParameter(.opacity, .number(0...1), standard: .number(1), "of all of it"),
             FilterParameter(
-                .outline, .number(0...0.2), standard: .number(0.06), "around the letters, of a line's height"),
-            FilterParameter(.outlineColor, .color, standard: .color(.black), "of the outline"),
-            FilterParameter(.background, .color, standard: .color(.none), "of a box behind the lines"),
+                .size, .number(0.01...0.5), standard: .number(0.05), "line height as a fraction of the frame's height"),
+            FilterParameter(.color, .color, standard: .color(.white), "color of the letters"),
+            FilterParameter(.opacity, .number(0...1), standard: .number(1), "of letters, outline and box"),
             FilterParameter(
-                .font, .file, absence: "the built-in one: Latin, Greek, Cyrillic",
+                .outline, .number(0...0.2), standard: .number(0.06), "outline width as a fraction of the line height"),
+            FilterParameter(.outlineColor, .color, standard: .color(.black), "color of the outline"),
+            FilterParameter(.background, .color, standard: .color(.none), "color of a box behind the text"),
+            FilterParameter(
+                .font, .file, absence: "built in: Latin, Greek, Cyrillic",
                 "TrueType or OpenType, at most 32 MB"),
         ], "lines of text with fields, such as a clock")
 
     private static let margin = FilterParameter(
         .margin, .number(0...0.25), standard: .number(0.03),
-        "from the frame's edges, of its height, where the position is a word")
+        "distance from the edges as a fraction of the frame's height, if the position is a word")
 
     private static let lut = FilterDescription(
         .lut,
@@ -60,34 +61,36 @@ public struct FilterDescription: Hashable, Sendable {
                 .file, .file,
                 "a .cube file with LUT_3D_SIZE from \(ColorCube.pointCounts.lowerBound) to "
                     + "\(ColorCube.pointCounts.upperBound), at most \(ColorCube.largestFile >> 20) MB"),
-            FilterParameter(.strength, .number(0...1), standard: .number(1), "0 does nothing"),
-        ], "a look: a table that says what each colour becomes")
+            FilterParameter(.strength, .number(0...1), standard: .number(1), "0 has no effect"),
+        ], "a look: a table that maps each color to a new one")
 
     private static let smooth = FilterDescription(
-        .smooth, [strength], "takes texture out of skin; edges, and what has no skin's colour, stay")
+        .smooth, [strength], "smooths skin; keeps edges and all other colors")
 
     private static let whiten = FilterDescription(
-        .whiten, [strength], "lifts the middle of the lightness; black and white stay")
+        .whiten, [strength], "brightens the midtones; keeps black and white")
 
     private static let redden = FilterDescription(
-        .redden, [strength], "warmer light: more red, less blue; black stays")
+        .redden, [strength], "warms the light: more red, less blue; keeps black")
 
     private static let strength = FilterParameter(
-        .strength, .number(0...1), standard: .number(0.5), "0 does nothing")
+        .strength, .number(0...1), standard: .number(0.5), "0 has no effect")
 
     private static let crop = FilterDescription(
         .crop,
         [
-            FilterParameter(.left, part, standard: .number(0), "of the frame's width, to the part's edge"),
-            FilterParameter(.top, part, standard: .number(0), "of the frame's height, to the part's edge"),
-            FilterParameter(.width, part, standard: .number(1), "of the part, of the frame's"),
-            FilterParameter(.height, part, standard: .number(1), "of the part, of the frame's"),
-        ], "black around a part of the frame, which stays where it is")
+            FilterParameter(
+                .left, part, standard: .number(0), "left edge of the area, as a fraction of the frame's width"),
+            FilterParameter(
+                .top, part, standard: .number(0), "top edge of the area, as a fraction of the frame's height"),
+            FilterParameter(.width, part, standard: .number(1), "as a fraction of the frame's width"),
+            FilterParameter(.height, part, standard: .number(1), "as a fraction of the frame's height"),
+        ], "blackens everything outside an area, which stays in place")
 
     private static let part = FilterParameter.Kind.number(0...1)
 
-    private static let grey = FilterDescription(.grey, [], "no colours")
+    private static let grey = FilterDescription(.grey, [], "removes all color")
 
     private static let mirror = FilterDescription(
-        .mirror, [], "left becomes right, for what comes before it in the chain")
+        .mirror, [], "swaps left and right, including what earlier filters drew")
 }

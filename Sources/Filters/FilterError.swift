@@ -1,31 +1,30 @@
 import Media
 
-/// Why a chain of filters is not changed.
+/// Why a chain of filters was not changed.
 public enum FilterError: Error, Hashable, Sendable {
-    /// - Parameter name: as it was written.
+    /// - Parameter name: as written.
     case unknownFilter(String)
-    /// There may not be so many of them.
-    /// - Parameter written: name and number, as they were written.
+    /// The number is too high.
+    /// - Parameter written: name and number, as written.
     case impossibleNumber(FilterName, String)
     /// A quote that is not closed, or does not end the value.
     case openQuote(String)
     /// A piece that is neither `KEY=VALUE` nor `off`.
     case noValue(FilterID, piece: String)
     case unknownParameter(FilterID, String)
-    /// The same parameter twice.
     case repeated(FilterID, FilterParameterName)
-    /// - Parameter rule: what the value has to be, for people.
+    /// - Parameter rule: the valid values, for people.
     case unusableValue(FilterID, FilterParameterName, value: String, rule: String)
-    /// A filter that does nothing without this parameter.
+    /// A filter that needs this parameter.
     case missing(FilterID, FilterParameterName)
-    /// A list has it already.
+    /// The list already contains it.
     case twice(FilterID)
-    /// There is none to be taken away.
+    /// A filter to remove that is not in the chain.
     case notInChain(FilterID)
 }
 
 extension FilterError {
-    /// What of a filter it is about, as it was written; `nil` for the filter as a whole.
+    /// The parameter concerned, as written; `nil` for the filter as a whole.
     public var key: String? {
         switch self {
         case .unknownParameter(_, let key): key
@@ -40,30 +39,31 @@ extension FilterError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownFilter(let name):
-            "there is no filter \(quoted(Self.printable(name)))"
+            "unknown filter \(quoted(Self.printable(name)))"
                 + Self.suggestion(name, FilterName.allCases.map(\.rawValue))
         case .impossibleNumber(let name, let written):
             name.largestNumber > 1
                 ? "filters \(name) are numbered 1 to \(name.largestNumber), not \(quoted(Self.printable(written)))"
-                : "there is one filter \(name), without a number, not \(quoted(Self.printable(written)))"
+                : "filter \(name) cannot have a number, such as \(quoted(Self.printable(written)))"
         case .openQuote(let text):
-            "a quote does not end with its value in \(quoted(Self.printable(text))); "
-                + "write \\\" or \\' for the sign itself"
+            "unclosed or misplaced quote in \(quoted(Self.printable(text))); "
+                + "write \\\" or \\' for a literal quote"
         case .noValue(let filter, let piece):
             "filter \(filter): \(quoted(Self.printable(piece))) is neither KEY=VALUE nor off"
         case .unknownParameter(let filter, let key):
-            "filter \(filter) has no \(quoted(Self.printable(key)))" + Self.suggestion(key, Self.parameters(of: filter))
-        case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is there twice"
+            "filter \(filter) has no setting \(quoted(Self.printable(key)))"
+                + Self.suggestion(key, Self.parameters(of: filter))
+        case .repeated(let filter, let parameter): "filter \(filter): \(parameter) is given more than once"
         case .unusableValue(let filter, let parameter, let value, let rule):
-            "filter \(filter): \(parameter) is \(rule), not \(quoted(Self.printable(value)))"
+            "filter \(filter): \(parameter) must be \(rule), not \(quoted(Self.printable(value)))"
         case .missing(let filter, let parameter): "filter \(filter) needs \(parameter)=…"
         case .twice(let filter):
-            "filter \(filter) is there twice; "
+            "filter \(filter) is given more than once; "
                 + (filter.name.largestNumber > 1
-                    ? "several are named \(filter.name), \(filter.name)2 and so on, up to "
+                    ? "name several \(filter.name), \(filter.name)2 and so on, up to "
                         + "\(filter.name)\(filter.name.largestNumber)"
-                    : "there can be one only")
-        case .notInChain(let filter): "there is no filter \(filter) that is on"
+                    : "only one is allowed")
+        case .notInChain(let filter): "filter \(filter) is not active"
         }
     }
 
@@ -73,10 +73,10 @@ extension FilterError: CustomStringConvertible {
 
     private static func suggestion(_ typed: String, _ candidates: [String]) -> String {
         if let question = NameSuggestion.question(for: typed, among: candidates) { return question }
-        return candidates.isEmpty ? "; it has no settings" : "; there is \(candidates.joined(separator: ", "))"
+        return candidates.isEmpty ? "; it has none at all" : "; available: \(candidates.joined(separator: ", "))"
     }
 
-    /// A line of a log stays a line.
+    /// Keeps the text on one line of a log.
     private static func printable(_ value: String) -> String {
         String(String.UnicodeScalarView(value.unicodeScalars.prefix(60).map { $0.isControl ? "?" : $0 }))
     }

@@ -1,6 +1,6 @@
 import Media
 
-/// What can be done to frames between source and encoder. The order is that of every list.
+/// The filters that can be applied to frames before encoding. Their order is used in every list.
 public enum FilterName: String, CaseIterable, Sendable {
     case image
     case text
@@ -12,7 +12,7 @@ public enum FilterName: String, CaseIterable, Sendable {
     case grey
     case mirror
 
-    /// How many of them a chain may have: a logo and a sponsor's, a title and a clock.
+    /// The most filters of this kind in a chain, such as a logo and a sponsor's, or a title and a clock.
     public var largestNumber: Int {
         switch self {
         case .image, .text: 9
@@ -25,19 +25,19 @@ extension FilterName: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// One filter of a chain: `text`, or `text2` where there are several.
+/// One filter of a chain: `text`, or `text2` if there are several.
 public struct FilterID: Hashable, Sendable {
     public let name: FilterName
     /// From 1.
     public let number: Int
 
-    /// - Parameter number: what is beyond the name's largest becomes that.
+    /// - Parameter number: limited to the name's largest number.
     public init(_ name: FilterName, number: Int = 1) {
         self.name = name
         self.number = min(max(1, number), name.largestNumber)
     }
 
-    /// - Parameter text: in any case of letters.
+    /// - Parameter text: case-insensitive.
     public init(parsing text: String) throws(FilterError) {
         let lowercased = text.lowercased()
         let digits = lowercased.utf8.reversed().prefix { $0.isASCIIDigit }.count

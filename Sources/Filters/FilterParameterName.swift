@@ -1,4 +1,4 @@
-/// What can be said of a filter. The order is that of every list.
+/// The parameters of filters. Their order is used in every list.
 public enum FilterParameterName: String, CaseIterable, Sendable {
     case file
     case text
@@ -22,11 +22,11 @@ extension FilterParameterName: CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// A row of a filter's parameters: all that is known of one before anybody has set it.
+/// A row of a filter's parameters.
 public struct FilterParameter: Hashable, Sendable {
-    /// What a value is made of.
+    /// The form of a value.
     public enum Kind: Hashable, Sendable {
-        /// A number of this range.
+        /// A number in this range.
         case number(ClosedRange<Double>)
         /// A path.
         case file
@@ -38,9 +38,9 @@ public struct FilterParameter: Hashable, Sendable {
 
     public let name: FilterParameterName
     public let kind: Kind
-    /// What holds where nobody says otherwise; `nil` where `absence` does.
+    /// The default; `nil` if `absence` describes it.
     public let standard: FilterValue?
-    /// What holds without a value, for people; `nil` where there has to be one, or `standard` holds.
+    /// What happens without a value, for people; `nil` if a value is required or `standard` is set.
     public let absence: String?
     public let summary: String
 
@@ -57,14 +57,14 @@ public struct FilterParameter: Hashable, Sendable {
 
     public var isRequired: Bool { standard == nil && absence == nil }
 
-    /// What a value looks like, for people.
+    /// The form of a value, for people.
     public var form: String {
         switch kind {
         case .number(let range):
             "a number from \(FilterValue.text(range.lowerBound)) to \(FilterValue.text(range.upperBound))"
         case .file: "a path"
         case .text: "text with {fields}, \\n between lines"
-        case .color: "a colour's name, #RRGGBB, #RRGGBBAA or none"
+        case .color: "a color name, #RRGGBB, #RRGGBBAA or none"
         case .position: FilterPosition.form
         }
     }

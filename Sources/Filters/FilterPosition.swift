@@ -1,12 +1,12 @@
 import Media
 
-/// Where something lies in a frame, whatever the frame's size is: at an edge, in a corner, or at X,Y in parts of the frame. As in
-/// CSS, that part of the thing lies at that part of the frame, so that all of it is to be seen: 0,0 is the upper left corner, 1,1
-/// the lower right one, 0.5,0.5 the middle.
+/// A position in a frame of any size: at an edge, in a corner, or at X,Y in fractions of the frame. As in CSS, that
+/// fraction of the object is placed at that fraction of the frame, so that the object is fully visible: 0,0 is the
+/// upper left corner, 1,1 the lower right one, 0.5,0.5 the center.
 public struct FilterPosition: Hashable, Sendable {
     public let x: Double
     public let y: Double
-    /// Whether a margin counts: it does for words.
+    /// Whether it was given as a word; only then does the margin apply.
     public let isWord: Bool
 
     /// - Parameters:
@@ -43,8 +43,9 @@ public struct FilterPosition: Hashable, Sendable {
         self.init(x: numbers[0], y: numbers[1])
     }
 
-    /// The upper left corner of what has `size`, in pixels; even, as chroma of half the size needs it, and not below 0.
-    /// - Parameter margin: of the frame's height.
+    /// The upper left corner of an object of this size, in pixels. The values are even, as required for chroma at half
+    /// the size, and not negative.
+    /// - Parameter margin: as a fraction of the frame's height.
     public func corner(of size: FrameSize, in frame: FrameSize, margin: Double) -> (x: Int, y: Int) {
         let margin = isWord ? margin * Double(frame.height) : 0
         func place(_ part: Double, _ length: Int, _ whole: Int) -> Int {

@@ -1,9 +1,9 @@
-/// What one filter of a live stream has done so far.
+/// The statistics of one filter of a live stream.
 public struct FilterReading: Hashable, Sendable {
     public let filter: FilterID
     public let frames: Int
     public let nanoseconds: Int64
-    /// It is left out for now: there is no time for it.
+    /// The filter is skipped for now, since it takes too much time.
     public let isDropped: Bool
 
     public init(_ filter: FilterID, frames: Int, nanoseconds: Int64, isDropped: Bool) {
@@ -14,5 +14,5 @@ public struct FilterReading: Hashable, Sendable {
     }
 
     /// For people.
-    public var text: String { "\(filter)" + (isDropped ? " (left out: too slow)" : "") }
+    public var text: String { "\(filter)" + (isDropped ? " (off: too slow)" : "") }
 }

@@ -1,4 +1,4 @@
-/// A filter as it is set: what was said of it, and what holds where nothing was said.
+/// A filter's settings: the given values, and defaults for the rest.
 public struct FilterSetting: Hashable, Sendable {
     public let id: FilterID
     private var values: [FilterParameterName: FilterValue] = [:]
@@ -7,8 +7,8 @@ public struct FilterSetting: Hashable, Sendable {
 
     init(_ id: FilterID) { self.id = id }
 
-    /// - Parameter values: `nil` for what is to hold as if nobody had said anything.
-    /// - Throws: `missing` or `unusableValue`, for what it would be then; it stays as it is.
+    /// - Parameter values: `nil` resets a parameter to its default.
+    /// - Throws: `missing` or `unusableValue`, if the result would be invalid. The setting then stays unchanged.
     mutating func set(_ values: [FilterParameterName: FilterValue?]) throws(FilterError) {
         var changed = self
         for (name, value) in values { changed.values[name] = value }
@@ -25,31 +25,31 @@ public struct FilterSetting: Hashable, Sendable {
         guard name == .crop else { return }
         let room = 1 - number(start)
         guard number(length) > room + 1e-9 else { return }
-        // What nobody has said reaches as far as it can.
+        // A default extends as far as possible.
         guard let value = values[length] else { return }
         throw .unusableValue(
             id, length, value: "\(value)",
-            rule: "at most \(FilterValue.text(room)) beside \(start)=\(self[start] ?? .number(0))")
+            rule: "at most \(FilterValue.text(room)) with \(start)=\(self[start] ?? .number(0))")
     }
 
-    /// What holds; `nil` where the parameter has neither a value nor a standard.
+    /// The present value; `nil` if the parameter has neither a value nor a default.
     public subscript(name: FilterParameterName) -> FilterValue? {
         values[name] ?? FilterDescription.of(id.name).parameter(name)?.standard
     }
 
-    /// 0 for what is no number of this filter.
+    /// 0 if the parameter is not a number of this filter.
     public func number(_ name: FilterParameterName) -> Double {
         guard case .number(let number) = self[name] else { return 0 }
         return number
     }
 
-    /// `nil` where nothing was said.
+    /// `nil` if not given.
     public func path(_ name: FilterParameterName) -> String? {
         guard case .path(let path) = self[name] else { return nil }
         return path
     }
 
-    /// Of all files that it names.
+    /// The paths of all files that it uses.
     public var paths: [String] { FilterDescription.of(id.name).parameters.compactMap { path($0.name) } }
 
     public func color(_ name: FilterParameterName) -> FilterColor {
@@ -62,13 +62,13 @@ public struct FilterSetting: Hashable, Sendable {
         return position
     }
 
-    /// `nil` for filters that write nothing.
+    /// `nil` for filters without text.
     public var text: TextTemplate? {
         guard case .text(let template) = self[.text] else { return nil }
         return template
     }
 
-    /// What was said, in the table's order, as `filter NAME` takes it.
+    /// The given values in the table's order, in the form that `filter NAME` takes.
     public var pairs: [(key: String, value: String)] {
         FilterDescription.of(id.name).parameters.compactMap { parameter in
             values[parameter.name].map { (parameter.name.rawValue, "\($0)") }
@@ -76,7 +76,7 @@ public struct FilterSetting: Hashable, Sendable {
     }
 }
 
-/// As `--filter` takes it.
+/// In the form that `--filter` takes.
 extension FilterSetting: CustomStringConvertible {
     public var description: String {
         pairs.reduce("\(id)") { $0 + ",\($1.key)=" + FilterText.written($1.value) }

@@ -1,13 +1,13 @@
 import Media
 
-/// How filters are written on the command line, in commands and in events: one rule for all of them.
+/// The syntax of filters on the command line, in commands and in events.
 ///
-/// Commas or blanks stand between the name and each `KEY=VALUE`. A piece without `=` belongs to the value before it, with
-/// what stands between them: `text=Studio {time}`, `position=0.5,0.1`. Quotes around a value, or around `KEY=VALUE`, keep
-/// commas, blanks and `=` together (`QuotedText`). Elsewhere `\` before a comma or a quote makes it a part of the value;
-/// backslashes that stand just before one of these are written twice, all others once.
+/// Commas or blanks separate the name and each `KEY=VALUE`. A piece without `=` belongs to the preceding value,
+/// including the separator: `text=Studio {time}`, `position=0.5,0.1`. Quotes around a value or around `KEY=VALUE`
+/// protect commas, blanks and `=` (`QuotedText`). Elsewhere, `\` before a comma or a quote makes it part of the value.
+/// Backslashes directly before one of these are doubled; all others are literal.
 enum FilterText {
-    /// - Returns: the name, then `KEY=VALUE` or `off` each.
+    /// - Returns: the name, then each `KEY=VALUE` or `off`.
     /// - Throws: `openQuote`.
     static func words(of text: String) throws(FilterError) -> [String] {
         var words: [String] = []
@@ -25,7 +25,7 @@ enum FilterText {
         return words
     }
 
-    /// The value as it is written behind `KEY=`.
+    /// The value as written after `KEY=`.
     static func written(_ value: String) -> String {
         let isPlain =
             value.unicodeScalars.last != "\\"
@@ -42,7 +42,7 @@ enum FilterText {
         return String(rest[..<end.startIndex])
     }
 
-    /// The text before the next separator, without its quotes and without the backslashes that escape.
+    /// The text before the next separator, without quotes and escaping backslashes.
     private static func takePiece(
         _ rest: inout Substring.UnicodeScalarView
     ) throws(FilterError) -> (text: String, hasMark: Bool) {

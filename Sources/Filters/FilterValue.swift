@@ -1,16 +1,16 @@
 import Media
 
-/// What a filter's parameter is set to.
+/// The value of a filter's parameter.
 public enum FilterValue: Hashable, Sendable {
     case number(Double)
-    /// Of a file, as it is written.
+    /// Path of a file, as written.
     case path(String)
     case text(TextTemplate)
     case color(FilterColor)
     case position(FilterPosition)
 }
 
-/// As it is written after `KEY=`.
+/// As written after `KEY=`.
 extension FilterValue: CustomStringConvertible {
     public var description: String {
         switch self {
@@ -22,7 +22,7 @@ extension FilterValue: CustomStringConvertible {
         }
     }
 
-    /// With three decimals at the most.
+    /// With at most three decimals.
     static func text(_ number: Double) -> String {
         var digits = Substring(fixed(number, decimals: 3))
         while digits.hasSuffix("0") { digits.removeLast() }
@@ -32,7 +32,7 @@ extension FilterValue: CustomStringConvertible {
 }
 
 extension FilterValue {
-    /// What Linux takes (PATH_MAX).
+    /// Linux's limit (PATH_MAX).
     private static let longestPath = 4095
 
     /// - Throws: `unusableValue`.

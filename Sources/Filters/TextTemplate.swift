@@ -1,7 +1,8 @@
 import Media
 
-/// Text with fields that each frame fills: `{time}`, `{date}`, `{name}`, `{bitrate}`, `{quality}`, `{frame}`, and formats of
-/// strftime such as `{%H:%M}`. `{{` and `}}` are braces, `\n` starts a line, `\\` is a backslash.
+/// Text with fields that are filled in for each frame: `{time}`, `{date}`, `{name}`, `{bitrate}`, `{quality}`,
+/// `{frame}`, and formats of strftime such as `{%H:%M}`. `{{` and `}}` are braces, `\n` starts a new line, `\\` is a
+/// backslash.
 public struct TextTemplate: Hashable, Sendable {
     public enum Field: String, CaseIterable, Sendable {
         case time, date, name, bitrate, quality, frame
@@ -10,21 +11,20 @@ public struct TextTemplate: Hashable, Sendable {
     /// In characters (Unicode scalars).
     public static let longestSource = 256
     public static let mostLines = 8
-    /// Of what the fields make of it. The rest is cut off.
+    /// Length of the expanded text. The rest is cut off.
     public static let longestExpansion = 512
 
     enum Part: Hashable, Sendable {
         case literal(String)
         case field(Field)
-        /// A format of strftime.
+        /// A format for strftime.
         case moment(String)
     }
 
-    /// As it was written.
     public let source: String
     let parts: [Part]
     let usedFields: Set<Field>
-    /// Whether another second makes another text.
+    /// Whether the text changes every second.
     public let showsTime: Bool
 
     private init(_ source: String, _ parts: [Part]) {
@@ -35,9 +35,9 @@ public struct TextTemplate: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - fields: of the frame.
-    ///   - moment: what strftime makes of a format, in local time, at `fields.secondsSince1970`.
-    /// - Returns: lines with `\n` between them, without other control characters.
+    ///   - fields: the frame's values.
+    ///   - moment: formats the local time at `fields.secondsSince1970` with strftime.
+    /// - Returns: lines separated by `\n`, without other control characters.
     public func expanded(_ fields: TextFields, moment: (String) -> String) -> String {
         var result = String.UnicodeScalarView()
         for part in parts {
@@ -50,12 +50,12 @@ public struct TextTemplate: Hashable, Sendable {
         return String(result.count > Self.longestExpansion ? .init(result.prefix(Self.longestExpansion)) : result)
     }
 
-    /// What comes from elsewhere starts no lines.
+    /// Values from outside must not start new lines.
     private static func append(_ text: String, to result: inout String.UnicodeScalarView) {
         result.append(contentsOf: text.unicodeScalars.prefix(longestExpansion).filter { !$0.isControl })
     }
 
-    /// The same text comes of fields that agree in this.
+    /// The fields that this template uses. Equal results expand to the same text.
     public func relevant(_ fields: TextFields) -> TextFields {
         var relevant = TextFields()
         if showsTime { relevant.secondsSince1970 = fields.secondsSince1970 }
@@ -67,17 +67,17 @@ public struct TextTemplate: Hashable, Sendable {
     }
 }
 
-/// What a frame fills text with.
+/// A frame's values for text.
 public struct TextFields: Hashable, Sendable {
-    /// When the frame was captured, in UNIX seconds.
+    /// Capture time of the frame, in UNIX seconds.
     public var secondsSince1970: Int64 = 0
-    /// Of the device.
+    /// Name of the device.
     public var name = ""
-    /// That is encoded with.
+    /// The encoder's present target.
     public var bitrate = Bitrate(bitsPerSecond: 0)
-    /// Its name.
+    /// Name of the present quality.
     public var quality = ""
-    /// How many frames came before it.
+    /// Number of frames before this one.
     public var frame = 0
 
     public init() {}
@@ -88,21 +88,21 @@ public struct TextFields: Hashable, Sendable {
         case .bitrate: "\(bitrate.bitsPerSecond / 1000) kbit/s"
         case .quality: quality
         case .frame: "\(frame)"
-        // These are moments.
+        // These are formatted as moments.
         case .time, .date: ""
         }
     }
 }
 
-/// Why something is no text.
+/// Why a text is not a valid template.
 struct TextFault: Error, CustomStringConvertible {
-    /// What it has to be.
+    /// What it must be instead.
     let description: String
 }
 
 extension TextTemplate {
-    /// What strftime knows (POSIX, and glibc's `k`, `l`, `P` and `s`), without `n` and `t`, which are control characters, and
-    /// without widths, which have no end.
+    /// The conversions of strftime (POSIX, and glibc's `k`, `l`, `P` and `s`), without `n` and `t`, which produce
+    /// control characters, and without widths, which are unlimited.
     private static let conversions = Set("aAbBcCdDeFgGhHIjklmMpPrRsSTuUVwWxXyYzZ%".unicodeScalars)
 
     static func parsed(_ text: String) -> Result<TextTemplate, TextFault> {
@@ -129,7 +129,7 @@ extension TextTemplate {
                 place += 1
             case ("{", _):
                 guard let end = scalars[place...].firstIndex(of: "}") else {
-                    throw TextFault(description: "a field closed by }, or {{ for a brace")
+                    throw TextFault(description: "text with each field closed by }, or {{ for a brace")
                 }
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""
@@ -144,7 +144,7 @@ extension TextTemplate {
         return literal.isEmpty ? parts : parts + [.literal(literal)]
     }
 
-    /// - Parameter word: what stands in braces.
+    /// - Parameter word: the text between the braces.
     private static func part(_ word: String) throws(TextFault) -> Part {
         switch Field(rawValue: word.lowercased()) {
         case .time: return .moment("%H:%M:%S")
@@ -156,7 +156,7 @@ extension TextTemplate {
         var conversionCount = 0
         for scalar in word.unicodeScalars {
             guard !scalar.isControl, !isConversion || conversions.contains(scalar) else {
-                throw TextFault(description: "text whose % have a letter of strftime's")
+                throw TextFault(description: "text in which each % precedes one of strftime's letters")
             }
             if isConversion { conversionCount += 1 }
             isConversion = !isConversion && scalar == "%"

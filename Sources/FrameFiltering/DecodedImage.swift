@@ -3,15 +3,15 @@ import CPNG
 import Filters
 import Media
 
-/// A watermark as its file has it.
+/// A watermark decoded from its file.
 final class DecodedImage: Sendable {
-    /// More than any stream shows. A compressed file of some kilobytes can claim far more than memory holds.
+    /// More than any stream shows. A compressed file of a few kilobytes can claim far more than memory holds.
     static let mostPixels = 4_000_000
     static let longestSide = 8192
 
     let size: FrameSize
-    /// The image, half of its size, a quarter, and so on (L. Williams: Pyramidal Parametrics, 1983). So scaling costs what is shown,
-    /// however large the file is, and each of its pixels counts.
+    /// The image at full, half, quarter size, and so on (L. Williams: Pyramidal Parametrics, 1983). Scaling then costs only
+    /// what is shown, however large the file, and every pixel still counts.
     private let levels: [Overlay.Pixels]
 
     static let nothing = DecodedImage(FrameSize(width: 0, height: 0), [])
@@ -21,7 +21,7 @@ final class DecodedImage: Sendable {
         self.levels = levels
     }
 
-    /// - Returns: `nil` of an image that is nothing.
+    /// - Returns: `nil` for an empty image.
     func pixels(scaledTo size: FrameSize) -> Overlay.Pixels? {
         let level = levels.last { $0.size.width >= size.width && $0.size.height >= size.height }
         return (level ?? levels.first)?.scaled(to: size)
@@ -37,14 +37,14 @@ final class DecodedImage: Sendable {
 
     convenience init(_ pixels: Overlay.Pixels) { self.init(pixels.size, Self.levels(of: pixels)) }
 
-    /// Why there are no pixels in a file.
+    /// Why a file cannot be decoded.
     enum ImageFault: Error {
         case tooLarge(FrameSize)
         /// - Parameter 0: the reason, for people.
         case unusable(String)
     }
 
-    /// - Parameter bytes: of a PNG or JPEG file, by its first bytes.
+    /// - Parameter bytes: a PNG or JPEG file, recognized by its first bytes.
     static func pixels(of bytes: [UInt8]) -> Result<Overlay.Pixels, ImageFault> {
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return decodePNG(bytes) }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return decodeJPEG(bytes) }
@@ -69,7 +69,7 @@ final class DecodedImage: Sendable {
         }
     }
 
-    /// - Parameter decode: writes all pixels, or says why it does not.
+    /// - Parameter decode: writes all pixels, or returns the reason for failure.
     private static func decoded(
         _ width: UInt32, _ height: UInt32, _ decode: (UnsafeMutablePointer<UInt8>?) -> String?
     ) -> Result<Overlay.Pixels, ImageFault> {
@@ -106,7 +106,7 @@ final class DecodedImage: Sendable {
         }
     }
 
-    /// C's array of characters, which Swift sees as a tuple.
+    /// A C array of characters, which Swift imports as a tuple.
     private static func text<Characters>(of message: Characters) -> String {
         withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

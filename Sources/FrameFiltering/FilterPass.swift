@@ -3,9 +3,9 @@ import Filters
 import LinuxIO
 import Media
 
-/// Applies a chain of filters to frames, in place, in one walk over bands of their rows: what one filter has left in the cache is
-/// there for the next. It prepares itself for each new layout and set of colours; frames of one layout cost no allocation, as long
-/// as no text changes. Used from one thread.
+/// Applies a chain of filters to frames, in place, in one pass over bands of rows, so that each filter finds its input still in
+/// the cache. Prepares itself for each new layout and color space. Frames of the same layout need no allocation while no text
+/// changes. Used from one thread.
 ///
 ///     let filters = try LoadedFilters(chain)                          // reads files; on any thread
 ///     let pass = FilterPass(filters)
@@ -13,18 +13,18 @@ import Media
 ///     pass.use(try LoadedFilters(changed, reusing: filters))          // between two frames
 ///     pass.costs, pass.dropMostExpensive(), pass.restoreLast()        // when time is short, and when there is some again
 public final class FilterPass {
-    /// A band fits into the smallest board's cache with what the filters keep for it.
+    /// A band, together with the filters' state for it, fits into the smallest board's cache.
     private static let bandRows = 32
 
     private struct Stage {
         let setting: FilterSetting
         let filter: any FrameFilter
-        /// Asked once: bands are many.
+        /// Cached, because there are many bands.
         let isIdentity: Bool
         var cost: FilterCost
-        /// What the filter is prepared for.
+        /// The format that the filter is prepared for.
         var format: FrameFormat?
-        /// Of the present frame.
+        /// Rows of the present frame that are finished.
         var finishedRows = 0
 
         init(_ setting: FilterSetting, _ filter: any FrameFilter, _ cost: FilterCost) {
@@ -56,10 +56,10 @@ public final class FilterPass {
         stages = Self.stages(of: filters, before: [])
     }
 
-    /// Nothing is to be done: frames need not be mapped.
+    /// True if there is nothing to do, so that frames need not be mapped.
     public var isIdle: Bool { !stages.contains(where: \.isActive) }
 
-    /// From the next frame on. Filters that stay as they are go on as they are, also when they are dropped.
+    /// Takes effect with the next frame. Unchanged filters keep their state, including whether they are dropped.
     public func use(_ filters: LoadedFilters) {
         stages = Self.stages(of: filters, before: stages)
         dropped.removeAll { id in !stages.contains { $0.setting.id == id } }
@@ -75,11 +75,11 @@ public final class FilterPass {
     }
 
     /// - Parameters:
-    ///   - bytes: of the frame, from the start that `layout` counts from. Those outside its planes stay as they are.
-    ///   - layout: NV12 or I420 in rows one below the other, with sides from 2 to 8192.
-    ///   - colors: `nil` for what players take frames of that size for.
-    ///   - fields: of the frame, for text.
-    /// - Throws: for a frame that is none of those; it stays as it is.
+    ///   - bytes: the frame's memory, starting where `layout` counts from. Bytes outside the planes are not touched.
+    ///   - layout: NV12 or I420 in linear rows, with sides from 2 to 8192.
+    ///   - colors: `nil` for the colors that players assume for this frame size.
+    ///   - fields: the frame's fields, for text.
+    /// - Throws: for any other frame, which stays unchanged.
     public func apply(
         to bytes: UnsafeMutableRawBufferPointer, _ layout: FrameLayout, _ colors: VideoColors?, _ fields: TextFields
     ) throws(FilteringError) {
@@ -111,14 +111,14 @@ public final class FilterPass {
         }
     }
 
-    /// Of each filter, in the chain's order.
+    /// Costs of all filters, in the chain's order.
     public var costs: [FilterCost] { stages.map(\.cost) }
 
-    /// What a frame takes of late, in nanoseconds: all filters that are not left out.
+    /// Recent time per frame in nanoseconds, for all active filters.
     public var recentCost: Double { stages.reduce(0) { $0 + ($1.isActive ? $1.cost.recent : 0) } }
 
-    /// Leaves the filter out that has taken most time of late.
-    /// - Returns: `nil` when none is left.
+    /// Drops the filter that has recently taken the most time.
+    /// - Returns: `nil` if no filter is active.
     public func dropMostExpensive() -> FilterID? {
         let active = stages.indices.filter { stages[$0].isActive }
         guard let index = active.max(by: { stages[$0].cost.recent < stages[$1].cost.recent }) else { return nil }
@@ -127,8 +127,8 @@ public final class FilterPass {
         return stages[index].setting.id
     }
 
-    /// Takes the filter in again that was left out last.
-    /// - Returns: `nil` when all are there.
+    /// Restores the filter that was dropped last.
+    /// - Returns: `nil` if none is dropped.
     public func restoreLast() -> FilterID? {
         guard let id = dropped.popLast() else { return nil }
         for index in stages.indices where stages[index].setting.id == id { stages[index].cost.restore() }
@@ -136,15 +136,15 @@ public final class FilterPass {
     }
 }
 
-/// What a filter has taken so far.
+/// The time that a filter has taken so far.
 public struct FilterCost: Hashable, Sendable {
     public let filter: FilterID
     public private(set) var frames = 0
-    /// With what it took to prepare the filter for frames of each size.
+    /// Includes preparing the filter for each frame size.
     public private(set) var nanoseconds: Int64 = 0
-    /// Of a frame, in nanoseconds, over the last sixteen or so.
+    /// Nanoseconds per frame, averaged over about sixteen frames.
     public private(set) var recent = 0.0
-    /// It is left out, because there was no time for it.
+    /// Whether it was dropped because it took too much time.
     public internal(set) var isDropped = false
     private var ofFrame: Int64 = 0
     private var isFresh = true
@@ -157,14 +157,14 @@ public struct FilterCost: Hashable, Sendable {
         time = now
     }
 
-    /// Says nothing of the frames that follow, and does not count for `recent`.
+    /// Preparation says nothing about later frames, so it does not count for `recent`.
     mutating func addPreparation(since time: inout MediaTimestamp) {
         let now = MonotonicClock.now()
         nanoseconds += (now - time).wholeNanoseconds
         time = now
     }
 
-    /// What it took before it was left out says nothing of now.
+    /// Earlier timings say nothing about the present.
     mutating func restore() {
         isDropped = false
         isFresh = true

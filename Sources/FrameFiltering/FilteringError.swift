@@ -3,18 +3,18 @@ import Filters
 import LinuxIO
 import Media
 
-/// Why filters cannot be loaded, or do not work on a frame.
+/// Why filters cannot be loaded, or cannot process a frame.
 public enum FilteringError: Error, Hashable, Sendable {
     case unreadableFile(FilterID, SystemCallError)
-    /// - Parameter reason: why there is no whole image in the file, for people.
+    /// - Parameter reason: why the image is incomplete or invalid, for people.
     case unusableImage(FilterID, path: String, reason: String)
     case tooLargeImage(FilterID, path: String, FrameSize)
     case unusableFont(FilterID, path: String, reason: String)
-    /// With the line that is wrong.
+    /// Includes the faulty line.
     case unusableCube(FilterID, path: String, ColorCubeError)
-    /// No NV12 or I420 in rows one below the other, or of a size that is not worked on.
+    /// The frame is not NV12 or I420 in linear rows, or has an unsupported size.
     case unsupportedFrame(FrameLayout)
-    /// A frame whose memory is smaller than its layout says.
+    /// The frame's memory is smaller than its layout requires.
     case incompleteFrame(FrameLayout, byteCount: Int)
 }
 

@@ -2,19 +2,19 @@ import CFreeType
 import Filters
 import LinuxIO
 
-/// A font as its file has it, for as many renderers as like.
+/// A font's file contents, shared by any number of renderers.
 final class FontFile: Sendable {
-    // Nobody writes to the bytes, and they stay as long as the object does.
+    // The bytes are never written and live as long as this object.
     private let bytes: SharedPointer<UInt8>
     private let count: Int
     private let isOwned: Bool
 
-    /// The one that is part of the program.
+    /// The font built into the program.
     static let builtIn = FontFile()
 
     private init() {
         var count = 0
-        // For a pointer that is only read.
+        // The pointer is only read.
         bytes = SharedPointer(UnsafeMutablePointer(mutating: cfreetype_builtin_font(&count)))
         self.count = count
         isOwned = false
@@ -35,7 +35,7 @@ final class FontFile: Sendable {
 
     deinit { if isOwned { bytes.pointer.deallocate() } }
 
-    /// FreeType's numbers (fterrdef.h), as far as they are about a file.
+    /// FreeType's error numbers (fterrdef.h) that concern a file.
     private static func reason(_ status: Int32) -> String {
         switch status {
         case 0, 0x40: "there is no memory for it"
@@ -44,7 +44,7 @@ final class FontFile: Sendable {
         }
     }
 
-    /// For one thread. The font is the caller's to close; this object has to stay until then.
+    /// Opens the font for one thread. The caller closes it and keeps this object alive until then.
     func open() -> OpaquePointer? {
         var status: Int32 = 0
         return cfreetype_open(bytes.pointer, count, &status)

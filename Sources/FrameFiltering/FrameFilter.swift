@@ -1,23 +1,23 @@
 import Filters
 import Media
 
-/// What works on frames in place. Used from one thread.
+/// Modifies frames in place. Used from one thread.
 protocol FrameFilter: AnyObject {
-    /// How many rows below those that it works on it reads, as they were before it; an even number.
+    /// How many unmodified rows it reads below those that it works on; an even number.
     var lookahead: Int { get }
 
-    /// Frames stay as they are: it need not be asked.
+    /// Whether it changes nothing, so that it can be skipped.
     var isIdentity: Bool { get }
 
-    /// Frames have this format from now on. Memory is allocated here.
+    /// Sets the format of the following frames. This is where memory is allocated.
     func prepare(for format: FrameFormat)
 
-    /// Before the rows of each frame.
+    /// Called before the rows of each frame.
     func startFrame(_ fields: TextFields)
 
-    /// Called with one range after the other until all rows of the frame were in one. Each starts at an even row. Those above it
-    /// are finished; it and `lookahead` rows below it, as far as the frame has any, are as the filter before this one has left
-    /// them.
+    /// Called with consecutive ranges that cover all rows of the frame. Each starts at an even row. Rows above the range are
+    /// finished. The range itself and `lookahead` rows below it, if the frame has them, are in the state that the previous
+    /// filter left them in.
     func apply(to rows: Range<Int>, of planes: FramePlanes)
 }
 
@@ -28,7 +28,7 @@ extension FrameFilter {
     func startFrame(_ fields: TextFields) {}
 }
 
-/// All that filters are prepared for.
+/// Everything that filters are prepared for.
 struct FrameFormat: Hashable {
     let size: FrameSize
     let chroma: FramePlanes.Chroma
@@ -40,18 +40,18 @@ struct FrameFormat: Hashable {
         self.colors = colors
     }
 
-    /// Chroma samples of a row.
+    /// Chroma samples per row.
     var chromaWidth: Int { (size.width + 1) / 2 }
     var chromaHeight: Int { (size.height + 1) / 2 }
-    /// Luma of black.
+    /// The luma of black.
     var black: UInt8 { colors.isFullRange ? 0 : 16 }
-    /// From black to white.
+    /// The distance from black to white.
     var lumaRange: UInt8 { colors.isFullRange ? 255 : 219 }
-    /// Chroma without a colour.
+    /// The chroma of gray.
     static let noColor: UInt8 = 128
 }
 
-/// The shares of red and blue in luma, by the matrices of ITU-T H.273.
+/// The weights of red and blue in luma, by the matrices of ITU-T H.273.
 struct LumaShares {
     let red: Float
     let blue: Float
@@ -62,7 +62,7 @@ struct LumaShares {
             switch colors.matrix {
             case 1: (0.2126, 0.0722)
             case 9, 10: (0.2627, 0.0593)
-            // BT.601, which is also what frames have that say nothing.
+            // BT.601, which is also assumed for frames without color information.
             default: (0.299, 0.114)
             }
     }

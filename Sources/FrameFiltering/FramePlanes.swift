@@ -1,12 +1,12 @@
 import DevicePorts
 import Media
 
-/// The planes of a frame, which lie within its memory: that is made sure of once. Valid as long as the memory.
+/// The planes of a frame. They are checked once to lie within its memory, and are valid as long as that is.
 struct FramePlanes {
     enum Chroma: Hashable {
-        /// U and V by turns, as NV12 has them.
+        /// U and V interleaved, as in NV12.
         case pairs
-        /// U, then V, as I420 has them.
+        /// U, then V, as in I420.
         case planes
     }
 
@@ -17,7 +17,7 @@ struct FramePlanes {
     let size: FrameSize
     let chroma: Chroma
     private let base: UnsafeMutablePointer<UInt8>
-    /// Y, U and V; of pairs, U's and V's are the same.
+    /// Y, U and V. For pairs, U and V share one plane.
     private let planes: (y: FrameLayout.Plane, u: FrameLayout.Plane, v: FrameLayout.Plane)
 
     init(_ bytes: UnsafeMutableRawBufferPointer, _ layout: FrameLayout) throws(FilteringError) {
@@ -56,13 +56,13 @@ struct FramePlanes {
     var uStride: Int { planes.u.stride }
     var vStride: Int { planes.v.stride }
 
-    /// Half as many, rounded up; or as many pairs.
+    /// Half as many samples, rounded up; or that many pairs.
     func u(_ row: Int) -> UnsafeMutablePointer<UInt8> { base + planes.u.offset + row * planes.u.stride }
 
     func v(_ row: Int) -> UnsafeMutablePointer<UInt8> {
         chroma == .pairs ? u(row) + 1 : base + planes.v.offset + row * planes.v.stride
     }
 
-    /// The rows of chroma that belong to rows of luma, of which the first is even.
+    /// The chroma rows for a range of luma rows that starts at an even row.
     static func chromaRows(of rows: Range<Int>) -> Range<Int> { rows.lowerBound / 2..<(rows.upperBound + 1) / 2 }
 }

@@ -2,15 +2,15 @@ import CFreeType
 import Filters
 import Media
 
-/// Glyphs of one font in one size, drawn once. Used from one thread.
+/// Glyphs of one font in one size, each drawn only once. Used from one thread.
 final class GlyphCache {
-    /// Coverage of pixels, 0 to 255.
+    /// Pixel coverage, from 0 to 255.
     struct Coverage {
         let samples: [UInt8]
         let size: FrameSize
-        /// From the pen to the left edge, to the right.
+        /// From the pen to the left edge, rightwards.
         let left: Int
-        /// From the baseline to the upper edge, upwards.
+        /// From the baseline to the top edge, upwards.
         let top: Int
 
         init(_ bitmap: cfreetype_bitmap) {
@@ -31,27 +31,27 @@ final class GlyphCache {
 
     struct Glyph {
         let fill: Coverage
-        /// With the outline; empty where there is none.
+        /// The stroke around the glyph; empty without an outline.
         let border: Coverage
-        /// To the next glyph's pen, in pixels.
+        /// Pixels to the next glyph's pen.
         let advance: Double
     }
 
-    /// A clock has ten different characters; those of a large title are as many pixels as a frame.
+    /// A clock uses ten different characters. Those of a large title take as many pixels as a frame.
     private static let mostBytes = 4 << 20
 
-    /// Between baselines, in pixels.
+    /// Pixels between baselines.
     let lineHeight: Double
     /// In pixels; 0 for none.
     let outline: Double
-    /// From a line's top to its baseline.
+    /// From the top of a line to its baseline.
     let ascent: Double
     private let file: FontFile
     private let font: OpaquePointer
     private var glyphs: [Unicode.Scalar: Glyph] = [:]
     private var byteCount = 0
 
-    /// - Returns: `nil` when there is no memory for the font, or none of its sizes is near that.
+    /// - Returns: `nil` for lack of memory, or if the font has no size close to that.
     init?(_ file: FontFile, lineHeight: Double, outline: Double) {
         guard let font = file.open() else { return nil }
         var ascent = 0.0
@@ -71,13 +71,13 @@ final class GlyphCache {
     subscript(character: Unicode.Scalar) -> Glyph {
         if let known = glyphs[character] { return known }
         var (fill, border, advance) = (cfreetype_bitmap(), cfreetype_bitmap(), 0.0)
-        // A glyph that is broken in its font is left out; its text goes on.
+        // A glyph that is broken in the font is skipped; the rest of the text is drawn.
         let status = cfreetype_draw(font, character.value, outline, &fill, &border, &advance)
         if status != 0 { (fill, border) = (cfreetype_bitmap(), cfreetype_bitmap()) }
         let largest = 4 * lineHeight
         let glyph = Glyph(
             fill: Coverage(fill), border: Coverage(border), advance: min(max(advance, -largest), largest))
-        // Glyphs without pixels take room, too.
+        // Glyphs without pixels need memory too.
         byteCount += glyph.fill.samples.count + glyph.border.samples.count + 256
         if byteCount > Self.mostBytes {
             glyphs.removeAll()

@@ -26,7 +26,7 @@ final class ImageFilter: FrameFilter {
             opacity: setting.number(.opacity), in: format)
     }
 
-    /// With the file's shape, and not larger than the frame.
+    /// Keeps the file's shape and fits into the frame.
     private func shownSize(in frame: FrameSize) -> FrameSize {
         let (width, height) = (Double(image.size.width), Double(image.size.height))
         guard width > 0, height > 0 else { return image.size }

@@ -2,14 +2,14 @@ import CFreeType
 import Filters
 import LinuxIO
 
-/// A chain with the files that its filters need, read, checked and decoded: from here on nothing about them can fail.
+/// A chain of filters with all files that it needs, read, checked and decoded. From here on, nothing about them can fail.
 public struct LoadedFilters: Sendable {
     static let largestImageFile = 8 << 20
     static let largestFontFile = 32 << 20
 
-    /// Read once for all filters that name it.
+    /// Read once for all filters that use it.
     private struct File<Content: Sendable>: Sendable {
-        /// `nil` where the path led to no regular file any more.
+        /// `nil` if the path no longer led to a regular file.
         let state: FileState?
         let content: Content
     }
@@ -19,11 +19,11 @@ public struct LoadedFilters: Sendable {
     private var fonts: [String: File<FontFile>] = [:]
     private var cubes: [String: File<ColorCube>] = [:]
 
-    /// Nothing to be done.
+    /// An empty chain.
     public init() { chain = FilterChain() }
 
-    /// Reads files, which may take as long as a card does.
-    /// - Parameter previous: whose files are not read again where they have not changed.
+    /// Reads files, which may take as long as the card does.
+    /// - Parameter previous: files that have not changed since are taken from here.
     public init(_ chain: FilterChain, reusing previous: LoadedFilters = LoadedFilters()) throws(FilteringError) {
         self.chain = chain
         for setting in chain.settings {
@@ -45,7 +45,7 @@ public struct LoadedFilters: Sendable {
         }
     }
 
-    /// The same chain. As `previous`, it has the files of another one, too.
+    /// The same chain. When passed as `previous`, it also offers the files of the other chain.
     public func knowing(filesOf other: LoadedFilters) -> LoadedFilters {
         var both = self
         both.images.merge(other.images) { own, _ in own }
@@ -69,7 +69,7 @@ public struct LoadedFilters: Sendable {
         _ decode: ([UInt8]) throws(FilteringError) -> Content
     ) throws(FilteringError) -> File<Content> {
         let state = FileState(path)
-        // What is gone from a card is there in memory.
+        // A file that has disappeared from the card is still in memory.
         if let file = known[path], state == nil || file.state == state { return file }
         let bytes: [UInt8]
         do throws(SystemCallError) {
@@ -88,7 +88,7 @@ public struct LoadedFilters: Sendable {
             if let cube = setting.path(.file).flatMap({ cubes[$0]?.content }) {
                 LookFilter(cube, strength: setting.number(.strength))
             } else {
-                // Each that has no file is refused before.
+                // Filters without their file are refused earlier.
                 LookFilter(.identity, strength: 0)
             }
         case .smooth: SmoothFilter(strength: setting.number(.strength))
@@ -108,7 +108,7 @@ public struct LoadedFilters: Sendable {
         setting.path(.font).flatMap { fonts[$0]?.content } ?? .builtIn
     }
 
-    /// Whether a filter that was made of a setting before would be made of the same files now.
+    /// Whether an existing filter uses the files that are loaded now.
     func hasSameFiles(as filter: any FrameFilter) -> Bool {
         switch filter {
         case let filter as ImageFilter: images.values.contains { $0.content === filter.image }

@@ -16,7 +16,7 @@ final class LookFilter: FrameFilter {
     var isIdentity: Bool { strength == 0 }
 
     func prepare(for format: FrameFormat) {
-        // The lattice depends on the colours only, not on the size.
+        // The lattice depends only on the colors, not on the size.
         guard lattice?.colors != format.colors else { return }
         lattice = Lattice(cube, format, Float(strength))
     }
@@ -26,14 +26,14 @@ final class LookFilter: FrameFilter {
         let step = planes.chroma == .pairs ? 2 : 1
         for row in FramePlanes.chromaRows(of: rows) {
             let upper = planes.luma(2 * row)
-            // Of an odd height, the last row counts twice.
+            // If the height is odd, the last row counts twice.
             let lower = 2 * row + 1 < planes.size.height ? planes.luma(2 * row + 1) : upper
             cfilter_look_up(upper, lower, planes.size.width, planes.u(row), planes.v(row), step, nodes)
         }
     }
 }
 
-/// A cube, brought to the luma and chroma of one matrix and range.
+/// A cube converted to the luma and chroma of one matrix and range.
 private final class Lattice {
     let colors: VideoColors
     let nodes: UnsafeMutablePointer<Int16>

@@ -2,14 +2,14 @@ import CFilterKernels
 import Filters
 import Media
 
-/// Something that lies over frames, in their own format: a frame costs no more than the pixels that it covers.
+/// An overlay in the frame's own format, so that a frame costs no more than the pixels it covers.
 struct Overlay {
-    /// Pixels before they have a frame's format: red, green, blue and alpha, colours multiplied by alpha.
+    /// Pixels in an intermediate format: red, green, blue and alpha, with premultiplied colors.
     struct Pixels: Sendable {
         var size: FrameSize
         var bytes: [UInt8]
 
-        /// Of an odd side, the last pixels count twice.
+        /// If a side is odd, its last pixels count twice.
         var halved: Pixels {
             let half = FrameSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
             return made(half) { row, target, source in
@@ -20,7 +20,7 @@ struct Overlay {
         }
 
         /// Bilinear.
-        /// - Parameter scaled: half of their size at the least; of less, not all pixels count.
+        /// - Parameter scaled: at least half the size. Below that, some pixels would be ignored.
         func scaled(to scaled: FrameSize) -> Pixels {
             guard scaled != size else { return self }
             let rowBytes = 4 * size.width
@@ -35,7 +35,7 @@ struct Overlay {
             }
         }
 
-        /// - Parameter writeRow: gets a row's number, the row, and the first of these pixels.
+        /// - Parameter writeRow: receives a row's number, the target row, and the first source pixel.
         private func made(
             _ size: FrameSize, _ writeRow: (Int, UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void
         ) -> Pixels {
@@ -51,19 +51,19 @@ struct Overlay {
         }
     }
 
-    /// Even, within the frame together with the size.
+    /// Even; together with the size, it lies within the frame.
     private let x: Int
     private let y: Int
     private let size: FrameSize
     private let luma: OverlayPlane
-    /// U and V by turns, or U.
+    /// U and V interleaved, or U only.
     private let chroma: OverlayPlane
-    /// V, where it is apart.
+    /// V, if it is a separate plane.
     private let secondChroma: OverlayPlane?
 
     /// - Parameters:
     ///   - pixels: no larger than the frame.
-    ///   - corner: the upper left one, even, so that all pixels lie within the frame.
+    ///   - corner: upper left corner, even; all pixels must lie within the frame.
     ///   - opacity: from 0 to 1.
     init(_ pixels: Pixels, at corner: (x: Int, y: Int), opacity: Double, in format: FrameFormat) {
         (x, y) = corner
@@ -91,7 +91,7 @@ struct Overlay {
 
     private func setChroma(_ row: Int, _ pixels: UnsafePointer<UInt8>, _ components: OverlayComponents) {
         let upper = pixels + 8 * row * size.width
-        // Of an odd height, the last row counts twice.
+        // If the height is odd, the last row counts twice.
         let lower = 2 * row + 1 < size.height ? upper + 4 * size.width : upper
         let (second, place, step) = secondChroma.map { ($0, 0, 1) } ?? (chroma, 1, 2)
         cfilter_overlay_chroma(
@@ -100,7 +100,7 @@ struct Overlay {
             second.samples(row) + place, second.rest(row) + place, step, upper, lower, size.width, components.v)
     }
 
-    /// - Parameter rows: of the frame; the first one is even.
+    /// - Parameter rows: rows of the frame; the first is even.
     func blend(rows: Range<Int>, into planes: FramePlanes) {
         for row in rows.clamped(to: y..<y + size.height) { luma.blend(row - y, into: planes.luma(row) + x) }
         let ours = y / 2..<(y + size.height + 1) / 2
@@ -111,18 +111,18 @@ struct Overlay {
     }
 }
 
-/// Samples of one plane, as they are laid over a frame's. They are set once, before their spans are found.
+/// The overlay's samples for one plane. Set them once, before the spans are computed.
 private final class OverlayPlane {
     private let width: Int
     private let height: Int
-    /// Multiplied by alpha.
+    /// Premultiplied by alpha.
     private let samples: UnsafeMutablePointer<UInt8>
-    /// What alpha leaves of 255.
+    /// 255 minus alpha.
     private let rest: UnsafeMutablePointer<UInt8>
-    /// Of each row, the samples that can be seen.
+    /// The visible samples of each row.
     private let spans: UnsafeMutablePointer<Range<Int>>
 
-    /// Nothing can be seen yet.
+    /// Starts fully transparent.
     init(width: Int, height: Int) {
         self.width = width
         self.height = height
@@ -160,8 +160,8 @@ private final class OverlayPlane {
     }
 }
 
-/// From red, green and blue to luma and chroma (ITU-T H.273, section 8.3). What is multiplied by alpha stays so, and black or the
-/// middle of chroma comes with alpha itself.
+/// Converts red, green and blue to luma and chroma (ITU-T H.273, section 8.3). Premultiplied colors stay premultiplied; the
+/// offset of black or of neutral chroma is added together with alpha.
 private struct OverlayComponents {
     let luma: cfilter_component
     let u: cfilter_component

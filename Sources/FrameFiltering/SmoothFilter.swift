@@ -2,10 +2,11 @@ import CFilterKernels
 import Filters
 import Media
 
-/// Takes texture out of skin and keeps edges: a guided filter of luma at half the size (guided.c), whose strength is that of skin's
-/// colour (skin.c). Each row goes through the steps as soon as the rows around it are there; what is still needed of those is kept.
+/// Smooths the texture of skin and keeps edges: a guided filter of luma at half size (guided.c), weighted by skin color
+/// (skin.c). Each row advances through the steps as soon as its neighbors are available. Only rows that are still needed are
+/// kept.
 final class SmoothFilter: FrameFilter {
-    /// In squared steps of luma: pores and wrinkles are below it, eyes and nostrils far above.
+    /// In squared steps of luma. Pores and wrinkles are below it, eyes and nostrils far above.
     private static let textureVariance = 300.0
 
     private let strength: Double
@@ -35,7 +36,7 @@ final class SmoothFilter: FrameFilter {
     }
 }
 
-/// What is kept of a frame while its rows go through. Rows are those of half the size; beyond the frame, its outermost rows go on.
+/// State of a frame while its rows pass through. Rows have half size. Beyond the frame, the outermost rows are repeated.
 private final class SmoothState {
     let radius: Int
     private let window: cfilter_window
@@ -53,22 +54,22 @@ private final class SmoothState {
     private let offsetSums: RowRing<UInt16>
     private let meanGains: RowRing<UInt16>
     private let meanOffsets: RowRing<UInt16>
-    /// Of one row of the whole size.
+    /// One row at full width.
     private let rowGains: RowRing<UInt16>
     private let rowOffsets: RowRing<UInt16>
-    /// What leaves sums that are not full yet.
+    /// Leaves the sums while they are not full yet.
     private let noModel: RowRing<UInt16>
     private let noLuma: RowRing<UInt8>
-    /// Of the whole size.
+    /// Full width.
     private let lumaWidth: Int
 
-    // How far each step is: the number of rows that it has made, or for sums, the next row that enters.
+    // Progress of each step: the number of rows that it has produced, or for sums, the next row to enter.
     private var halvedRows = 0
     private var modelRows = 0
     private var meanRows = 0
     private var enteringLuma = 0
     private var enteringModel = 0
-    /// Of the rows that have a model, the last one with skin in it.
+    /// The last row with skin, among the rows that have a model.
     private var lastRowWithSkin = Int.min
 
     init(_ format: FrameFormat, _ window: cfilter_window) {
@@ -95,12 +96,12 @@ private final class SmoothState {
         lumaWidth = format.size.width
     }
 
-    /// How chroma becomes that of BT.601 in limited range, for which the colours of skin are known.
+    /// Converts chroma to BT.601 limited range, for which skin colors are known.
     private static func skin(_ colors: VideoColors) -> cfilter_skin {
         let given = LumaShares(of: colors)
         let known = LumaShares(of: .bt601)
         let range: Float = colors.isFullRange ? 224.0 / 255 : 1
-        // Blue and red less luma, by the given shares; then luma by the known ones.
+        // Blue and red minus luma, by the given weights; then luma by the known weights.
         let (blue, red) = (2 * (1 - given.blue), 2 * (1 - given.red))
         let (greenOfBlue, greenOfRed) = (-given.blue / given.green * blue, -given.red / given.green * red)
         let lumaOfBlue = known.blue * blue + known.green * greenOfBlue
@@ -125,10 +126,10 @@ private final class SmoothState {
 
     private func inside(_ row: Int) -> Int { min(max(0, row), lastRow) }
 
-    /// Writes the two rows of luma that belong to a row.
+    /// Finishes the two luma rows that belong to a half-size row.
     func finish(_ row: Int, of planes: FramePlanes) {
         makeMeans(upTo: inside(row + 1), planes)
-        // The identity is left out, which gives the same: no model that bears on these rows is another.
+        // Skip the identity, which gives the same result: no other model affects these rows.
         guard lastRowWithSkin >= row - radius - 1 else { return }
         model(planes.luma(2 * row), row, beside: inside(row - 1))
         if 2 * row + 1 < planes.size.height { model(planes.luma(2 * row + 1), row, beside: inside(row + 1)) }
@@ -200,7 +201,7 @@ private final class SmoothState {
 
     private func halve(_ planes: FramePlanes) {
         let upper = planes.luma(2 * halvedRows)
-        // Of an odd height, the last row counts twice.
+        // If the height is odd, the last row counts twice.
         let lower = 2 * halvedRows + 1 < planes.size.height ? planes.luma(2 * halvedRows + 1) : upper
         cfilter_halve(luma.row(halvedRows), upper, lower, planes.size.width)
         halvedRows += 1

@@ -2,14 +2,14 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A PNG or JPEG file as whole frames: scaled to fit, in the middle, with black around it.
+/// A PNG or JPEG file as complete frames: scaled to fit, centered, on black.
 ///
 ///     let image = try StillImage(reading: path)                   // reads the card; on a thread that may wait
 ///     let bytes = image.frame(of: size, colors: colors)           // packed I420; once for each size
 public struct StillImage: Sendable {
     private let image: DecodedImage
 
-    /// Reads and decodes the file, which takes as long as the card does. At most 8 MB and 4,000,000 pixels.
+    /// Reads and decodes the file, which takes as long as the card does. The limits are 8 MB and 4,000,000 pixels.
     public init(reading path: String) throws(StillImageError) {
         let bytes: [UInt8]
         do throws(SystemCallError) {
@@ -20,7 +20,7 @@ public struct StillImage: Sendable {
         try self.init(bytes, path: path)
     }
 
-    /// - Parameter path: the file's, for errors.
+    /// - Parameter path: the file's path, for errors.
     public init(_ bytes: [UInt8], path: String) throws(StillImageError) {
         switch DecodedImage.pixels(of: bytes) {
         case .success(let pixels): image = DecodedImage(pixels)
@@ -32,18 +32,18 @@ public struct StillImage: Sendable {
     /// Of the file, in pixels.
     public var size: FrameSize { image.size }
 
-    /// Takes tens of milliseconds on a small board: call it once for each size.
+    /// Takes tens of milliseconds on a small board, so call it only once per size.
     /// - Parameters:
-    ///   - size: sides from 2 to 8192; others give nothing but black.
-    ///   - colors: that the frame is to have.
-    /// - Returns: I420 without padding. Where the file is transparent, the frame is black.
+    ///   - size: sides from 2 to 8192; other sizes give a black frame.
+    ///   - colors: the frame's color space.
+    /// - Returns: I420 without padding. Transparent areas are black.
     public func frame(of size: FrameSize, colors: VideoColors) -> [UInt8] {
         let layout = FrameLayout(packed: .i420, size: size)
         var bytes = [UInt8](repeating: FrameFormat.noColor, count: layout.byteCount)
         let shown = fitted(into: size)
         bytes.withUnsafeMutableBytes { bytes in
             bytes[..<size.pixelCount].initializeMemory(as: UInt8.self, repeating: colors.isFullRange ? 0 : 16)
-            // A fresh frame has all of its bytes: only its size can be one that is not worked on.
+            // A new frame is always complete, so only its size may be unsupported.
             guard let planes = try? FramePlanes(bytes, layout), let pixels = image.pixels(scaledTo: shown) else {
                 return
             }
@@ -54,7 +54,7 @@ public struct StillImage: Sendable {
         return bytes
     }
 
-    /// As large as it fits with the file's shape; even, so that no chroma sample is half image and half bar.
+    /// As large as fits without distortion. Even, so that no chroma sample is half image and half bar.
     private func fitted(into frame: FrameSize) -> FrameSize {
         let (width, height) = (Double(image.size.width), Double(image.size.height))
         let factor = min(Double(frame.width) / width, Double(frame.height) / height)
@@ -67,7 +67,7 @@ public struct StillImage: Sendable {
 /// Why an image file cannot be shown.
 public enum StillImageError: Error, Hashable, Sendable {
     case unreadable(SystemCallError)
-    /// - Parameter reason: why there is no whole image in the file, for people.
+    /// - Parameter reason: why the image is incomplete or invalid, for people.
     case unusable(path: String, reason: String)
     case tooLarge(path: String, FrameSize)
 }

@@ -1,10 +1,10 @@
 import Filters
 import Glibc
 import Media
-// For the standard library's normalization, which strings are compared by. The public way to it is Foundation, many megabytes.
+// Gives access to the standard library's string normalization. The public API is in Foundation, which adds many megabytes.
 @_spi(_Unicode) import Swift
 
-/// Lines of text, drawn when they change and laid over each frame.
+/// Text lines, drawn when they change and blended over each frame.
 final class TextFilter: FrameFilter {
     let font: FontFile
     private let setting: FilterSetting
@@ -12,7 +12,7 @@ final class TextFilter: FrameFilter {
     private var format: FrameFormat?
     private var renderer: TextRenderer?
     private var overlay: Overlay?
-    /// What the overlay shows, and the fields that it comes of.
+    /// The text that the overlay shows, and the fields it was made from.
     private var shown: (text: String, fields: TextFields)?
 
     init(_ setting: FilterSetting, _ font: FontFile) {
@@ -43,7 +43,7 @@ final class TextFilter: FrameFilter {
         let relevant = template.relevant(fields)
         guard relevant != shown?.fields else { return }
         let expanded = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970) }
-        // Letters and their marks as one character each, as fonts have them.
+        // Fonts have a letter and its marks as one character.
         let text = String(String.UnicodeScalarView(expanded._nfc))
         if text != shown?.text {
             overlay = renderer.render(text, limit: format.size).map { pixels in
@@ -57,13 +57,12 @@ final class TextFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) { overlay?.blend(rows: rows, into: planes) }
 }
 
-/// Moments in words, in the time zone of the device.
+/// Formats times in the device's time zone.
 private enum LocalTime {
-    /// What a text full of `%c`, the longest conversion, makes in its 24 bytes each; strftime writes nothing where there is less
-    /// room.
+    /// Room for a text full of `%c`, the longest conversion, with 24 bytes each. With less room, strftime writes nothing.
     private static let mostBytes = TextTemplate.longestSource / 2 * 32
 
-    /// - Parameter format: of strftime.
+    /// - Parameter format: for strftime.
     static func text(_ format: String, at seconds: Int64) -> String {
         var time = time_t(seconds)
         var parts = tm()

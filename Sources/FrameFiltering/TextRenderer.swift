@@ -8,11 +8,11 @@ struct TextRenderer {
         let color: FilterColor
         let outlineColor: FilterColor
         let background: FilterColor
-        /// Where lines lie that are shorter than others: 0 at the left, 1 at the right.
+        /// Position of lines that are shorter than others: 0 is left, 1 is right.
         let alignment: Double
     }
 
-    /// Between the letters and the edges of the background, of a line's height.
+    /// Distance between text and background edge, as a part of the line height.
     private static let border = 0.2
 
     private let glyphs: GlyphCache
@@ -28,8 +28,8 @@ struct TextRenderer {
         let width: Double
     }
 
-    /// - Parameter limit: what would be larger is cut off.
-    /// - Returns: `nil` for nothing to be seen.
+    /// - Parameter limit: anything larger is cut off.
+    /// - Returns: `nil` if nothing is visible.
     func render(_ text: String, limit: FrameSize) -> Overlay.Pixels? {
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { line($0, limit: Double(limit.width)) }
@@ -44,7 +44,7 @@ struct TextRenderer {
         for (number, line) in lines.enumerated() {
             let start = border + style.alignment * (widest - line.width)
             let baseline = Int((border + Double(number) * glyphs.lineHeight + glyphs.ascent).rounded())
-            // All outlines first: none lies over a neighbour.
+            // Draw all outlines first, so that none covers a neighboring letter.
             for (glyph, pen) in line.glyphs {
                 canvas.draw(glyph.border, Int((start + pen).rounded()), baseline, style.outlineColor)
             }
@@ -55,7 +55,7 @@ struct TextRenderer {
         return canvas.pixels
     }
 
-    /// - Parameter limit: in pixels; what starts beyond it is left out.
+    /// - Parameter limit: in pixels; glyphs that start beyond it are omitted.
     private func line(_ characters: Substring.UnicodeScalarView, limit: Double) -> Line {
         var placed: [(glyph: GlyphCache.Glyph, pen: Double)] = []
         var pen = 0.0
@@ -69,7 +69,7 @@ struct TextRenderer {
     }
 }
 
-/// Pixels that colours are laid over (T. Porter, T. Duff: Compositing Digital Images, 1984).
+/// Pixels to composite colors onto (T. Porter, T. Duff: Compositing Digital Images, 1984).
 private struct Canvas {
     private(set) var pixels: Overlay.Pixels
 
@@ -99,9 +99,9 @@ private struct Canvas {
     }
 
     /// - Parameters:
-    ///   - channels: red, green, blue and alpha of a colour.
-    ///   - place: of the first of these pixels.
-    ///   - start: of what covers that one.
+    ///   - channels: red, green, blue and alpha of a color.
+    ///   - place: index of the first pixel.
+    ///   - start: index of its coverage.
     private mutating func lay(
         _ channels: [UInt8], over place: Int, _ coverage: [UInt8], from start: Int, count: Int
     ) {

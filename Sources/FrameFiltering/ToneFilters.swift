@@ -2,8 +2,8 @@ import CFilterKernels
 import Filters
 import Media
 
-/// Lifts the middle of the lightness: luma is screened with itself (W3C, Compositing and Blending Level 1, section 9.1.3), mixed with
-/// itself by the strength: y + strength * y * (1 - y).
+/// Brightens the midtones: luma is screened with itself (W3C, Compositing and Blending Level 1, section 9.1.3) and mixed with
+/// the original by the strength: y + strength * y * (1 - y).
 final class WhitenFilter: FrameFilter {
     private let strength: Double
     private var curve: (black: UInt8, range: UInt8, factor: UInt16) = (16, 219, 0)
@@ -24,10 +24,10 @@ final class WhitenFilter: FrameFilter {
     }
 }
 
-/// Warmer light: gains of red and blue, 1 + g and 1 - g, as a white balance has them (J. von Kries, 1902), as they act on a grey of
-/// the luma that is there. So black stays, and luma.
+/// Makes the light warmer: gains of 1 + g for red and 1 - g for blue, like a white balance (J. von Kries, 1902), applied as
+/// they would act on a gray of the same luma. Black and luma stay unchanged.
 final class ReddenFilter: FrameFilter {
-    /// The gain's part at full strength.
+    /// The gain g at full strength.
     private static let mostGain = 0.15
 
     private let strength: Double
@@ -41,7 +41,7 @@ final class ReddenFilter: FrameFilter {
         let gain = strength * Self.mostGain
         let shares = LumaShares(of: format.colors)
         let (red, blue) = (Double(shares.red), Double(shares.blue))
-        // Of a grey of luma 1, red becomes 1 + g, blue 1 - g, and luma grows by g * (red - blue).
+        // For a gray of luma 1, red becomes 1 + g, blue 1 - g, and luma grows by g * (red - blue).
         let scale = 256 * (format.colors.isFullRange ? 1 : 224.0 / 219)
         let u = gain * (-1 - red + blue) / (2 * (1 - blue)) * scale
         let v = gain * (1 - red + blue) / (2 * (1 - red)) * scale
@@ -51,7 +51,7 @@ final class ReddenFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
         for row in FramePlanes.chromaRows(of: rows) {
             let upper = planes.luma(2 * row)
-            // Of an odd height, the last row counts twice.
+            // If the height is odd, the last row counts twice.
             let lower = 2 * row + 1 < planes.size.height ? planes.luma(2 * row + 1) : upper
             switch planes.chroma {
             case .pairs: cfilter_tint_pairs(planes.u(row), upper, lower, planes.size.width, tint)
@@ -61,7 +61,7 @@ final class ReddenFilter: FrameFilter {
     }
 }
 
-/// No colours.
+/// Removes all color.
 final class GreyFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
         planes.takeColor(FramePlanes.chromaRows(of: rows), 0..<(planes.size.width + 1) / 2)

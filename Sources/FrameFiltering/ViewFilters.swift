@@ -2,7 +2,7 @@ import CFilterKernels
 import Filters
 import Media
 
-/// Left becomes right.
+/// Swaps left and right.
 final class MirrorFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
         let chromaWidth = (planes.size.width + 1) / 2
@@ -18,7 +18,7 @@ final class MirrorFilter: FrameFilter {
     }
 }
 
-/// Black around a part of the frame.
+/// Blackens everything outside a part of the frame.
 final class CropFilter: FrameFilter {
     private let setting: FilterSetting
     private var columns = 0..<0
@@ -33,7 +33,7 @@ final class CropFilter: FrameFilter {
         black = format.black
     }
 
-    /// In whole samples of chroma.
+    /// Rounded to whole chroma samples.
     private static func part(_ start: Double, _ length: Double, of whole: Int) -> Range<Int> {
         func edge(_ part: Double) -> Int {
             part >= 1 ? whole : min(whole, Int((part * Double(whole) / 2).rounded()) * 2)
@@ -52,8 +52,8 @@ final class CropFilter: FrameFilter {
 }
 
 extension FramePlanes {
-    /// With luma, and no colour.
-    /// - Parameter part: that starts with a whole sample of chroma, and ends with one or with the frame.
+    /// Fills an area with a gray of this luma.
+    /// - Parameter part: must start at a whole chroma sample, and end at one or at the frame's edge.
     func fill(_ rows: Range<Int>, _ columns: Range<Int>, _ luma: UInt8) {
         guard !rows.isEmpty, !columns.isEmpty else { return }
         fill(self.luma(rows.lowerBound), lumaStride, columns, count: rows.count, luma)

@@ -1,6 +1,6 @@
 import CRapidJSON
 
-/// Writes one JSON object or array per line. Names and texts are escaped as RFC 8259 asks, so that a line never breaks.
+/// Writes one JSON object or array per line. Names and texts are escaped as RFC 8259 requires, so a line never breaks.
 public struct JSONLineWriter: ~Copyable {
     private let handle: OpaquePointer?
 
@@ -10,11 +10,11 @@ public struct JSONLineWriter: ~Copyable {
         if let handle { crapidjson_writer_destroy(handle) }
     }
 
-    /// Writes the members that `body` gives.
-    /// - Returns: the line with its LF; empty only when memory is short.
+    /// Writes an object with the members written by `body`.
+    /// - Returns: the line with its LF; empty only if memory is exhausted.
     public mutating func line(_ body: (borrowing JSONObjectWriter) -> Void) -> [UInt8] { line(of: { $0.object(body) }) }
 
-    /// Writes the elements that `body` gives; otherwise as `line`.
+    /// Like `line`, for an array with the elements written by `body`.
     public mutating func arrayLine(_ body: (borrowing JSONArrayWriter) -> Void) -> [UInt8] {
         line(of: { $0.array(body) })
     }
@@ -29,25 +29,25 @@ public struct JSONLineWriter: ~Copyable {
     }
 }
 
-/// Writes the members of an object. Valid only within the call that hands it out.
+/// Writes the members of an object. Valid only within the call that provides it.
 public struct JSONObjectWriter: ~Copyable {
     fileprivate let sink: JSONSink
 
     public func write(_ name: String, _ value: String) { sink.key(name).string(value) }
 
-    /// Text from outside: what is not valid UTF-8 becomes U+FFFD.
+    /// Text from outside: invalid UTF-8 becomes U+FFFD.
     public func write(_ name: String, utf8 bytes: some Collection<UInt8>) {
         sink.key(name).string(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Cut to the range of Int64.
+    /// Limited to the range of Int64.
     public func write(_ name: String, _ value: some BinaryInteger) { sink.key(name).integer(Int64(clamping: value)) }
 
     /// Infinities and NaN, which JSON lacks, become null.
     public func write(_ name: String, _ value: Double) { sink.key(name).double(value) }
     public func write(_ name: String, _ value: Bool) { sink.key(name).bool(value) }
     public func writeNull(_ name: String) { sink.key(name).null() }
-    /// An array; what is `nil` becomes null.
+    /// An array; `nil` elements become null.
     public func write(_ name: String, _ values: [Double?]) {
         writeArray(name) { array in
             for value in values { if let value { array.write(value) } else { array.writeNull() } }
@@ -64,12 +64,12 @@ public struct JSONObjectWriter: ~Copyable {
     public func writeArray(_ name: String, _ body: (borrowing JSONArrayWriter) -> Void) { sink.key(name).array(body) }
 }
 
-/// Writes the elements of an array. Valid only within the call that hands it out.
+/// Writes the elements of an array. Valid only within the call that provides it.
 public struct JSONArrayWriter: ~Copyable {
     fileprivate let sink: JSONSink
 
     public func write(_ value: String) { sink.string(value) }
-    /// Cut to the range of Int64.
+    /// Limited to the range of Int64.
     public func write(_ value: some BinaryInteger) { sink.integer(Int64(clamping: value)) }
     /// Infinities and NaN, which JSON lacks, become null.
     public func write(_ value: Double) { sink.double(value) }
@@ -79,7 +79,7 @@ public struct JSONArrayWriter: ~Copyable {
     public func writeArray(_ body: (borrowing JSONArrayWriter) -> Void) { sink.array(body) }
 }
 
-/// One value into the library's writer.
+/// Passes one value to the library's writer.
 private struct JSONSink {
     let handle: OpaquePointer
 

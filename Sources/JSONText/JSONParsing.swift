@@ -1,11 +1,11 @@
 import CRapidJSON
 import Settings
 
-/// How much of a text is taken before it is refused.
+/// Limits beyond which a text is refused.
 public struct JSONLimits: Hashable, Sendable {
-    /// Bytes of the whole text, a byte order mark included.
+    /// Size of the whole text in bytes, including a byte order mark.
     public var byteCount: Int
-    /// Objects and arrays within each other.
+    /// Nesting of objects and arrays.
     public var depth: Int
 
     public init(byteCount: Int = 1 << 20, depth: Int = 64) {
@@ -15,7 +15,7 @@ public struct JSONLimits: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Reads strict JSON (RFC 8259) in UTF-8. A byte order mark in front is passed over, as Windows editors write one.
+    /// Parses strict JSON (RFC 8259) in UTF-8. A leading byte order mark, as written by Windows editors, is skipped.
     public init(parsing bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONTextError) {
         guard bytes.count <= limits.byteCount else {
             throw JSONTextError(.tooLarge(byteCount: bytes.count, limit: limits.byteCount), at: .start)
@@ -25,7 +25,7 @@ extension JSONValue {
         let builder = JSONTreeBuilder(text: text, depthLimit: limits.depth)
         let result = text.withUnsafeBytes { buffer in
             crapidjson_parse(
-                // A pointer is wanted even for no bytes.
+                // The pointer must not be null even for zero bytes.
                 buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1), buffer.count,
                 Unmanaged.passUnretained(builder).toOpaque()
             ) { context, event in
@@ -42,7 +42,8 @@ extension JSONValue {
     }
 }
 
-/// Names UTF-16 and UTF-32 by mark or by the zeros that they put beside ASCII; other zero bytes are no text.
+/// Recognizes UTF-16 and UTF-32 by their byte order mark, or by the zero bytes next to ASCII. Text with other zero
+/// bytes is binary data.
 private func foreignEncoding(of bytes: [UInt8]) -> String? {
     if bytes.starts(with: [0xFF, 0xFE, 0, 0]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) { return "UTF-32" }
     if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) { return "UTF-16" }

@@ -1,7 +1,7 @@
 import CRapidJSON
 import Settings
 
-/// Makes a tree out of the reader's events, and lines and columns out of its offsets.
+/// Builds a tree from the reader's events, and converts its offsets to lines and columns.
 final class JSONTreeBuilder {
     private struct Frame {
         let isObject: Bool
@@ -12,7 +12,7 @@ final class JSONTreeBuilder {
     }
 
     private(set) var root: JSONValue?
-    /// Why the reader was stopped, when that was not for the text's syntax.
+    /// Why the reader was stopped, if not for a syntax error.
     private(set) var refusal: JSONTextError?
     private let text: ArraySlice<UInt8>
     private let depthLimit: Int
@@ -30,7 +30,7 @@ final class JSONTreeBuilder {
         return fresh.position(at: offset)
     }
 
-    /// - Returns: whether the reader shall go on.
+    /// - Returns: whether the reader should continue.
     func received(_ event: CRapidJSONEvent) -> Bool {
         let position = tracker.startOfToken(endingAt: Int(event.offset))
         switch event.kind {
@@ -93,13 +93,13 @@ final class JSONTreeBuilder {
         return .number(number)
     }
 
-    /// A lone surrogate, which only an escape can make, becomes U+FFFD.
+    /// A lone surrogate, which only an escape can produce, becomes U+FFFD.
     private func string(of event: CRapidJSONEvent) -> String {
         String(decoding: UnsafeRawBufferPointer(start: event.text, count: Int(event.length)), as: UTF8.self)
     }
 }
 
-/// Turns rising byte offsets into lines and columns, looking at each byte once.
+/// Converts increasing byte offsets to lines and columns, reading each byte once.
 struct PositionTracker {
     private let text: ArraySlice<UInt8>
     private var index: Int
@@ -116,8 +116,8 @@ struct PositionTracker {
         return TextPosition(line: line, column: column)
     }
 
-    /// The reader reports tokens by their end; each starts at the first byte behind the one before
-    /// that is neither white space nor a comma nor a colon.
+    /// The reader reports tokens by their end. Each starts at the first byte after the previous one that is not white
+    /// space, a comma or a colon.
     mutating func startOfToken(endingAt offset: Int) -> TextPosition {
         while index < text.endIndex, index - text.startIndex < offset, isSeparator(text[index]) { step() }
         return TextPosition(line: line, column: column)
@@ -141,7 +141,7 @@ struct PositionTracker {
         case 0x0A:
             newLine()
         case 0x0D:
-            // The LF of a CR LF makes the line.
+            // The LF of a CR LF ends the line.
             if index >= text.endIndex || text[index] != 0x0A { newLine() }
         case 0x80...0xBF:
             break

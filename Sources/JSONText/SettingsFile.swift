@@ -2,21 +2,21 @@ import Glibc
 import LinuxIO
 import Settings
 
-/// One of the JSON files that people write, as it was read.
+/// A JSON file written by people, and the result of reading it.
 public struct SettingsFile: Sendable {
-    /// Bytes of one file.
+    /// Size limit of one file in bytes.
     public static let sizeLimit = 1 << 20
 
     public private(set) var bytes: [UInt8] = []
-    /// `nil` when the file is missing or no JSON.
+    /// `nil` if the file is missing or not JSON.
     public private(set) var json: JSONValue?
-    /// Why there is no JSON; `nil` for a missing file, too, where that is no fault.
+    /// Why there is no JSON; also `nil` for a missing file that is not required.
     public private(set) var fault: DescriptionFault?
 
-    /// Never waits, and takes regular files only.
+    /// Reads the file. Never waits, and accepts only regular files.
     /// - Parameters:
-    ///   - isRequired: whether it is a fault that the file is missing.
-    ///   - example: a whole file that is right.
+    ///   - isRequired: whether a missing file is a fault.
+    ///   - example: a complete correct file.
     public init(reading path: String, isRequired: Bool, example: String) {
         do {
             bytes = try readRegularFile(path, limit: Self.sizeLimit)
@@ -36,29 +36,29 @@ public struct SettingsFile: Sendable {
 
     private static func problem(reading error: SystemCallError) -> String {
         switch error.number {
-        case ENOENT: "the file is missing; README.txt beside it says what belongs into it"
-        case EISDIR, EINVAL: "this is no regular file; put a text file in its place"
-        case EFBIG: "the file is too large; it may have \(sizeLimit) bytes"
+        case ENOENT: "the file is missing; README.txt in the same folder explains its contents"
+        case EISDIR, EINVAL: "this is not a regular file; replace it with a text file"
+        case EFBIG: "the file is too large; the limit is \(sizeLimit) bytes"
         default: "the file cannot be read: \(error.reason)"
         }
     }
 }
 
-/// Every fault of a file that a person has named, each with the file's name and its place.
+/// All faults of a file named by a person, each with the file's name and the position.
 public struct SettingsFileError: Error, Sendable {
     public let lines: [String]
 }
 
-/// A `stream.json` that is right.
+/// A correct `stream.json`.
 public struct StreamFile: Sendable {
-    /// With `caFile` found from anywhere; whether it can be used is not looked at.
+    /// With the full path of `caFile`, which has not been checked.
     public let stream: StreamDescription
     public let keys: DescriptionKeys
     public let warnings: [DescriptionFault]
-    /// As it was given.
+    /// As given by the caller.
     public let path: String
 
-    /// Reads the file, or waits for the writer of the pipe that the path leads to.
+    /// Reads the file; if the path leads to a pipe, waits for its writer.
     public init(reading path: String) throws(SettingsFileError) {
         let bytes: [UInt8]
         do {
@@ -75,7 +75,7 @@ public struct StreamFile: Sendable {
         try self.init(json, path: path)
     }
 
-    /// - Parameter path: where `json` was read.
+    /// - Parameter path: where `json` was read from.
     public init(_ json: JSONValue, path: String) throws(SettingsFileError) {
         let decoded = StreamDescription.decode(json)
         guard let stream = decoded.value, decoded.errors.isEmpty else {

@@ -1,9 +1,9 @@
 import CRapidJSON
 
-/// Says in plain words what the reader expected, with the usual slips of people named.
+/// Explains in plain words what was expected, and names common mistakes.
 struct SyntaxExplanation {
     let reason: JSONTextError.Reason
-    /// Where to look; mostly the reader's own offset.
+    /// Where to look; usually the reader's offset.
     let offset: Int
 
     private static let values = #"a value: text in double quotes, a number, true, false, null, { or ["#
@@ -26,7 +26,7 @@ struct SyntaxExplanation {
             return .syntax(expected: "the file is empty; expected an object that starts with {")
         case CRapidJSONErrorStringEscapeInvalid where found != UInt8(ascii: "\\"):
             return .syntax(
-                expected: "expected \" at the end of the text before the line ends; in text a tab is written \\t")
+                expected: "expected \" before the end of the line; in text, write a tab as \\t")
         default:
             break
         }
@@ -45,7 +45,7 @@ struct SyntaxExplanation {
         case CRapidJSONErrorStringUnicodeEscapeInvalidHex: "four hexadecimal digits after \\u"
         case CRapidJSONErrorStringUnicodeSurrogateInvalid: "a pair of \\u escapes for this character"
         case CRapidJSONErrorStringEscapeInvalid:
-            "one of \" \\ / b f n r t u after the backslash (a backslash itself is written \\\\)"
+            "one of \" \\ / b f n r t u after the backslash (write a backslash as \\\\)"
         case CRapidJSONErrorStringMissQuotationMark: "\" at the end of the text"
         case CRapidJSONErrorNumberMissFraction: "a digit after the decimal point"
         case CRapidJSONErrorNumberMissExponent: "a digit in the exponent"
@@ -69,15 +69,15 @@ struct SyntaxExplanation {
         case UInt8(ascii: "="):
             return error == CRapidJSONErrorObjectMissColon ? "write : instead of =" : nil
         case 0xE2 where rest.starts(with: [0xE2, 0x80]):
-            return "typographic quotes do not count, use \""
+            return "typographic quotes are not allowed, use \""
         case UInt8(ascii: "T"), UInt8(ascii: "F"), UInt8(ascii: "N"):
-            return error == CRapidJSONErrorValueInvalid ? "true, false and null are written in small letters" : nil
+            return error == CRapidJSONErrorValueInvalid ? "write true, false and null in lower case" : nil
         default:
             return nil
         }
     }
 
-    /// Letters and digits are not quoted: they may be a secret's first.
+    /// Letters and digits are not quoted, since they may be the first of a secret.
     private static func name(of found: UInt8?) -> String {
         guard let found else { return "the end of the file" }
         return switch found {

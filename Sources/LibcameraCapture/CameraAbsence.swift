@@ -1,9 +1,9 @@
 import Glibc
 import LinuxIO
 
-/// What the kernel shows of cameras that libcamera does not list: why there is none.
+/// Explains why libcamera lists no cameras, from what the kernel shows.
 public struct CameraAbsence: Sendable {
-    /// In front of /dev and /sys.
+    /// Prefix of /dev and /sys.
     private let root: String
 
     public init() { self.init(root: "") }
@@ -21,8 +21,8 @@ public struct CameraAbsence: Sendable {
             + "(v4l2:/dev/videoN takes others); check the cable, and the camera's overlay in config.txt"
     }
 
-    /// Why cameras may be missing beside those that are there: devices that this user may not open, or that another
-    /// program has locked.
+    /// Why cameras may be missing from the list although others are there: this user may not open some devices, or another
+    /// program has locked them.
     public var note: String? {
         let nodes = nodes
         if let forbidden = nodes.first(where: { access(root + $0, R_OK | W_OK) != 0 }) {
@@ -52,7 +52,7 @@ public struct CameraAbsence: Sendable {
             + "is loaded"
     }
 
-    /// A Raspberry Pi's receiver, whose cameras libcamera leaves out when it finds no contiguous memory.
+    /// A Raspberry Pi's receiver. libcamera leaves out its cameras if there is no contiguous memory.
     private var heapless: String? {
         let nodes = entries("/sys/class/video4linux")
         guard nodes.contains(where: { text("/sys/class/video4linux/\($0)/name") == "unicam-image" }),
@@ -63,11 +63,11 @@ public struct CameraAbsence: Sendable {
             + "libcamera needs; the kernel lacks CONFIG_DMABUF_HEAPS_CMA"
     }
 
-    /// A camera that the kernel knows of, and that no driver has taken.
+    /// A camera that the kernel knows but no driver has claimed.
     private var driverless: String? {
         for device in entries("/sys/bus/i2c/devices").sorted() {
             let path = "/sys/bus/i2c/devices/\(device)"
-            // Of all that is on such a bus, only a sensor has ports that lead to a receiver.
+            // On such a bus, only a sensor has ports that lead to a receiver.
             let parts = entries("\(path)/of_node")
             guard parts.contains(where: { $0 == "port" || $0 == "ports" }), !exists("\(path)/driver") else { continue }
             let name = text("\(path)/name").map { " (\($0))" } ?? ""
@@ -82,7 +82,7 @@ public struct CameraAbsence: Sendable {
         return nil
     }
 
-    /// The process that has locked a device node, as libcamera does with a camera's media device.
+    /// The process that has locked a device node; libcamera locks a camera's media device this way.
     private func holder(of node: String) -> Int32? {
         guard node.hasPrefix("/dev/media"), let file = try? OwnedFileDescriptor(opening: root + node, flags: O_RDWR)
         else { return nil }
@@ -100,7 +100,7 @@ public struct CameraAbsence: Sendable {
         return String(decoding: bytes.prefix { $0 >= 0x20 }, as: UTF8.self)
     }
 
-    /// Names in a folder, `.` and `..` left out.
+    /// Names in a folder, without `.` and `..`.
     private func entries(_ path: String) -> [String] {
         guard let folder = opendir(root + path) else { return [] }
         defer { closedir(folder) }

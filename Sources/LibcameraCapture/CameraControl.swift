@@ -1,6 +1,6 @@
 import CLibcamera
 
-/// A control that a camera offers, under libcamera's name for it.
+/// A control that a camera offers, under libcamera's name.
 public struct CameraControl: Hashable, Sendable {
     public enum Kind: String, Sendable {
         case boolean, integer, real
@@ -8,11 +8,11 @@ public struct CameraControl: Hashable, Sendable {
         case choice
         /// A part of the frame: left, top, width, height.
         case rectangle
-        /// Text and the like: it can be listed, not set.
+        /// Text and similar: can be listed but not set.
         case other
     }
 
-    /// A value with its name; without one, its number stands for it.
+    /// A value with a name. Without a name, its number serves as one.
     public struct Choice: Hashable, Sendable {
         public let name: String
         public let value: Double
@@ -40,22 +40,22 @@ public struct CameraControl: Hashable, Sendable {
 
     struct RectangleRange: Hashable, Sendable {
         let least: Rectangle
-        /// What it has to lie in.
+        /// The area that the rectangle must lie in.
         let bounds: Rectangle
     }
 
     private(set) var id: UInt32 = 0
     public let name: String
     public let kind: Kind
-    /// How many values it takes; `nil` for any number of them.
+    /// How many values it takes; `nil` for any number.
     public let count: Int?
-    /// Of each number.
+    /// Limits of each number.
     public let minimum: Double
     public let maximum: Double
     public let choices: [Choice]
     let rectangles: RectangleRange?
 
-    /// `minimum` and `maximum`; `nil` where no number says what is possible: for rectangles and text.
+    /// `minimum` and `maximum`; `nil` for rectangles and text, whose possible values are not a range of numbers.
     public var range: (minimum: Double, maximum: Double)? {
         switch kind {
         case .boolean, .integer, .real, .choice: (minimum, maximum)
@@ -101,7 +101,7 @@ extension CameraControl {
         id = control.id
     }
 
-    /// The controls that a function of the bridge tells, with the context that it takes for them.
+    /// Collects the controls that a function of the bridge reports. The second parameter is its context.
     static func collect(
         _ tell: (clibcamera_control_taker, UnsafeMutableRawPointer) -> Int32
     ) -> [CameraControl] {
@@ -117,7 +117,7 @@ extension CameraControl {
     static let horizontalFlip = CameraControl(name: "HorizontalFlip", kind: .boolean, maximum: 1)
     static let verticalFlip = CameraControl(name: "VerticalFlip", kind: .boolean, maximum: 1)
 
-    /// Flips are no controls in libcamera, but a part of the configuration.
+    /// In libcamera, flips are not controls but part of the configuration.
     var isFlip: Bool { self == .horizontalFlip || self == .verticalFlip }
 
     static func flips(of camera: OpaquePointer) -> [CameraControl] {
@@ -129,7 +129,7 @@ extension CameraControl {
 }
 
 extension CameraControl {
-    /// The numbers that a text stands for, if the control takes them: `/` is between several ones.
+    /// Parses a text into numbers, separated by `/`; `nil` if the control does not accept them.
     public func values(_ text: String) -> [Double]? {
         let words = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let each = kind == .rectangle ? 4 : 1
@@ -150,7 +150,7 @@ extension CameraControl {
         case .integer: return Int64(word).map(Double.init).flatMap { inRange($0) }
         case .real: return Double(word).flatMap { inRange($0) }
         case .choice:
-            // "Auto" stands for AfModeAuto, too.
+            // "Auto" is accepted for AfModeAuto too.
             let named = choices.first { $0.name == word || $0.name == name + word }
             return (named ?? Int64(word).flatMap { number in choices.first { $0.value == Double(number) } })?.value
         case .rectangle: return Int32(word).map(Double.init)
@@ -193,7 +193,7 @@ extension CameraControl {
 }
 
 extension Int64 {
-    /// The nearest that fits; zero for NaN.
+    /// The nearest integer in range; zero for NaN.
     fileprivate init(clamping value: Double) {
         self = Int64(exactly: value.rounded()) ?? (value > 0 ? .max : value < 0 ? .min : 0)
     }

@@ -2,13 +2,13 @@ import DevicePorts
 import Glibc
 import LinuxIO
 
-/// Why a camera of libcamera's cannot be used.
+/// Why a libcamera camera cannot be used.
 public enum CameraError: Error, Hashable, Sendable {
-    /// There is no camera at all; the reason says what is missing.
+    /// There is no camera at all; `reason` says what is missing.
     case none(asked: String, reason: String)
-    /// None of them is what was asked for.
+    /// None of the cameras matches the request.
     case noMatch(asked: String, offered: String)
-    /// As `noMatch`; it may be a camera that is in use, or that this user may not open.
+    /// Like `noMatch`, but the camera may be in use, or this user may not open it.
     case noMatchExplained(asked: String, offered: String, note: String)
     case forbidden(camera: String)
     /// Another program uses it.
@@ -17,13 +17,13 @@ public enum CameraError: Error, Hashable, Sendable {
     case gone(camera: String)
     /// There is no tuning file of that name.
     case noTuning(camera: String, name: String, directory: String)
-    /// It can give nothing that an encoder takes.
+    /// The camera has no format that an encoder accepts.
     case unsupportedFormat(camera: String, format: String)
-    /// It does not give frames in the format that was asked for.
+    /// The camera does not offer the requested format.
     case formatNotOffered(camera: String, format: String, offered: String)
     case unknownControl(camera: String, name: String, offered: String)
     case badControlValue(camera: String, name: String, value: String, possible: String)
-    /// A call of libcamera's failed with an error number.
+    /// A libcamera call failed with an error number.
     case failed(camera: String, call: String, number: Int32)
 
     init(_ camera: String, _ call: String, _ status: Int32) {

@@ -4,30 +4,30 @@ import Glibc
 import LinuxIO
 import Media
 
-/// An open camera with its buffers. Frames on lease do not keep it open. Used on the camera's thread.
+/// An open camera with its buffers. Leased frames do not keep it open. Used on the camera's thread.
 final class CameraSession {
-    /// Of each stream's frames.
+    /// One layout per stream.
     let layouts: [FrameLayout]
-    /// Of all streams.
+    /// Common to all streams.
     let colors: VideoColors
     let queue: CompletionQueue
     private let system: CameraSystem
     private let session: OpaquePointer
     private let buffers: [Buffer]
-    /// Of each stream.
+    /// One set per stream.
     private let numbers: [BufferNumbers]
     private var leased: LeasedBuffers
-    /// Requests go to the camera for this stream's buffers.
+    /// The stream whose buffers are sent to the camera.
     private var selected = 0
 
     private struct Buffer {
         let stream: Int
-        /// By a descriptor of its own: libcamera's ends with the session.
+        /// Has its own descriptor, because libcamera's ends with the session.
         let memory: DMABuffer
         let byteCount: Int
     }
 
-    /// - Parameter streams: the first one is selected at the start.
+    /// - Parameter streams: the first one is selected initially.
     init(
         _ system: CameraSystem, index: Int, name: String, streams: [StreamWish],
         flips: FrameFlips, mode: SensorMode?
@@ -70,7 +70,7 @@ final class CameraSession {
 
     deinit { clibcamera_session_close(session) }
 
-    /// Where the planes are; all of them must be in one buffer.
+    /// Finds the planes' positions. All of them must be in one buffer.
     private static func describe(
         _ session: OpaquePointer, _ format: clibcamera_format, stream: Int, firstBuffer: Int, name: String
     ) throws(CameraError) -> (FrameLayout, [Buffer]) {
@@ -112,7 +112,7 @@ final class CameraSession {
         return (FrameLayout(format: pixelFormat, size: size, planes: placed, byteCount: byteCount), buffers)
     }
 
-    /// libcamera may give one buffer's planes descriptors of their own.
+    /// libcamera may give the planes of one buffer separate descriptors.
     private static func isOneFile(_ one: Int32, _ other: Int32) -> Bool {
         var status = stat()
         var otherStatus = stat()
@@ -132,20 +132,20 @@ final class CameraSession {
 
     var mappedFrames: Int { leased.mappedCount }
 
-    /// - Parameter slowest: down to which rate exposure may lower it; `frameRate` where the rate is to hold.
+    /// - Parameter slowest: the lowest rate that exposure may cause; equal to `frameRate` if the rate must hold.
     func start(frameRate: FrameRate, slowest: FrameRate) -> Int32 {
         let durations = [frameRate, slowest].map { $0.frameDuration.wholeNanoseconds / 1000 }
         return clibcamera_session_start(session, durations[0], durations[1])
     }
 
-    /// Requests go to the camera for this stream's frames from now on.
+    /// From now on, only this stream's buffers are sent to the camera.
     func select(stream: Int) {
         selected = stream
-        // A camera that is gone says so where its next frame is waited for.
+        // If the camera is gone, the wait for its next frame reports that.
         _ = clibcamera_session_select(session, UInt32(stream))
     }
 
-    /// With the ranges that the session's size and rate leave them.
+    /// The controls, with the ranges that the session's size and rate allow.
     var controls: [CameraControl] { CameraControl.collect { clibcamera_session_controls(session, $0, $1) } }
 
     /// Sets all of these with the next request, or none.
@@ -162,7 +162,7 @@ final class CameraSession {
         }
     }
 
-    /// What the camera said of itself with its newest frames.
+    /// The state that the camera reported with its newest frames.
     var report: clibcamera_report? {
         var report = clibcamera_report()
         return clibcamera_session_report(session, &report) >= 0 ? report : nil
@@ -172,13 +172,13 @@ final class CameraSession {
 
     var bufferCount: Int { buffers.count }
 
-    /// The memory of a completed request, which goes back to the camera by `takeBack` when nobody holds it any more.
+    /// Leases the memory of a completed request. `takeBack` returns it to the camera after the last holder drops it.
     func lease(_ index: Int) -> LeasedBuffer { leased.lease(buffers[index].memory, index: index) }
 
-    /// Gives the camera the requests whose frames nobody holds any more. Where it has few or none, the queue's wake-up is
-    /// signalled when the next one comes back.
+    /// Returns to the camera the requests whose frames nobody holds any longer. If the camera has few or none left, the next
+    /// returned buffer signals the queue's wake-up.
     func takeBack() {
-        // A camera that is gone says so where its next frame is waited for.
+        // If the camera is gone, the wait for its next frame reports that.
         leased.takeBack(of: numbers[selected]) { _ = clibcamera_session_requeue(session, UInt32($0)) }
     }
 }

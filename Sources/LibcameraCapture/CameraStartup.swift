@@ -1,13 +1,13 @@
 import CLibcamera
 import Media
 
-/// What becomes of a camera's first frames. Exposure and white balance start from a guess: the first frames may be black
-/// or green, and libcamera marks those that come before its algorithms have settled. They are kept back, for half a second
-/// at the most: viewers are to see the camera's best first frame, not to wait for a perfect one.
+/// Decides which of a camera's first frames to use. Exposure and white balance start from a guess, so the first frames may be
+/// black or green; libcamera marks frames as unsettled until its algorithms converge. Those frames are held back for half a
+/// second at most: viewers should see a good first frame early rather than wait for a perfect one.
 struct CameraStartup {
     enum Verdict {
         case whole
-        /// Kept back, and no fault.
+        /// Held back, but not a fault.
         case settling
         case broken
     }
@@ -17,7 +17,7 @@ struct CameraStartup {
     private var firstArrival: MediaTimestamp?
     private var isOver = false
 
-    /// Called for each completed request but cancelled ones.
+    /// Called for each completed request except cancelled ones.
     mutating func verdict(_ status: clibcamera_status, now: MediaTimestamp) -> Verdict {
         let first = firstArrival ?? now
         firstArrival = first

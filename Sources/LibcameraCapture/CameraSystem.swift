@@ -5,8 +5,8 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// libcamera's camera manager. There is at most one in a process; its cameras keep it alive. A camera that is plugged
-/// in later is seen by the next one only.
+/// libcamera's camera manager. A process has at most one, and its cameras keep it alive. A camera plugged in later is seen only
+/// by the next manager.
 public final class CameraSystem: Sendable {
     private struct Present {
         weak var system: CameraSystem?
@@ -14,12 +14,12 @@ public final class CameraSystem: Sendable {
 
     private static let present = Mutex(Present())
 
-    /// The manager's address. A pointer itself may not be shared between threads; the lock makes it safe.
+    /// The manager's address. A pointer is not Sendable, and the lock makes sharing safe.
     private let handle: Mutex<UInt>
 
-    /// The manager that is there, or a new one.
-    /// - Parameter tuning: the tuning file for the Raspberry Pi's sensors, of those in `CameraTuning.directory`. A manager that is
-    ///   there keeps its own.
+    /// Returns the existing manager, or creates one.
+    /// - Parameter tuning: a tuning file from `CameraTuning.directory` for the Raspberry Pi's sensors. An existing manager
+    ///   keeps its own.
     public static func shared(tuning: CameraTuning? = nil) throws(CameraError) -> CameraSystem {
         let result = present.withLock { present -> Result<CameraSystem, CameraError> in
             if let system = present.system { return .success(system) }
@@ -37,7 +37,7 @@ public final class CameraSystem: Sendable {
         if getenv("LIBCAMERA_LOG_LEVELS") == nil { clibcamera_be_quiet() }
         var manager: OpaquePointer?
         let status = clibcamera_manager_start(&manager)
-        // Without any media device the manager does not start at all.
+        // Without a media device, the manager does not start at all.
         if status == -ENODEV { throw .none(asked: "", reason: CameraAbsence().reason) }
         guard status >= 0, let manager else { throw CameraError("manager", "CameraManager::start", status) }
         handle = Mutex(UInt(bitPattern: manager))
@@ -49,11 +49,11 @@ public final class CameraSystem: Sendable {
         }
     }
 
-    /// The cameras that are there now.
+    /// The cameras present now.
     public func cameras() -> [CameraDescription] { describe { CameraDescription($0) } }
 
-    /// The cameras that are there now, with the ranges that their controls have in a stream of that size. Before a camera is
-    /// configured libcamera tells ranges that hold for no mode of it.
+    /// The cameras present now, with their controls' ranges for a stream of this size. Until a camera is configured, libcamera
+    /// reports ranges that apply to none of its modes.
     public func cameras(configuredFor size: FrameSize, _ frameRate: FrameRate) -> [CameraDescription] {
         describe { camera in
             var description = CameraDescription(camera)
@@ -75,7 +75,7 @@ public final class CameraSystem: Sendable {
         }
     }
 
-    /// As a stream would.
+    /// Configures the camera like a stream does.
     private static func configure(
         _ camera: OpaquePointer, _ description: CameraDescription, _ size: FrameSize, _ frameRate: FrameRate
     ) -> CameraError? {
@@ -90,8 +90,8 @@ public final class CameraSystem: Sendable {
         return status < 0 ? CameraError(description.id, "Camera::configure", status) : nil
     }
 
-    /// How the sensor of the camera at an index of `cameras()` is to be read out; `nil` for the camera's own choice. A camera
-    /// that is in use says so when it is opened.
+    /// The sensor mode for the camera at an index of `cameras()`; `nil` leaves the choice to the camera. A camera in use
+    /// reports that later, when it is opened.
     func sensorMode(_ index: Int, for wish: StreamWish, _ frameRate: FrameRate) -> SensorMode? {
         handle.withLock { address in
             guard let manager = OpaquePointer(bitPattern: address), let camera = clibcamera_camera_get(manager, index)
@@ -115,7 +115,7 @@ public final class CameraSystem: Sendable {
         return (status, SensorMode.best(of: modes.items, for: wish.size, frameRate: frameRate))
     }
 
-    /// Opens a session on the camera at an index of `cameras()`, with a stream of each format.
+    /// Opens a session on the camera at an index of `cameras()`, with one stream per format.
     func open(
         _ index: Int, _ formats: inout [clibcamera_format], _ listener: clibcamera_listener
     ) -> (status: Int32, session: UInt) {
@@ -130,7 +130,7 @@ public final class CameraSystem: Sendable {
     }
 }
 
-/// What can be said about a camera without starting it.
+/// A camera's description, available without starting the camera.
 public struct CameraDescription: Hashable, Sendable {
     public enum Location: Int32, Sendable {
         case front, back, external
@@ -143,12 +143,12 @@ public struct CameraDescription: Hashable, Sendable {
         public let largest: FrameSize
     }
 
-    /// Which configuration the frame rates and the controls' ranges are of.
+    /// The configuration that the frame rates and control ranges apply to.
     public enum Ranges: Hashable, Sendable {
-        /// None yet: they are the widest that libcamera can think of.
+        /// Not configured: the ranges are the widest that libcamera knows.
         case unconfigured
         case configured(FrameSize)
-        /// As `unconfigured`, since the camera could not be configured.
+        /// Like `unconfigured`, because the camera could not be configured.
         case unknown(CameraError)
     }
 
@@ -156,7 +156,7 @@ public struct CameraDescription: Hashable, Sendable {
     public let model: String
     public let location: Location?
     public internal(set) var ranges = Ranges.unconfigured
-    /// Frames per second, the slowest and the fastest rate, where the camera says so.
+    /// Slowest and fastest rate in frames per second, if the camera reports them.
     public let frameRates: ClosedRange<Double>?
     public let modes: [Mode]
     public let controls: [CameraControl]
@@ -204,7 +204,7 @@ public struct CameraDescription: Hashable, Sendable {
     }
 }
 
-/// A list that a C function fills by calling back, within one call.
+/// A list that a C function fills through callbacks during one call.
 final class Collected<Item> {
     var items: [Item] = []
 

@@ -1,16 +1,16 @@
 import Glibc
 import LinuxIO
 
-/// A tuning file for a Raspberry Pi's sensor. libcamera finds it by the sensor's name; a module without infrared filter needs
-/// another one, and only Module 3 (IMX708) tells in its name that it is one.
+/// A tuning file for a Raspberry Pi's sensor. libcamera picks it by the sensor's name. A module without an infrared filter
+/// needs a different one, but only Module 3 (IMX708) shows the variant in its name.
 public struct CameraTuning: Hashable, Sendable {
     static let directory = "/usr/share/libcamera/ipa/rpi/vc4"
-    /// What libcamera's image-processing module looks at before it looks for the sensor's own file.
+    /// libcamera's image-processing module checks this variable before it looks for the sensor's own file.
     private static let variable = "LIBCAMERA_RPI_TUNING_FILE"
 
     let path: String
 
-    /// - Parameter name: without the ending: `imx219_noir`.
+    /// - Parameter name: without the extension: `imx219_noir`.
     public init(named name: String, camera: String) throws(CameraError) {
         try self.init(named: name, camera: camera, directory: Self.directory)
     }
@@ -23,13 +23,13 @@ public struct CameraTuning: Hashable, Sendable {
         self.path = path
     }
 
-    /// What the environment said when the program started.
+    /// The variable's value when the program started.
     private static let environment = getenv(variable).map { String(cString: $0) }
 
-    /// For the next manager. The caller has it to itself meanwhile.
-    /// - Parameter tuning: `nil` for what the environment says, or libcamera finds by itself.
+    /// Sets the tuning for the next manager. The caller must hold the manager's lock.
+    /// - Parameter tuning: `nil` for the environment's value, or libcamera's own choice.
     static func choose(_ tuning: CameraTuning?) {
-        // Read before it is changed for the first time.
+        // Read before the first change.
         let usual = environment
         if let path = tuning?.path ?? usual { setenv(variable, path, 1) } else { unsetenv(variable) }
     }

@@ -2,7 +2,7 @@ import CLibcamera
 import LinuxIO
 import Synchronization
 
-/// What libcamera's thread leaves for the camera's thread.
+/// Passes completions from libcamera's thread to the camera's thread.
 final class CompletionQueue: Sendable {
     struct State {
         var completions: [clibcamera_completion] = []
@@ -24,7 +24,7 @@ final class CompletionQueue: Sendable {
         wakeup.signal()
     }
 
-    /// What libcamera calls. It does not retain the queue, which must outlive the session.
+    /// The callbacks for libcamera. They do not retain the queue, which must outlive the session.
     var listener: clibcamera_listener {
         clibcamera_listener(
             context: Unmanaged.passUnretained(self).toOpaque(),
@@ -38,7 +38,7 @@ final class CompletionQueue: Sendable {
             })
     }
 
-    /// What has come since, and nothing of it again.
+    /// Returns everything since the last call.
     func take() -> State {
         state.withLock { state in
             let taken = state

@@ -2,8 +2,8 @@ import Controls
 import DevicePorts
 import Media
 
-/// The table's controls in libcamera's: which of them a configured camera has, in which ranges, and what is set for a change.
-/// Values of libcamera's enumerations are found by their names.
+/// Maps the table's controls to libcamera's: which ones a configured camera has, their ranges, and what to set for a change.
+/// Enumeration values are looked up by libcamera's names.
 struct ControlMapping {
     typealias Setting = (control: CameraControl, values: [Double])
 
@@ -11,14 +11,14 @@ struct ControlMapping {
     private let crop: CropRange?
     private(set) var view = ZoomedView()
     private(set) var wished = WishedControls()
-    /// Whether the lens follows by itself.
+    /// Whether the lens focuses continuously.
     private var isFocusing: Bool
 
     /// - Parameters:
     ///   - offered: with the ranges of the configuration.
-    ///   - size: of the stream.
-    ///   - mode: `nil` where the camera chose one itself.
-    ///   - isFocusing: whether it was set to focus by itself.
+    ///   - size: the stream's.
+    ///   - mode: `nil` if the camera chose the mode itself.
+    ///   - isFocusing: whether continuous focus was set at the start.
     init(offered: [CameraControl], size: FrameSize, mode: SensorMode?, isFocusing: Bool) {
         self.offered = offered
         self.isFocusing = isFocusing
@@ -27,7 +27,7 @@ struct ControlMapping {
 
     private func control(_ name: String) -> CameraControl? { offered.first { $0.name == name } }
 
-    // MARK: What there is
+    // MARK: Available controls
 
     var offers: [ControlOffer] {
         ControlName.allCases.compactMap(offer).completed { name in
@@ -84,7 +84,7 @@ struct ControlMapping {
             .whiteBalance, words: ["auto", "locked"] + lights + gains, range: range("ColourTemperature"))
     }
 
-    /// What people call the values of libcamera's enumerations; what is not here is not offered.
+    /// Our words for libcamera's enumeration values. Values that are not listed are not offered.
     private static let words: [String: [(libcamera: String, word: String)]] = [
         "AfMode": [("AfModeAuto", "auto"), ("AfModeContinuous", "continuous"), ("AfModeManual", "manual")],
         "AeMeteringMode": [
@@ -105,24 +105,24 @@ struct ControlMapping {
         words[control]?.first { $0.libcamera == name }?.word
     }
 
-    /// - Parameter number: of libcamera's enumeration.
+    /// - Parameter number: a value of libcamera's enumeration.
     func word(for number: Int32, of control: String) -> String? {
         let choice = self.control(control)?.choices.first { $0.value == Double(number) }
         return choice.flatMap { Self.word(for: $0.name, of: control) }
     }
 
-    /// How far the camera is zoomed in, by the crop that it reports.
+    /// The zoom that corresponds to the crop the camera reports.
     func zoom(_ reported: (left: Double, top: Double, width: Double, height: Double)) -> ZoomedView? {
         crop?.view(reported)
     }
 
-    // MARK: What is set
+    // MARK: Changes
 
-    /// - Returns: what is to be set together.
+    /// - Returns: the controls to set together.
     mutating func settings(for changes: [ControlChange]) -> [Setting] {
         let isViewChanged = changes.contains { $0.name == .zoom || $0.name == .zoomCentre }
         var settings: [Setting] = []
-        // Places are those of what is shown then.
+        // Points refer to the view after the zoom, so apply zoom first.
         let views = changes.filter { $0.name == .zoom || $0.name == .zoomCentre }
         for change in views + changes.filter({ !views.contains($0) }) {
             settings += self.settings(for: change, among: changes)
@@ -172,7 +172,7 @@ struct ControlMapping {
             return choose("AfMetering", named: "AfMeteringAuto")
         }
         let set: [Setting] = [(windows, crop.rectangle(view.area.part(area)))]
-        // A lens that stands still looks once where it was pointed to.
+        // Without continuous focus, focus once on the new point.
         let search = isFocusing || isModeGiven ? [] : choose("AfMode", "auto") + number("AfTrigger", 0)
         return choose("AfMetering", named: "AfMeteringWindows") + set + search
     }

@@ -1,18 +1,18 @@
 import Controls
 import Media
 
-/// The part of the sensor that a stream shows, and how small it may become.
+/// The part of the sensor that a stream shows, and how far it can shrink.
 struct CropRange: Hashable {
-    /// All that the mode can show in the stream's shape, in the sensor's pixels.
+    /// Everything that the mode can show in the stream's shape, in sensor pixels.
     private let whole: CameraControl.Rectangle
     private let bounds: CameraControl.Rectangle
-    /// Where a pixel of the sensor's mode is one of the stream.
+    /// The zoom at which one pixel of the sensor mode becomes one stream pixel.
     let largestZoom: Double
 
     /// - Parameters:
-    ///   - control: ScalerCrop, as the camera is configured.
-    ///   - mode: `nil` where it is not known: then each pixel of the sensor counts.
-    /// - Returns: `nil` where there is nothing to choose.
+    ///   - control: ScalerCrop of the configured camera.
+    ///   - mode: `nil` if unknown; then every sensor pixel counts.
+    /// - Returns: `nil` if there is nothing to choose.
     init?(_ control: CameraControl, size: FrameSize, mode: SensorMode?) {
         guard let range = control.rectangles, range.bounds.width >= 1, range.bounds.height >= 1, size.width > 0,
             size.height > 0
@@ -22,7 +22,7 @@ struct CropRange: Hashable {
         let (width, height) = (Double(size.width) * scale, Double(size.height) * scale)
         whole = CameraControl.Rectangle(
             bounds.left + (bounds.width - width) / 2, bounds.top + (bounds.height - height) / 2, width, height)
-        // A mode that adds neighbours has fewer pixels than the sensor.
+        // A mode that bins pixels has fewer than the sensor.
         let boundsWidth = range.bounds.width
         let pixels = mode.map { Double($0.size.width) / boundsWidth } ?? 1
         let byPixels = whole.width * pixels / Double(size.width)
@@ -30,8 +30,8 @@ struct CropRange: Hashable {
         largestZoom = max(1, min(byPixels, byCamera))
     }
 
-    /// - Parameter area: of all that the stream can show.
-    /// - Returns: left, top, width and height, whole pixels within the bounds.
+    /// - Parameter area: a part of everything that the stream can show.
+    /// - Returns: left, top, width and height in whole pixels within the bounds.
     func rectangle(_ area: FrameArea) -> [Double] {
         let left = (whole.left + area.left * whole.width).rounded(.down)
         let top = (whole.top + area.top * whole.height).rounded(.down)

@@ -1,9 +1,9 @@
 import DevicePorts
 import Media
 
-// What the settings mean for a camera: which one, in which format, at which rate, with which controls.
+// Applies the settings to a camera: which one, in which format, at which rate, with which controls.
 extension LibcameraCamera {
-    /// What a camera is asked for beyond its sensor it would enlarge.
+    /// The requested size, limited to the sensor's. A camera would enlarge its frames beyond that.
     static func atMost(_ size: FrameSize, _ format: PixelFormat, of camera: CameraDescription) -> FrameSize {
         let sizes = camera.modes.filter { $0.modifier == 0 && $0.format == format.fourCC }.map(\.largest)
         guard let largest = sizes.max(by: { $0.pixelCount < $1.pixelCount }), largest.width >= 16, largest.height >= 16
@@ -11,7 +11,7 @@ extension LibcameraCamera {
         return FrameSize(width: min(size.width, largest.width), height: min(size.height, largest.height))
     }
 
-    /// A camera that does not give both, as they are wanted, gives the one.
+    /// Opens both streams, or only the full one if the camera cannot deliver both.
     static func session(
         _ full: StreamWish, _ smaller: StreamWish?, _ open: ([StreamWish]) throws(CameraError) -> CameraSession
     ) throws(CameraError) -> CameraSession {
@@ -53,8 +53,8 @@ extension LibcameraCamera {
         return index
     }
 
-    /// NV12 is what encoders take, and what they can be given without a copy. BGR888 comes before RGB888 because
-    /// vimc lists both but streams only the first, the order of its scaler's output.
+    /// Prefers NV12, which encoders accept without a copy. BGR888 precedes RGB888 because vimc lists both but streams only
+    /// BGR888, its scaler's output order.
     static func format(
         _ settings: CameraSettings, of camera: CameraDescription
     ) throws(CameraError) -> PixelFormat {
@@ -72,14 +72,13 @@ extension LibcameraCamera {
         return [.nv12, .i420, .yuyv, .uyvy, .bgr888, .rgb888].first { offered.contains($0.fourCC) } ?? .nv12
     }
 
-    /// I420 where the camera has it: the Raspberry Pi's image processor reduces the noise of colours by its second stream,
-    /// which has to be half as wide and in this format (`Vc4CameraData::platformConfigure`), and encoders take it, too.
+    /// I420 if the camera offers it. The Raspberry Pi's image processor uses its second stream to reduce color noise, which
+    /// requires half the width and this format (`Vc4CameraData::platformConfigure`). Encoders accept I420 too.
     static func smallerFormat(beside format: PixelFormat, of camera: CameraDescription) -> PixelFormat {
         camera.modes.contains { $0.modifier == 0 && $0.format == PixelFormat.i420.fourCC } ? .i420 : format
     }
 
-    /// What the camera can do of what is wanted, now that it is configured: it would change the rate by itself, and
-    /// say nothing.
+    /// The nearest rate that the configured camera supports. The camera would change the rate silently.
     static func frameRate(_ wanted: FrameRate, _ controls: [CameraControl]) -> FrameRate {
         guard let limits = controls.first(where: { $0.name == durationLimitsName }), limits.minimum >= 1,
             limits.maximum >= limits.minimum
@@ -109,7 +108,7 @@ extension LibcameraCamera {
             && (!flips.isVertical || camera.controls.contains { $0.name == CameraControl.verticalFlip.name })
     }
 
-    /// Flips are wanted before the camera is configured. Other names are looked at later.
+    /// Flips must be known before the camera is configured. Other names are checked later.
     static func flips(
         _ settings: [CameraSettings.Control], of camera: CameraDescription, _ name: String
     ) throws(CameraError) -> FrameFlips {

@@ -69,6 +69,6 @@ extension LibcameraCamera: ControllableSource {
 }
 
 extension Double {
-    /// The bridge says NaN for what the camera does not say.
+    /// `nil` for NaN, which the bridge uses for unreported values.
     fileprivate var ifKnown: Double? { isNaN ? nil : self }
 }

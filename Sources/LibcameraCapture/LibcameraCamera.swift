@@ -4,11 +4,11 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A camera of libcamera's that is open. Frames are leased as DMABUF.
+/// An open libcamera camera. Its frames are leased as DMABUFs.
 public final class LibcameraCamera: Camera {
     public let name: String
     public let model: String
-    /// Libcamera's, by which this very camera can be opened again.
+    /// libcamera's id, which identifies this camera when it is opened again.
     public let id: String
     public let frameRate: FrameRate
     public var layout: FrameLayout { layouts.full }
@@ -19,34 +19,34 @@ public final class LibcameraCamera: Camera {
 
     let session: CameraSession
     var mapping: ControlMapping
-    /// Down to which exposure may lower the rate.
+    /// The lowest rate that exposure may cause.
     private let slowestRate: FrameRate
-    /// `nil` where the camera has none, or the settings say how many frames there are to be.
+    /// `nil` if the camera has no such control, or the settings fix the frame duration.
     private let durationLimits: CameraControl?
     private let stop: EventFD
     private var isStarted = false
     private var waiting: [clibcamera_completion] = []
     private var order = CaptureOrder()
     private var startup = CameraStartup()
-    /// Of the newest frame: each stream may have numbers of its own.
+    /// The stream of the newest frame. Each stream may have its own frame numbers.
     private var lastStream = 0
     private var counted = VideoSourceStatistics()
 
     static let durationLimitsName = "FrameDurationLimits"
 
-    /// Some are with the camera, one is kept to be repeated, and the rest are with the encoder.
+    /// Some are with the camera, one is kept for repeating, and the others are with the encoder.
     private static let bufferCount = 6
-    /// Of stills: two with the camera, one that is looked at.
+    /// For stills: two with the camera and one in use.
     private static let stillBufferCount = 3
-    /// Of the smaller frames: two with the camera, one that is kept, two with the encoder, which takes less time for them, and
-    /// two with a computer: one that is read, and the next.
+    /// For the smaller frames: two with the camera, one kept for repeating, two with the encoder, which is faster with them,
+    /// and two with a computer: one being read and the next.
     private static let smallerBufferCount = 7
 
     /// - Parameters:
     ///   - settings: `device` is an id, `front`, `back` or `external`, or empty for the first camera.
-    ///   - size, frameRate: of the stream, for what the settings leave open.
-    ///   - smallerSize: of a second stream, for cameras that give two.
-    ///   - stop: once signalled, waiting ends. It is not drained.
+    /// the stream's, for what the settings leave open.
+    ///   - smallerSize: the size of a second stream, for cameras that can deliver two.
+    ///   - stop: ends the wait when signalled. It is not drained.
     public init(
         _ settings: CameraSettings, size: FrameSize, smallerSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
@@ -66,7 +66,7 @@ public final class LibcameraCamera: Camera {
         let largest = settings.size ?? (settings.isForStills ? Self.atMost(size, format, of: camera) : size)
         let full = StreamWish(
             format: format, size: largest, bufferCount: settings.isForStills ? Self.stillBufferCount : Self.bufferCount)
-        // Both show the same part of the scene: one of another shape would be distorted.
+        // Both streams must show the same part of the scene: a different shape would be distorted.
         let smaller = full.size.hasShape(of: size) ? Self.smaller(smallerSize, beside: full, of: camera) : nil
         let wantedRate = settings.frameRate ?? frameRate
         let mode = system.sensorMode(index, for: full, wantedRate)
@@ -119,7 +119,7 @@ public final class LibcameraCamera: Camera {
             session.takeBack()
             while !waiting.isEmpty {
                 let completion = waiting.removeFirst()
-                // Only a driver that takes no more buffers cancels requests of a camera that runs.
+                // While a camera runs, requests are cancelled only if the driver accepts no more buffers.
                 guard completion.status != CLIBCAMERA_CANCELLED else { throw CameraError.gone(camera: name) }
                 if let frame = frame(completion) { return .captured(frame) }
             }
@@ -153,7 +153,7 @@ public final class LibcameraCamera: Camera {
             counted.droppedFrames += missed + 1
             return nil
         case .whole:
-            // What is missing before the first one is no gap.
+            // Frames missing before the first one are not a gap.
             if counted.capturedFrames > 0 { counted.droppedFrames += missed }
             counted.capturedFrames += 1
         }
@@ -163,7 +163,7 @@ public final class LibcameraCamera: Camera {
 }
 
 extension LibcameraCamera: FrameSizeSelection {
-    /// A camera that is gone says so where its next frame is waited for.
+    /// If the camera is gone, the wait for its next frame reports that.
     public func selectSize(_ size: FrameSize) {
         guard let stream = session.layouts.firstIndex(where: { $0.size == size }) else { return }
         session.select(stream: stream)
@@ -174,13 +174,13 @@ extension LibcameraCamera: FrameRateSelection {
     public func selectFrameRate(_ rate: FrameRate) {
         guard let durationLimits else { return }
         let durations = Self.frameDurations(rate, of: frameRate, slowest: slowestRate)
-        // Out of range: the frames that are too many are left out later.
+        // Out of range: surplus frames are dropped later.
         guard durations[0] >= durationLimits.minimum, durations[1] <= durationLimits.maximum else { return }
         _ = session.set([(control: durationLimits, values: durations)])
     }
 
-    /// Shortest and longest, in microseconds. A rate below the camera's own is a thousandth slower than asked for: the frames
-    /// are paced by a grid of that rate, and one that came too early for its place would be left out.
+    /// Shortest and longest frame duration in microseconds. Below the camera's own rate, the shortest is a thousandth longer
+    /// than requested. Frames are paced on a grid of that rate, and a frame that came early would be dropped.
     static func frameDurations(_ rate: FrameRate, of own: FrameRate, slowest: FrameRate) -> [Double] {
         let shortest = rate < own ? rate.frameDuration.inSeconds * 1.001 : own.frameDuration.inSeconds
         return [shortest, max(shortest, slowest.frameDuration.inSeconds)].map { ($0 * 1e6).rounded(.down) }

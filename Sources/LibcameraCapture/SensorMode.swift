@@ -1,27 +1,27 @@
 import CLibcamera
 import Media
 
-/// A way to read a camera's sensor out. Modes differ in what they show: an IMX219's 1920x1080 pixels are the middle third of
-/// what it sees, its 1640x1232 all of it. By itself libcamera takes the mode whose number of pixels is nearest, which may be
-/// a frame that nobody expects from that lens.
+/// A way to read out a camera's sensor. Modes differ in their field of view: an IMX219's 1920x1080 mode is the middle third of
+/// the sensor, its 1640x1232 mode the whole. libcamera by default takes the mode with the nearest number of pixels, which may
+/// crop the view unexpectedly.
 struct SensorMode: Hashable, Sendable {
     let size: FrameSize
     let bitDepth: Int
-    /// Width and height of what it shows, in pixels of the whole sensor.
+    /// Width and height of the field of view, in pixels of the whole sensor.
     let seen: FrameSize
     let shortestFrame: Duration
 
-    /// Of fields of view that differ by less, the one is as good as the other.
+    /// Fields of view that differ by less than this count as equal.
     private static let smallestLoss = 0.05
-    /// More bits than a video needs cost bandwidth from the sensor.
+    /// More bits than video needs would waste the sensor's bandwidth.
     private static let usualBitDepth = 12
 
-    /// Which mode a stream takes: of those that are fast enough, the ones that show most of the scene in the stream's shape;
-    /// of these the smallest that need not be enlarged, since fewer pixels are less work and, where the sensor adds
-    /// neighbours, less noise.
-    /// - Returns: `nil` when there is no choice.
+    /// The mode for a stream. Among the modes that are fast enough, picks those that show most of the scene in the stream's
+    /// shape. Of these, picks the smallest that need not be enlarged: fewer pixels are less work and, if the sensor bins them,
+    /// less noisy.
+    /// - Returns: `nil` if there is no choice.
     static func best(of modes: [SensorMode], for size: FrameSize, frameRate: FrameRate) -> SensorMode? {
-        // What the sensor rounds is no reason to crop.
+        // Rounding by the sensor must not force a crop.
         let longest = frameRate.frameDuration + .microseconds(100)
         let fast = modes.filter { $0.shortestFrame <= longest }
         let fastest = modes.map(\.shortestFrame).min()
@@ -36,18 +36,18 @@ struct SensorMode: Hashable, Sendable {
 
     private var pixelCount: Int { size.width * size.height }
 
-    /// The best first.
+    /// Lower is better.
     private var bitRank: Int {
         bitDepth <= Self.usualBitDepth ? Self.usualBitDepth - bitDepth : bitDepth
     }
 
-    /// What is left of the field of view in a frame of that shape.
+    /// The part of the field of view that remains in a frame of this shape.
     private func seenArea(in frame: FrameSize) -> Double {
         let scale = Self.scale(of: frame, within: seen)
         return scale * scale * Double(frame.width) * Double(frame.height)
     }
 
-    /// Whether a frame of that size has no more pixels than its part of the mode.
+    /// Whether the mode has enough pixels for the frame, so that nothing is enlarged.
     private func isAtLeast(_ frame: FrameSize) -> Bool { Self.scale(of: frame, within: size) >= 1 }
 
     private static func scale(of frame: FrameSize, within outer: FrameSize) -> Double {

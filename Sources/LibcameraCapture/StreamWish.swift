@@ -2,7 +2,7 @@ import CLibcamera
 import DevicePorts
 import Media
 
-/// A stream of frames as it is wanted of a camera.
+/// A stream as requested from a camera.
 struct StreamWish: Sendable {
     let format: PixelFormat
     let size: FrameSize
@@ -10,7 +10,7 @@ struct StreamWish: Sendable {
 }
 
 extension clibcamera_format {
-    /// - Parameter mode: `nil` for the camera's own choice.
+    /// - Parameter mode: `nil` lets the camera choose.
     init(_ wish: StreamWish, flips: FrameFlips, _ mode: SensorMode?) {
         self.init()
         fourcc = wish.format.fourCC.rawValue

@@ -1,17 +1,17 @@
 import DevicePorts
 import Media
 
-/// What a camera is set to for a live stream where its settings do not say otherwise: libcamera's own defaults are for an
-/// application with a person at its controls (docs/explain/capture.md has the reasons).
+/// A camera's settings for a live stream, unless the configuration says otherwise. libcamera's own defaults assume a person at
+/// the controls (docs/explain/capture.md has the reasons).
 enum StreamingDefaults {
     private struct Default {
         let name: String
         let value: String
-        /// Whoever sets one of these has other plans.
+        /// If one of these controls is set, this default does not apply.
         var rivals: [String] = []
     }
 
-    /// - Returns: settings that the camera takes, in the order in which they are to be set.
+    /// - Returns: settings that the camera accepts, in the order to apply them.
     static func controls(beside settings: CameraSettings, offered: [CameraControl]) -> [CameraSettings.Control] {
         let chosen = Set(settings.controls.map(\.name))
         return defaults(settings.mains)
@@ -22,7 +22,7 @@ enum StreamingDefaults {
 
     private static func defaults(_ mains: MainsFrequency?) -> [Default] {
         var defaults = [
-            // Nobody is there to trigger it. A lens position is for a lens that stands still.
+            // A live stream has no operator to trigger autofocus. A lens position only makes sense for a fixed lens.
             Default(name: "AfMode", value: "AfModeContinuous", rivals: ["LensPosition"]),
             Default(name: "NoiseReductionMode", value: "NoiseReductionModeFast"),
         ]
@@ -38,6 +38,6 @@ enum StreamingDefaults {
 }
 
 extension CameraSettings.Control {
-    /// Whether the lens follows by itself with it.
+    /// Whether this setting makes the lens focus continuously.
     var isContinuousFocus: Bool { name == "AfMode" && value == "AfModeContinuous" }
 }

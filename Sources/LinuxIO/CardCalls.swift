@@ -5,9 +5,9 @@ import Synchronization
 public enum CardCallError: Error, Hashable, Sendable {
     /// The thread was still busy with this work, or with earlier work.
     case unanswered(after: Duration)
-    /// The caller is to end.
+    /// The caller was asked to stop waiting.
     case cancelled
-    /// The system gave the caller nothing to wait with.
+    /// The kernel gave the caller no descriptor to wait on.
     case systemFailed(SystemCallError)
 }
 
@@ -21,13 +21,13 @@ extension CardCallError: CustomStringConvertible {
     }
 }
 
-/// Lets threads that are watched have work done that may take as long as the card does: the card's thread does it, and the
-/// caller waits no longer than it likes. Used from any thread.
+/// Lets watched threads hand over work that takes as long as the memory card likes. The card's thread does the work; the caller
+/// waits no longer than it chooses to. Any thread.
 ///
 ///     let calls = try CardCalls()                                          // the card's thread polls `calls.fileDescriptor`
 ///     let bytes = try calls.call(within: .seconds(10)) { ... }             // on a thread that is watched
 public struct CardCalls: Sendable {
-    /// The caller does the work itself, for as long as it takes: for programs without a watchdog.
+    /// The caller does the work itself, however long it takes. For programs without a watchdog.
     public static let onCallingThread = CardCalls(queue: nil)
 
     private let queue: Queue?
@@ -40,10 +40,10 @@ public struct CardCalls: Sendable {
         case answer, cancellation
     }
 
-    /// Has the card's thread do something. Work that nobody waits for any longer is not started.
+    /// Runs the body on the card's thread. If the caller has given up before its turn comes, the body is not started.
     /// - Parameters:
     ///   - patience: how long the caller waits.
-    ///   - cancellation: a descriptor: once it is readable, the caller waits no longer. Nothing is read from it.
+    ///   - cancellation: a descriptor that ends the wait when it becomes readable. Nothing is read from it.
     public func call<Value: Sendable>(
         within patience: Duration, cancellation: Int32 = -1, _ body: @escaping @Sendable () -> Value
     ) throws(CardCallError) -> Value {
@@ -67,7 +67,7 @@ public struct CardCalls: Sendable {
     /// Readable when there is work for `performWaiting`.
     public var fileDescriptor: Int32 { queue?.wakeup.fileDescriptor ?? -1 }
 
-    /// Does what callers wait for. Called by the card's thread.
+    /// Does the work that callers are waiting for. Called by the card's thread.
     public func performWaiting() {
         queue?.wakeup.drain()
         while let work = queue?.takeFirst() { work.body() }
@@ -79,7 +79,7 @@ public struct CardCalls: Sendable {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Holds no more work than there are threads that wait for it.
+    /// Holds at most one piece of work for each waiting thread.
     private final class Queue: Sendable {
         let wakeup: EventFD
         private let waiting = Mutex<[Work]>([])
@@ -96,7 +96,7 @@ public struct CardCalls: Sendable {
         func takeFirst() -> Work? { waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
     }
 
-    /// The result on its way back. The card's thread may give it when nobody waits any longer.
+    /// Carries the result back. The card's thread may store it after the caller has given up.
     private final class Answer<Value: Sendable>: Sendable {
         let given: EventFD
         private let content = Mutex<Value?>(nil)

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Starts a program that nobody waits for, with standard streams to nowhere. It is reaped when it has ended.
+/// Starts a program without waiting for it; its standard streams go to /dev/null. The kernel reaps it when it exits.
 /// - Parameter arguments: path and arguments.
 public func startProgram(_ arguments: [String]) throws(SystemCallError) {
     let strings = arguments.map { strdup($0) }
@@ -15,12 +15,12 @@ public func startProgram(_ arguments: [String]) throws(SystemCallError) {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // The signals that this process takes by descriptor are the child's own business.
+    // This process blocks the signals that it takes through a descriptor. The child must not inherit that mask.
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    // Children are never waited for: the kernel takes them away.
+    // Nobody waits for the children, so let the kernel reap them.
     signal(SIGCHLD, SIG_IGN)
     var process = pid_t()
     let environment: [UnsafeMutablePointer<CChar>?] = [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]
@@ -29,7 +29,7 @@ public func startProgram(_ arguments: [String]) throws(SystemCallError) {
     guard number == 0 else { throw SystemCallError("posix_spawn", number: number, subject: arguments.first) }
 }
 
-/// Asks init (process 1, busybox's) to end the machine in order.
+/// Asks init (process 1, from BusyBox) to shut the machine down in an orderly way.
 public func askInit(toReboot: Bool) throws(SystemCallError) {
     guard kill(1, toReboot ? SIGTERM : SIGUSR2) == 0 else { throw SystemCallError("kill", subject: "process 1") }
 }

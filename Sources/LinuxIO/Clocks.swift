@@ -10,10 +10,10 @@ public enum MonotonicClock {
         return MediaTimestamp(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec))
     }
 
-    /// Sleeps until the clock shows `time`; returns at once when that is past.
+    /// Sleeps until the clock shows `time`; returns at once if that is in the past.
     public static func sleep(until time: MediaTimestamp) {
         var nothing: [PollEntry] = []
-        // Without a descriptor nothing can be wrong with the call.
+        // Without a descriptor, this call cannot fail.
         _ = try? poll(&nothing, until: time)
     }
 }
@@ -32,12 +32,12 @@ public enum WallClock {
             hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec))
     }
 
-    /// No clock that somebody has set shows less: it started from nothing, or from the build of an image.
+    /// False while the clock still shows its start value: 1970, or the build date of an image.
     public static var isPlausible: Bool { secondsSince1970() > 1_735_689_600 }
 }
 
 extension timespec {
-    /// A span or a point in time; less than zero becomes zero.
+    /// A duration or a point in time; negative values become zero.
     init(nanoseconds: Int64) {
         let clamped = max(0, nanoseconds)
         self.init(tv_sec: Int(clamped / 1_000_000_000), tv_nsec: Int(clamped % 1_000_000_000))

@@ -8,18 +8,18 @@ public struct CommandLineOption: Sendable {
     public let name: String
     /// Without the dash: `u` for `-u`. An ASCII letter.
     public let shortName: Character?
-    /// What the option takes, as the help shows it (`URL`); `nil` when it takes nothing.
+    /// The option's value as help shows it (`URL`); `nil` for an option without a value.
     public let valuePlaceholder: String?
-    /// Whether a second one on the command line is an error, as it contradicts the first.
+    /// Whether repeating the option is an error, because a second one would contradict the first.
     public let isSingle: Bool
     private let makeHelp: @Sendable () -> String
 
-    /// Whether the value is the path of a file or folder: the placeholder says so.
+    /// Whether the value is the path of a file or folder, judging by its placeholder.
     public var takesPath: Bool { ["FILE", "DIRECTORY"].contains { valuePlaceholder?.hasPrefix($0) == true } }
     /// May have several lines.
     public var help: String { makeHelp() }
 
-    /// - Parameter help: put together only when somebody asks for it.
+    /// - Parameter help: built only when it is needed.
     public init(
         _ name: String, short shortName: Character? = nil, takes valuePlaceholder: String? = nil,
         isSingle: Bool = false, help: @autoclosure @escaping @Sendable () -> String
@@ -34,7 +34,7 @@ public struct CommandLineOption: Sendable {
 
 /// A command line that does not fit the options.
 public enum CommandLineError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As typed, with its dashes. A shortened name that fits several options is unknown too.
+    /// As typed, with its dashes. An abbreviation that fits several options is unknown too.
     case unknownOption(String)
     case missingValue(option: String, placeholder: String)
     case unexpectedValue(option: String)
@@ -50,32 +50,31 @@ public enum CommandLineError: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// What was on a command line.
+/// A parsed command line.
 public struct CommandLineArguments: Sendable {
     fileprivate var events: [(name: String, value: String?)] = []
-    /// What is no option and no option's value, in order.
+    /// The words that are neither options nor their values, in order.
     public fileprivate(set) var operands: [String] = []
 
-    /// Whether the option is there. By its long name, however it was typed.
+    /// - Parameter name: the long name, whichever form was typed.
     public func contains(_ name: String) -> Bool { events.contains { $0.name == name } }
-    /// The option's value; the last one when it was given several times.
+    /// The option's value; the last one if the option was repeated.
     public subscript(_ name: String) -> String? { events.last { $0.name == name }?.value }
-    /// All values of an option that may be given several times, in order.
+    /// All values of a repeatable option, in order.
     public func values(of name: String) -> [String] {
         events.compactMap { $0.name == name ? $0.value : nil }
     }
 }
 
-/// The options of a command, read by glibc's getopt_long: `--name value`,
-/// `--name=value`, names shortened as far as they stay unique, `-x value`,
-/// `-xvalue`, options and operands in any order, `--` before operands that start
-/// with a dash. A negative number is no option.
+/// The options of a command, read by glibc's getopt_long: `--name value`, `--name=value`, unambiguous abbreviations, `-x
+/// value`, `-xvalue`, options and operands in any order, `--` before operands that start with a dash. A negative number is not
+/// an option.
 public struct CommandLineOptions: Sendable {
     public let options: [CommandLineOption]
 
     public init(_ options: [CommandLineOption]) { self.options = options }
 
-    /// - Parameter arguments: without the program's and the command's name.
+    /// - Parameter arguments: without the names of the program and the command.
     public func parse(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
         switch getoptLock.withLock({ _ in Result { () throws(CommandLineError) in try parseAlone(arguments) } }) {
         case .success(let parsed): return parsed
@@ -83,7 +82,7 @@ public struct CommandLineOptions: Sendable {
         }
     }
 
-    /// The options as a table for people: one line or more each.
+    /// The options as a table for people, one or more lines each.
     public var helpText: String {
         let column = 28
         var text = ""
@@ -104,14 +103,14 @@ public struct CommandLineOptions: Sendable {
     }
 }
 
-// getopt_long reports in global variables: one parse at a time.
+// getopt_long reports through global variables, so only one parse may run at a time.
 private let getoptLock = Mutex(())
 
 extension CommandLineOptions {
     /// What getopt_long returns for the first long option; short ones return their character.
     private static let firstLongValue: Int32 = 256
 
-    /// In front of negative numbers, which getopt_long would take for options.
+    /// Goes in front of negative numbers, which getopt_long would take for options.
     private static let mark = "\u{1}"
 
     private static func marked(_ argument: String) -> String {
@@ -128,7 +127,7 @@ extension CommandLineOptions {
     private func parseAlone(_ arguments: [String]) throws(CommandLineError) -> CommandLineArguments {
         let strings = CStringArray(["tallycam"] + arguments.map(Self.marked))
         let names = CStringArray(options.map(\.name))
-        // The colon in front: a missing value is distinguished from an unknown option, and nothing is printed.
+        // The leading colon makes getopt_long print nothing and tell a missing value from an unknown option.
         let shortOptions = options.reduce(":") { text, option in
             text + (option.shortName.map { "\($0)\(option.valuePlaceholder == nil ? "" : ":")" } ?? "")
         }
@@ -157,7 +156,7 @@ extension CommandLineOptions {
         }
     }
 
-    /// The option that getopt_long has found, or what is wrong.
+    /// The option that getopt_long found.
     private func declaredOption(
         _ step: clinux_getopt_step, typed: String
     ) throws(CommandLineError) -> CommandLineOption {
@@ -182,7 +181,7 @@ extension CommandLineOptions {
     }
 }
 
-/// Strings as C has them, for as long as the object lives.
+/// C strings that live as long as this object.
 private final class CStringArray {
     var pointers: [UnsafeMutablePointer<CChar>?]
     let count: Int

@@ -1,20 +1,19 @@
 import CLinux
 import Glibc
 
-/// What a device file leads to, as the kernel says without the file being opened: opening alone may wait (a pipe), or
-/// arm what it leads to (a watchdog).
+/// The kind of a device file, found without opening it. Opening a pipe may block, and opening a watchdog arms it.
 enum DeviceKind {
     case terminal
     case watchdog
     case other
 
-    /// - Throws: `ENOENT` and its like, and `ENODEV` for what is no character device.
+    /// - Throws: `ENOENT` and similar; `ENODEV` for anything but a character device.
     init(of path: String) throws(SystemCallError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw SystemCallError("stat", subject: path) }
         guard status.st_mode & S_IFMT == S_IFCHR else { throw SystemCallError("stat", number: ENODEV, subject: path) }
         let device = UInt64(status.st_rdev)
-        // As makedev(3) puts them together.
+        // The inverse of makedev(3).
         let major: UInt64 = (device >> 8 & 0xFFF) | (device >> 32 & 0xFFFF_F000)
         let minor: UInt64 = (device & 0xFF) | (device >> 12 & 0xFFFF_FF00)
         let number = (major: UInt32(major), minor: UInt32(minor))
@@ -37,7 +36,7 @@ enum DeviceKind {
         }
     }
 
-    /// The first one has a number of its own for ever (10, 130); the others are found by their class.
+    /// The first watchdog always has number 10:130; the others are found through their class in sysfs.
     private static func isWatchdog(_ number: (major: UInt32, minor: UInt32)) -> Bool {
         if number == (10, 130) { return true }
         let device = Array("\(number.major):\(number.minor)\n".utf8)

@@ -14,9 +14,9 @@ public final class EventFD: Sendable {
 
     public var fileDescriptor: Int32 { descriptor.rawValue }
 
-    /// Makes the descriptor readable. Never waits, never fails, from any thread.
+    /// Makes the descriptor readable. Never blocks or fails; any thread.
     public func signal() {
-        // The only error is a full counter, and then the descriptor is readable already.
+        // The only error is a full counter; the descriptor is already readable then.
         eventfd_write(descriptor.rawValue, 1)
     }
 
@@ -28,7 +28,7 @@ public final class EventFD: Sendable {
         return eventfd_read(descriptor.rawValue, &count) == 0
     }
 
-    /// Waits for a signal, which it does not drain.
+    /// Waits for a signal without draining it.
     public func isSignalled(until deadline: MediaTimestamp) -> Bool {
         var entries = [PollEntry(fileDescriptor)]
         guard let count = try? poll(&entries, until: deadline) else { return true }
@@ -38,8 +38,8 @@ public final class EventFD: Sendable {
 
 /// Signals to the process as a descriptor (signalfd(2)).
 ///
-/// Make it on the main thread before any other thread: it blocks the signals
-/// for the calling thread, and threads inherit that.
+/// Create it on the main thread before any other thread: it blocks the signals for the calling thread, and new threads inherit
+/// that mask.
 public final class SignalFD: Sendable {
     private let descriptor: OwnedFileDescriptor
 
@@ -59,7 +59,7 @@ public final class SignalFD: Sendable {
 
     public var fileDescriptor: Int32 { descriptor.rawValue }
 
-    /// The next signal that has arrived, `nil` when there is none.
+    /// The next pending signal, or `nil`.
     public func next() -> Int32? {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size

@@ -1,13 +1,13 @@
 import Glibc
 import Media
 
-/// A file that says who may go on, among processes: as long as this exists, no other has it. The file stays behind,
-/// empty; a process that ends in any way lets go of it.
+/// A lock between processes. While this value exists, no other process can take the lock. The empty file stays behind, and the
+/// kernel releases the lock however the process ends.
 public struct FileLock: ~Copyable, Sendable {
     private let file: OwnedFileDescriptor
 
-    /// Makes the file if it is not there, and waits for the lock.
-    /// - Throws: `EWOULDBLOCK` when another has it for longer than `timeout`.
+    /// Creates the file if necessary and waits for the lock.
+    /// - Throws: `EWOULDBLOCK` when another process holds it for longer than `timeout`.
     public init(_ path: String, within timeout: Duration) throws(SystemCallError) {
         let file = try OwnedFileDescriptor(
             opening: path, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NOCTTY, permissions: 0o600)
@@ -21,6 +21,6 @@ public struct FileLock: ~Copyable, Sendable {
         self.file = file
     }
 
-    /// Lets the next one go on; dropping the lock does so too, perhaps as soon as nothing uses it any more.
+    /// Releases the lock. Dropping the value releases it as well, possibly right after its last use.
     public consuming func release() {}
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Reads a whole file: a regular one, a FIFO to its end, or one of /proc and /sys.
+/// Reads a whole regular file, a FIFO to its end, or a file of /proc or /sys.
 /// - Throws: `EFBIG` when it holds more than `limit` bytes.
 public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
     do throws(SystemCallError) {
@@ -12,11 +12,11 @@ public func readFile(_ path: String, limit: Int) throws(SystemCallError) -> [UIn
     }
 }
 
-/// Reads a whole regular file, and never waits: not for a FIFO's writer, either.
-/// - Throws: `EFBIG` when it holds more than `limit` bytes, `EISDIR` for a directory, `EINVAL` for what else is no
+/// Reads a whole regular file. Never waits for the writer of a FIFO.
+/// - Throws: `EFBIG` when it holds more than `limit` bytes, `EISDIR` for a directory, `EINVAL` for anything else that is not a
 ///   regular file.
 public func readRegularFile(_ path: String, limit: Int) throws(SystemCallError) -> [UInt8] {
-    // A disk answers when it likes: that is not the calling thread's fault.
+    // A disk may take any time; the watchdog must not blame the calling thread.
     try ThreadActivity.wait { () throws(SystemCallError) in try readWhole(path, limit: limit) }
 }
 
@@ -33,27 +33,27 @@ private func readWhole(_ path: String, limit: Int) throws(SystemCallError) -> [U
     }
 }
 
-/// When a file was changed last, in UNIX seconds; `nil` when that is unknown.
+/// When the file was last modified, in UNIX seconds; `nil` if unknown.
 public func modificationTime(_ path: String) -> Int64? {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
 }
 
-/// Whether a path leads to what can be read without waiting for a writer; `nil` when it leads to nothing.
+/// Whether the path can be read without waiting for a writer; `nil` if nothing is there.
 public func isRegularFile(_ path: String) -> Bool? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
 }
 
-/// Which regular file a path leads to and in which state, as far as can be seen without reading it.
+/// Identifies a regular file and its version, as far as stat(2) shows them.
 public struct FileState: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
     private let byteCount: Int64
-    /// Of the last change, of the contents and of the file itself, in nanoseconds.
+    /// Of the last modification and the last status change, in nanoseconds.
     private let times: [Int64]
 
-    /// - Returns: `nil` where the path leads to no regular file.
+    /// - Returns: `nil` unless the path leads to a regular file.
     public init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -64,11 +64,11 @@ public struct FileState: Hashable, Sendable {
     }
 }
 
-/// Replaces a file's contents, or makes the file. A reader, and the next start
-/// after a power cut, see the old contents or the new, never a part.
+/// Creates a file or replaces its contents. A reader, or the next start after a power cut, sees either the old contents or the
+/// new, never a mixture.
 /// - Parameters:
 ///   - permissions: of the new file; ignored where the file system has none.
-///   - sparesOthers: what stands there and is no file is not replaced. For paths that somebody types: root could replace
+///   - sparesOthers: refuse to replace anything but a regular file. For paths that a person types: root could replace
 ///     /dev/null.
 public func replaceFile(
     _ path: String, with contents: [UInt8], permissions: mode_t = 0o644, sparesOthers: Bool = false
@@ -78,7 +78,7 @@ public func replaceFile(
     let name = separator.map { String(path[path.index(after: $0)...]) } ?? path
     let number = temporaryFileNumber.add(1, ordering: .relaxed).newValue
     let temporary = "\(directory)/.\(name).\(getpid()).\(number).tmp"
-    // A disk answers when it likes: that is not the calling thread's fault.
+    // A disk may take any time; the watchdog must not blame the calling thread.
     try ThreadActivity.wait { () throws(SystemCallError) in
         if sparesOthers { try refuseOthers(path) }
         try write(contents, to: temporary, insteadOf: path, permissions: permissions)
@@ -97,7 +97,7 @@ private func write(
     _ contents: [UInt8], to temporary: String, insteadOf path: String, permissions: mode_t
 ) throws(SystemCallError) {
     do throws(SystemCallError) {
-        // Left over from a process that had the same number before a power cut, if it is there.
+        // A process with the same number may have left it behind before a power cut.
         unlink(temporary)
         let file = try OwnedFileDescriptor(
             opening: temporary, flags: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: permissions)
@@ -107,21 +107,21 @@ private func write(
         guard rename(temporary, path) == 0 else { throw SystemCallError("rename") }
     } catch {
         unlink(temporary)
-        // A person has named `path`, and has never seen the name of the temporary file.
+        // The user gave `path` and has never seen the name of the temporary file.
         throw SystemCallError(error.call, number: error.number, subject: path)
     }
 }
 
 private let temporaryFileNumber = Atomic<UInt32>(0)
 
-/// What `replaceFile` leaves of these files when the power goes in the middle, or has under way just now.
+/// The files that `replaceFile` left behind at a power cut, or is writing right now.
 /// - Returns: paths.
 public func temporaryFiles(of names: [String], in directory: String) -> [String] {
     let present = (try? fileNames(in: directory)) ?? []
     return present.filter { file in names.contains { isTemporary(file, of: $0) } }.map { "\(directory)/\($0)" }
 }
 
-/// The names of all that is in a directory, "." and ".." among them, in the file system's order.
+/// The names of all entries of a directory, including "." and "..", in the file system's order.
 public func fileNames(in directory: String) throws(SystemCallError) -> [String] {
     guard let listing = opendir(directory) else { throw SystemCallError("opendir", subject: directory) }
     defer { closedir(listing) }
@@ -135,44 +135,44 @@ public func fileNames(in directory: String) throws(SystemCallError) -> [String] 
     return names
 }
 
-/// Whether it is `.NAME.PROCESS.NUMBER.tmp`.
+/// Whether the name has the form `.NAME.PROCESS.NUMBER.tmp`.
 private func isTemporary(_ file: String, of name: String) -> Bool {
     guard file.hasPrefix(".\(name)."), file.hasSuffix(".tmp") else { return false }
     let words = file.dropFirst(name.utf8.count + 2).dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
     return words.count == 2 && words.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
-/// Writes what the kernel still holds of the directory's file system, and of no other.
+/// Writes out what the kernel still buffers for this directory's file system, and for no other.
 public func synchronizeFileSystem(_ directory: String) throws(SystemCallError) {
     let descriptor = try OwnedFileDescriptor(opening: directory, flags: O_RDONLY | O_DIRECTORY)
     guard clinux_syncfs(descriptor.rawValue) == 0 else { throw SystemCallError("syncfs", subject: directory) }
 }
 
-/// Makes a rename last through a power cut.
+/// Makes a rename survive a power cut.
 private func synchronizeDirectory(_ path: String) throws(SystemCallError) {
     let directory = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
-    // File systems that cannot do this (FAT among them, on some kernels) say EINVAL.
+    // File systems that cannot do this return EINVAL (FAT does on some kernels).
     guard fsync(directory.rawValue) == 0 || errno == EINVAL else { throw SystemCallError("fsync", subject: path) }
 }
 
 extension SystemCallError {
-    /// An error of `readRegularFile`, in words for people. It throws EINVAL for a file that is not a regular file.
+    /// An error of `readRegularFile` in words. That function throws EINVAL for anything but a regular file.
     public var fileProblem: String {
         guard call == "read", number == EINVAL, let subject else { return description }
         return "\(subject) is not a regular file"
     }
 
-    /// The same error with the path in front of what the call itself knew.
+    /// The same error with the path in front of its former subject.
     fileprivate func about(_ path: String) -> SystemCallError {
         guard let subject, subject != path else { return SystemCallError(call, number: number, subject: path) }
         return SystemCallError(call, number: number, subject: "\(path) (\(subject))")
     }
 }
 
-/// Writes what can be written: when nobody reads any more, there is nobody to tell.
+/// Writes as much as possible. If the reader is gone, the rest is discarded silently.
 public func write(_ bytes: [UInt8], to descriptor: Int32) { try? writeAll(bytes, to: descriptor) }
 
-/// Writes everything to a descriptor that is another's, waiting as long as it takes.
+/// Writes everything to a borrowed descriptor, however long it takes.
 public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemCallError) {
     try bytes.withBytes { bytes throws(SystemCallError) in
         var rest = bytes[...]

@@ -5,10 +5,10 @@ import Glibc
 public final class HardwareWatchdog {
     private let device: OwnedFileDescriptor
 
-    /// Starts it. What is no watchdog is not even opened: a path that is mistaken may be a disk's.
+    /// Arms the watchdog. Anything that is not a watchdog is not even opened: a mistyped path may name a disk.
     /// - Parameters:
-    ///   - seconds: until it bites; a device that knows only other times takes the nearest.
-    ///   - isSimulated: a terminal stands for the watchdog, and what is written is seen at its other end.
+    ///   - seconds: the timeout; a device with fixed steps takes the nearest one.
+    ///   - isSimulated: accept a terminal in place of the watchdog, so that a test sees what is written.
     public init(_ path: String, seconds: Int32, isSimulated: Bool = false) throws(SystemCallError) {
         let kind = try DeviceKind(of: path)
         guard kind == .watchdog || isSimulated && kind == .terminal else {
@@ -19,15 +19,15 @@ public final class HardwareWatchdog {
             throw SystemCallError("ioctl WDIOC_GETSUPPORT", subject: path)
         }
         var timeout = seconds
-        // Some have one fixed time; they are as good.
+        // Some devices have one fixed timeout; that is fine too.
         _ = clinux_set_watchdog_timeout(device.rawValue, &timeout)
     }
 
     public func feed() throws(SystemCallError) { try device.writeAll([0]) }
 
-    /// Stops it, where the driver allows that: for an end that is meant. It is not to be fed after that.
+    /// Disarms it for an intended exit, if the driver allows that. Do not feed it afterwards.
     public func disarm() {
-        // The character by which drivers tell a meant end from a crash.
+        // This character tells the driver that the exit is intended (magic close).
         try? device.writeAll([UInt8(ascii: "V")])
     }
 }

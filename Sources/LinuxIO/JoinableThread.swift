@@ -1,13 +1,13 @@
-/// A thread that is kept where values that cannot be copied do not fit.
+/// Holds a thread where a noncopyable value does not fit.
 public final class JoinableThread {
     private var thread: NamedThread?
     private let time = CurrentTime.replacement
 
     public init(_ thread: consuming NamedThread) { self.thread = consume thread }
 
-    /// Waits for its end, once.
+    /// Waits for the thread to end. Later calls do nothing.
     public func join() {
-        // It may need time to end, and whoever is the last to let go of it may have another.
+        // The thread may need its own clock to end, and the last owner may run on another one.
         if let time { CurrentTime.with(time, end) } else { end() }
     }
 

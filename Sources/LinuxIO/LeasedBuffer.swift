@@ -1,8 +1,8 @@
 import DevicePorts
 import Synchronization
 
-/// A device's buffer on lease. Its last holder may be on any thread, and leaves the buffer's number for the thread that owns the
-/// device; no call of the driver is made for it.
+/// A device's buffer on lease. The last holder may be on any thread. It leaves the buffer's number for the thread that owns the
+/// device and does not call the driver itself.
 public final class LeasedBuffer: FrameMemory {
     private let memory: any FrameMemory
     private let index: Int
@@ -36,7 +36,7 @@ public final class LeasedBuffer: FrameMemory {
     }
 }
 
-/// A device's buffers that are on lease, seen by the thread that owns the device.
+/// A device's leased buffers, as the thread that owns the device sees them.
 ///
 /// ```
 ///  with the device ── lease ──▶ on lease ── last holder, any thread ──▶ its number waits ── takeBack ──▶ with the device
@@ -45,29 +45,29 @@ public struct LeasedBuffers {
     private let leases: BufferLeases
     private var leased = BufferNumbers()
 
-    /// - Parameter wakeup: signalled when a buffer has come back that is waited for; `nil` where the owner never waits.
+    /// - Parameter wakeup: signalled when an awaited buffer comes back; `nil` if the owner never waits.
     public init(wakeup: EventFD? = nil) { leases = BufferLeases(wakeup: wakeup) }
 
-    /// How often the processor has looked into a buffer on lease so far.
+    /// How often the CPU has mapped a leased buffer so far.
     public var mappedCount: Int { leases.mappedCount.load(ordering: .relaxed) }
 
     /// - Parameters:
-    ///   - memory: of the buffer. It stays usable without the device where frames are to outlive that.
-    ///   - index: of the buffer, which the device has given and gets again by `takeBack`; below `BufferNumbers.limit`.
-    ///   - byteCount: from the start of the memory, which are the frame.
+    ///   - memory: the buffer's memory. It must outlive the device if frames do.
+    ///   - index: the buffer's number at the device, below `BufferNumbers.limit`; `takeBack` returns it.
+    ///   - byteCount: length of the frame, from the start of the memory.
     public mutating func lease(_ memory: any FrameMemory, index: Int, byteCount: Int = .max) -> LeasedBuffer {
         leased.insert(index)
         return LeasedBuffer(memory, index: index, byteCount: byteCount, leases)
     }
 
-    /// Gives the device what has come back. To be called before each wait for the device.
+    /// Hands the returned buffers to the device. Call it before each wait for the device.
     ///
-    /// As a rule the device has others at that time, and its next frame is soon enough for those that come back meanwhile:
-    /// nobody is woken for them.
+    /// The device usually holds other buffers, so those returned meanwhile can wait for its next frame. Nobody is woken for
+    /// them.
     /// - Parameters:
-    ///   - all: of which the device has to have some.
-    ///   - give: gives the device one.
-    /// - Returns: whether `wakeup` is to be waited for as well, as the device has few or none.
+    ///   - all: the buffers of which the device needs some.
+    ///   - give: hands one buffer to the device.
+    /// - Returns: whether the caller should wait for `wakeup` too, because the device has few buffers or none.
     @discardableResult
     public mutating func takeBack<Failure: Error>(
         of all: BufferNumbers, _ give: (Int) throws(Failure) -> Void
@@ -84,9 +84,9 @@ public struct LeasedBuffers {
     }
 }
 
-/// What the holders of leases leave for the thread that owns the device. Never waits.
+/// Carries returned numbers from the holders to the thread that owns the device. Never blocks.
 private final class BufferLeases: Sendable {
-    /// In place of a number: the owner is to be woken.
+    /// Set in place of a number when the owner wants to be woken.
     private static let isAwaited = UInt64(1) << UInt64(BufferNumbers.limit)
 
     private let returned = Atomic<UInt64>(0)
@@ -101,7 +101,7 @@ private final class BufferLeases: Sendable {
 
     func ended(_ index: Int) {
         let former = returned.bitwiseOr(1 << UInt64(index), ordering: .acquiringAndReleasing).oldValue
-        // A second one finds the owner on its way.
+        // If another buffer came back first, the owner has been woken already.
         if former == Self.isAwaited { wakeup?.signal() }
     }
 
@@ -113,16 +113,16 @@ private final class BufferLeases: Sendable {
         BufferNumbers(bits: returned.exchange(0, ordering: .acquiringAndReleasing) & ~Self.isAwaited)
     }
 
-    /// The next lease that ends signals `wakeup`.
-    /// - Returns: false when one has ended by now.
+    /// Makes the next returned buffer signal `wakeup`.
+    /// - Returns: false if a buffer has already come back.
     func wakeForNext() -> Bool {
         returned.compareExchange(expected: 0, desired: Self.isAwaited, ordering: .acquiringAndReleasing).exchanged
     }
 }
 
-/// A set of buffers' numbers.
+/// A set of buffer numbers.
 public struct BufferNumbers: Sequence, IteratorProtocol, Sendable {
-    /// Each is below this: they are the bits of a word, one of which has another meaning.
+    /// Upper bound of a number: each is one bit of a word, whose last bit has another use.
     public static let limit = 63
 
     private var bits: UInt64
@@ -136,7 +136,7 @@ public struct BufferNumbers: Sequence, IteratorProtocol, Sendable {
     mutating func remove(_ number: Int) { bits &= ~(1 << UInt64(number)) }
     func subtracting(_ other: BufferNumbers) -> BufferNumbers { BufferNumbers(bits: bits & ~other.bits) }
 
-    /// The lowest number, which is removed.
+    /// Removes and returns the lowest number.
     public mutating func next() -> Int? {
         guard bits != 0 else { return nil }
         defer { bits &= bits - 1 }

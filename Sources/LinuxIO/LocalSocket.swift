@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A Unix socket that cannot be listened on.
+/// Why a Unix socket cannot be listened on.
 public enum LocalListenerError: Error, Hashable, Sendable {
-    /// Another process listens there.
+    /// Another process is listening there.
     case inUse(path: String)
     case failed(SystemCallError)
 
@@ -20,14 +20,15 @@ extension LocalListenerError: CustomStringConvertible {
     }
 }
 
-/// A listening Unix socket (unix(7)). The file is removed when it goes out of scope.
+/// A listening Unix socket (unix(7)). Its file is removed when the object goes away.
 public final class LocalListener {
     private let socket: OwnedFileDescriptor
     private let path: String
-    /// Held for as long as the process lives, however it ends; so two that start at once cannot both find nobody there.
+    /// Held until the process ends, however it ends. Without it, two processes that start together could both find the socket
+    /// free.
     private let lock: OwnedFileDescriptor
 
-    /// Replaces a socket that a process has left which is dead. Only the owner may connect.
+    /// Replaces a socket that a dead process left behind. Only the owner may connect.
     public init(path: String) throws(LocalListenerError) {
         self.path = path
         do throws(SystemCallError) {
@@ -43,7 +44,7 @@ public final class LocalListener {
     private static func bound(_ path: String) throws(SystemCallError) -> OwnedFileDescriptor {
         var status = stat()
         if lstat(path, &status) == 0 {
-            // A path that is mistaken may be a file's that somebody needs.
+            // A mistyped path may name a file that someone needs.
             guard status.st_mode & S_IFMT == S_IFSOCK else {
                 throw SystemCallError("bind", number: EEXIST, subject: path)
             }
@@ -60,10 +61,10 @@ public final class LocalListener {
         return socket
     }
 
-    /// Whether anybody listens who holds no lock.
+    /// Whether a process that does not hold the lock is listening.
     private static func isListenedOn(_ path: String) -> Bool {
         guard let probe = try? makeLocalSocket() else { return false }
-        // Where too many wait already, this one would wait as well.
+        // A blocking connect would hang when the backlog is full.
         guard (try? probe.setNonBlocking()) != nil else { return false }
         return withAddress(of: path) { connect(probe.rawValue, $0, $1) } == 0 || errno == EAGAIN
     }
@@ -73,7 +74,7 @@ public final class LocalListener {
     /// Readable when `accept` has a connection.
     public var fileDescriptor: Int32 { socket.rawValue }
 
-    /// The next connection, non-blocking; `nil` when there is none.
+    /// The next connection, non-blocking; `nil` without one.
     public func accept() -> OwnedFileDescriptor? {
         let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let connection = clinux_accept4(socket.rawValue, nil, nil, flags)
@@ -81,14 +82,14 @@ public final class LocalListener {
     }
 }
 
-/// A Unix datagram socket with a name of its own, so that its peer can answer (unix(7)). The file is removed when it goes
-/// out of scope.
+/// A Unix datagram socket with its own name, so that its peer can answer (unix(7)). Its file is removed when the object goes
+/// away.
 public final class LocalDatagramSocket {
     private let socket: OwnedFileDescriptor
     private let path: String
 
-    /// Replaces a file that an earlier process has left.
-    /// - Parameter peer: the name of the socket that it talks with, the only one it hears.
+    /// Replaces a file that an earlier process left behind.
+    /// - Parameter peer: name of the only socket that it talks to and hears.
     public init(path: String, peer: String) throws(SystemCallError) {
         self.path = path
         socket = try makeLocalSocket(type: SOCK_DGRAM)
@@ -104,7 +105,7 @@ public final class LocalDatagramSocket {
 
     deinit { unlink(path) }
 
-    /// Readable when `receive` has something.
+    /// Readable when `receive` has a message.
     public var fileDescriptor: Int32 { socket.rawValue }
 
     public func send(_ message: [UInt8]) throws(SystemCallError) {
@@ -113,7 +114,7 @@ public final class LocalDatagramSocket {
         }
     }
 
-    /// The next message, cut off at `limit` bytes; `nil` when there is none.
+    /// The next message, cut off at `limit` bytes; `nil` without one.
     public func receive(limit: Int) throws(SystemCallError) -> [UInt8]? {
         var message = [UInt8](repeating: 0, count: limit)
         let count = recv(socket.rawValue, &message, limit, 0)

@@ -3,25 +3,25 @@ import DevicePorts
 import Glibc
 import Synchronization
 
-/// A part of a file or device mapped into memory (mmap(2)). It stays mapped as long as the object lives.
-// Safe to share: address and length never change, and only the one who has the frame on lease first writes through it.
+/// Part of a file or device mapped into memory (mmap(2)), for as long as the object lives.
+// Safe to share: address and length never change, and only a frame's first holder writes through it.
 public final class MappedMemory: @unchecked Sendable {
     public let bytes: UnsafeRawBufferPointer
     private let isWritable: Bool
 
-    /// `nil` where it is mapped for reading alone.
+    /// `nil` if the mapping is read-only.
     public var mutableBytes: UnsafeMutableRawBufferPointer? {
         isWritable ? UnsafeMutableRawBufferPointer(mutating: bytes) : nil
     }
 
     /// - Parameters:
-    ///   - offset: a multiple of the page size, or what the device calls so.
+    ///   - offset: a multiple of the page size, or the device's own mapping token.
     public init(_ fileDescriptor: Int32, offset: Int, byteCount: Int) throws(SystemCallError) {
         func map(_ protection: Int32) -> UnsafeMutableRawPointer? {
             let address = mmap(nil, byteCount, protection, MAP_SHARED, fileDescriptor, offset)
             return address == MAP_FAILED ? nil : address
         }
-        // A descriptor that was opened for reading alone allows no more.
+        // A descriptor opened read-only allows no more than reading.
         let writable = map(PROT_READ | PROT_WRITE)
         guard let address = writable ?? map(PROT_READ) else {
             throw SystemCallError("mmap", subject: "\(byteCount) bytes")
@@ -33,7 +33,7 @@ public final class MappedMemory: @unchecked Sendable {
     deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 }
 
-/// Memory that is mapped when somebody asks for it, and stays.
+/// Memory that is mapped at the first request and stays mapped.
 public final class LazyMapping: Sendable {
     private let memory = Mutex<MappedMemory?>(nil)
 
@@ -45,7 +45,7 @@ public final class LazyMapping: Sendable {
         if let present = memory.withLock({ $0 }) { return present }
         let mapped = try map()
         return memory.withLock { memory in
-            // Another thread may have been faster, and its reader is at work.
+            // Another thread may have mapped it first, and readers already use that mapping.
             let kept = memory ?? mapped
             memory = kept
             return kept
@@ -62,8 +62,7 @@ public final class SharedDescriptor: Sendable {
     public var rawValue: Int32 { descriptor.rawValue }
 }
 
-/// Tells the kernel that the processor reads a DMABUF between the two calls, so that it sees what the device wrote; or that it
-/// writes as well, so that the next device sees that.
+/// Brackets the CPU's access to a DMABUF: reads see what the device wrote, and the next device sees what the CPU wrote.
 public enum DMABufferAccess {
     public static func start(_ fileDescriptor: Int32, writes: Bool = false) {
         synchronize(fileDescriptor, UInt64(DMA_BUF_SYNC_START), writes)
@@ -76,24 +75,24 @@ public enum DMABufferAccess {
     private static func synchronize(_ fileDescriptor: Int32, _ flag: UInt64, _ writes: Bool) {
         let access = UInt64(DMA_BUF_SYNC_READ) | (writes ? UInt64(DMA_BUF_SYNC_WRITE) : 0)
         var request = dma_buf_sync(flags: flag | access)
-        // A buffer that needs none refuses; there is nothing else to do.
+        // A buffer that needs no synchronization rejects the call. There is nothing else to do.
         _ = ioctl(fileDescriptor, clinux_dma_buf_ioctl_sync, &request)
     }
 }
 
-/// A device's memory, held by its descriptor alone: it stays when the device is closed or unplugged.
+/// A device's memory, kept alive by its descriptor alone: it outlives the device being closed or unplugged.
 public final class DMABuffer: FrameMemory {
     private let descriptor: SharedDescriptor
     private let byteCount: Int
     private let mapping = LazyMapping()
 
-    /// - Parameter byteCount: of the memory, from its start, that counts.
+    /// - Parameter byteCount: length of the used part, from the start of the memory.
     public init(_ descriptor: SharedDescriptor, byteCount: Int) {
         self.descriptor = descriptor
         self.byteCount = byteCount
     }
 
-    /// - Parameter duplicating: an open descriptor, which stays its owner's.
+    /// - Parameter duplicating: an open descriptor, which the caller keeps.
     public convenience init(duplicating fileDescriptor: Int32, byteCount: Int) throws(SystemCallError) {
         let copy = fcntl(fileDescriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw SystemCallError("fcntl") }
@@ -104,7 +103,7 @@ public final class DMABuffer: FrameMemory {
     public var dmabuf: Int32? { descriptor.rawValue }
     public func detached() -> (any FrameMemory)? { self }
 
-    /// Gives the bytes as the device has left them, none when they cannot be mapped.
+    /// Gives the body the bytes that the device wrote, or none if they cannot be mapped.
     public func withBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -114,7 +113,7 @@ public final class DMABuffer: FrameMemory {
         return try body(bytes)
     }
 
-    /// - Returns: false when it is not to be written; nothing was done.
+    /// - Returns: false if the memory is read-only; the body did not run then.
     public func modify(_ body: (UnsafeMutableRawBufferPointer) -> Void) -> Bool {
         guard let bytes = mapped?.mutableBytes else { return false }
         DMABufferAccess.start(descriptor.rawValue, writes: true)

@@ -3,19 +3,19 @@ import Glibc
 
 /// A POSIX thread with a name that `ps -L` and `top -H` show.
 ///
-/// Its owner either joins it or drops it; a dropped thread runs on by itself.
+/// Join it, or drop it to let it run on by itself.
 public struct NamedThread: ~Copyable, Sendable {
     private let thread: pthread_t
-    /// In a time that is not the kernel's; else 0.
+    /// The thread's number in a replaced clock; 0 for kernel time.
     private let number: Int
 
     /// Starts the thread.
     /// - Parameters:
     ///   - name: cut to 15 bytes, the kernel's limit.
     ///   - stackSize: in bytes, whole pages. Memory is used only as the stack grows.
-    ///   - mayBlock: it calls what answers when it likes, as getaddrinfo; `ThreadActivity` leaves it out.
-    ///   - body: what the thread does; what it captures belongs to the new thread from then on.
-    ///     Signals sent to the process never reach it: they are the main thread's.
+    ///   - mayBlock: whether it makes calls of unbounded duration, such as getaddrinfo. `ThreadActivity` ignores it then.
+    ///   - body: what the thread does. Everything it captures belongs to the new thread.
+    /// Signals to the process are never delivered here; they go to the main thread.
     public init(
         _ name: String, stackSize: Int = 512 * 1024, mayBlock: Bool = false, _ body: sending @escaping () -> Void
     ) throws(SystemCallError) {
@@ -33,7 +33,7 @@ public struct NamedThread: ~Copyable, Sendable {
         var thread = pthread_t()
         var (all, own) = (sigset_t(), sigset_t())
         sigfillset(&all)
-        // The new thread inherits the mask.
+        // The new thread inherits this mask.
         pthread_sigmask(SIG_SETMASK, &all, &own)
         status = pthread_create(&thread, &attributes, runThread, start.toOpaque())
         pthread_sigmask(SIG_SETMASK, &own, nil)
@@ -48,10 +48,10 @@ public struct NamedThread: ~Copyable, Sendable {
 
     deinit { pthread_detach(thread) }
 
-    /// Lets all others of the program go before the calling thread: what it does may take longer.
+    /// Gives the calling thread a lower priority than the program's other threads. For slow background work.
     public static func lowerPriority() { clinux_lower_priority(10) }
 
-    /// Waits until the thread has ended.
+    /// Waits for the thread to end.
     public consuming func join() {
         let (thread, number) = (thread, number)
         discard self
@@ -60,7 +60,7 @@ public struct NamedThread: ~Copyable, Sendable {
     }
 }
 
-/// Goes to the new thread as a raw pointer; the starting thread keeps nothing of it.
+/// Passed to the new thread as a raw pointer; the starting thread keeps no reference.
 private final class ThreadStart {
     let name: String
     let mayBlock: Bool
@@ -91,7 +91,7 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     }
     CurrentTime.with(time) {
         start?.run()
-        // What the body has captured ends in this time, too.
+        // Release the body's captures while this clock still applies.
         start = nil
     }
     time.threadEnded(number)

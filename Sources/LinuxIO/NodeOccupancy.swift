@@ -1,14 +1,14 @@
 import Media
 import Synchronization
 
-/// Marks a node occupied while a call of its driver hangs: retries fail fast, and one thread is lost in all.
+/// Marks a device node as occupied while a call of its driver hangs, so that retries fail fast and only one thread is lost.
 ///
-/// Such a call cannot be ended from outside, and keeps its thread and descriptors until the kernel returns. An abandoned
-/// occupancy holds for the whole process, whichever stream tries the node next. Any thread.
+/// A hung call cannot be cancelled and keeps its thread and descriptors until the kernel returns. An abandoned occupancy
+/// applies to the whole process, whichever stream tries the node next. Any thread.
 public final class NodeOccupancy: Sendable {
     private struct Abandoned: Sendable {
         let occupancy: NodeOccupancy
-        /// When the call started that has not returned.
+        /// When the hanging call started.
         let since: MediaTimestamp
 
         func waitForEnd() throws(NodeOccupancyError) {
@@ -19,8 +19,8 @@ public final class NodeOccupancy: Sendable {
         }
     }
 
-    /// A call that takes longer hangs. Of those that do not, closing is the slowest: the Pi's driver waits two seconds
-    /// for what a stalled firmware has of either queue.
+    /// A longer call counts as hung. The slowest good call is closing: the Pi's driver waits up to two seconds for each queue
+    /// of a stalled firmware.
     private static let longestCall = Duration.seconds(5)
 
     private static let abandoned = Mutex<[Abandoned]>([])
@@ -28,12 +28,12 @@ public final class NodeOccupancy: Sendable {
     private let path: String
     private let start: MediaTimestamp
     private let isOver = Atomic(false)
-    /// Readable once it is over.
+    /// Readable once the occupancy has ended.
     private let ending: EventFD
 
-    /// Waits for an abandoned occupancy at this node as long as its call may return by itself: an encoder that is closed
-    /// slowly is no broken one.
-    /// - Throws: `blocked` while a call of an abandoned occupancy at this node hangs.
+    /// Waits for an abandoned occupancy of this node while its call may still return: an encoder that closes slowly is not
+    /// broken.
+    /// - Throws: `blocked` if a call of an abandoned occupancy hangs at this node.
     public init(at path: String) throws(NodeOccupancyError) {
         self.path = path
         do throws(SystemCallError) {
@@ -52,14 +52,14 @@ public final class NodeOccupancy: Sendable {
         }
     }
 
-    /// The thread calls the driver no more, and nothing of the node is open.
+    /// The thread makes no more driver calls and has closed the node.
     public func end() {
         isOver.store(true, ordering: .releasing)
         ending.signal()
     }
 
-    /// Nobody waits for it any more.
-    /// - Parameter since: when the call started that has not returned; `nil` when it is the first one.
+    /// The owner stops waiting for the call.
+    /// - Parameter since: when the hanging call started; `nil` for the first call.
     public func abandon(since: MediaTimestamp? = nil) {
         let entry = Abandoned(occupancy: self, since: since ?? start)
         Self.abandoned.withLock { all in
@@ -70,7 +70,7 @@ public final class NodeOccupancy: Sendable {
 }
 
 extension NodeOccupancy {
-    /// How `call` starts its thread and waits for it; tests let either of them fail.
+    /// How `call` starts its thread and waits for it. Tests make either of them fail.
     struct CallThread: Sendable {
         var start: @Sendable (sending @escaping () -> Void) throws(SystemCallError) -> Void = {
             body throws(SystemCallError) in
@@ -83,12 +83,12 @@ extension NodeOccupancy {
         }
     }
 
-    /// Does what may hang on a thread of its own.
+    /// Runs a call that may hang on its own thread.
     /// - Parameters:
-    ///   - timeout: how long it is waited for.
-    ///   - body: asks the driver of the node. What it returns may keep the node open: when it comes too late, the thread
-    ///     drops it before the occupancy ends.
-    /// - Throws: `blocked` when it has not returned in time, or an earlier occupancy has not.
+    ///   - timeout: how long to wait for it.
+    ///   - body: calls the node's driver. Its result may keep the node open; if it comes too late, the thread drops it before
+    ///     the occupancy ends.
+    /// - Throws: `blocked` if this call, or that of an earlier occupancy, does not return in time.
     public static func call<Value>(
         of path: String, timeout: Duration, _ body: @escaping @Sendable () -> sending Value
     ) throws(NodeOccupancyError) -> sending Value {
@@ -111,14 +111,14 @@ extension NodeOccupancy {
             }
             isDone = done
         } catch {
-            // Nothing has asked the driver: the node is as free as before.
+            // The driver was not called, so the node is still free.
             occupancy.end()
             throw .failed(path: path, error)
         }
         do throws(SystemCallError) {
             try thread.wait(isDone, occupancy.start + timeout)
         } catch {
-            // The thread may be in the driver by now.
+            // The thread may already be inside the driver.
             if call.ends(as: .abandoned) { occupancy.abandon() }
             throw .failed(path: path, error)
         }
@@ -135,17 +135,17 @@ extension NodeOccupancy {
         return value
     }
 
-    /// One call, seen by the thread that makes it and the one that waits for it.
+    /// One call, shared by the thread that makes it and the one that waits for it.
     private final class Call<Value>: Sendable {
         enum End {
             case returned, abandoned
         }
 
-        /// Held by the thread for as long as its call takes: nobody else looks before `returned`.
+        /// Locked by the thread during its call. Nobody else looks before `returned`.
         let value = Mutex<Value?>(nil)
         private let end = Mutex<End?>(nil)
 
-        /// - Returns: whether it ended so; false when it had ended otherwise.
+        /// - Returns: true if the call ended as wanted, false if it had already ended differently.
         func ends(as wanted: End) -> Bool {
             end.withLock { end in
                 if end == nil { end = wanted }
@@ -155,9 +155,9 @@ extension NodeOccupancy {
     }
 }
 
-/// Why nothing can be asked of a node's driver.
+/// Why a node's driver cannot be called.
 public enum NodeOccupancyError: Error, Hashable, Sendable {
-    /// A call of the driver does not return.
+    /// A driver call hangs.
     case blocked(path: String, Duration)
     case failed(path: String, SystemCallError)
 }

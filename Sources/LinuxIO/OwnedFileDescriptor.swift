@@ -2,7 +2,7 @@ import Glibc
 
 /// An open file descriptor with one owner. Going out of scope closes it.
 public struct OwnedFileDescriptor: ~Copyable, Sendable {
-    /// The number, for calls that borrow it. It is valid as long as the owner lives.
+    /// The number, for calls that borrow it. Valid while the owner lives.
     public let rawValue: Int32
 
     /// Takes ownership of an open descriptor.
@@ -11,7 +11,7 @@ public struct OwnedFileDescriptor: ~Copyable, Sendable {
     /// Opens a file; close-on-exec is always set.
     /// - Parameters:
     ///   - flags: `O_RDONLY` and so on (open(2)).
-    ///   - permissions: for a file that the call makes, before the umask.
+    ///   - permissions: of a file that the call creates, before the umask.
     public init(
         opening path: String, flags: Int32, permissions: mode_t = 0o644
     ) throws(SystemCallError) {
@@ -23,15 +23,15 @@ public struct OwnedFileDescriptor: ~Copyable, Sendable {
 
     deinit { _ = Glibc.close(rawValue) }
 
-    /// Closes and reports what `deinit` cannot: a delayed write error.
+    /// Closes the file and reports a delayed write error, which `deinit` cannot do.
     public consuming func close() throws(SystemCallError) {
         let descriptor = rawValue
         discard self
-        // After EINTR Linux has closed the descriptor already; trying again could hit another file's.
+        // Linux has closed the descriptor even after EINTR. A second close could hit another file.
         guard Glibc.close(descriptor) == 0 || errno == EINTR else { throw SystemCallError("close") }
     }
 
-    /// Gives the ownership away.
+    /// Gives up ownership.
     public consuming func release() -> Int32 {
         let descriptor = rawValue
         discard self
@@ -45,7 +45,7 @@ public struct OwnedFileDescriptor: ~Copyable, Sendable {
         return OwnedFileDescriptor(adopting: copy)
     }
 
-    /// Makes calls on the open file return at once instead of waiting.
+    /// Makes calls on the open file return at once instead of blocking.
     public borrowing func setNonBlocking(_ enabled: Bool = true) throws(SystemCallError) {
         let flags = fcntl(rawValue, F_GETFL, 0)
         guard flags >= 0 else { throw SystemCallError("fcntl", subject: "F_GETFL") }
@@ -56,9 +56,9 @@ public struct OwnedFileDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedFileDescriptor {
-    /// Reads what is there, waiting for at least one byte unless the file is non-blocking.
+    /// Reads what is available. Unless the file is non-blocking, waits for at least one byte.
     /// - Returns: bytes read, 0 at the end of the file.
-    /// - Throws: also `EAGAIN` from a non-blocking file that has nothing now.
+    /// - Throws: also `EAGAIN` if a non-blocking file has nothing now.
     public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemCallError) -> Int {
         var count: Int
         repeat { count = Glibc.read(rawValue, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
@@ -66,7 +66,7 @@ extension OwnedFileDescriptor {
         return count
     }
 
-    /// As `read(into:)`, but `nil` when a non-blocking file has nothing now.
+    /// Like `read(into:)`, but returns `nil` if a non-blocking file has nothing now.
     public borrowing func readIfReady(into buffer: UnsafeMutableRawBufferPointer) throws(SystemCallError) -> Int? {
         do {
             return try read(into: buffer)
@@ -76,8 +76,8 @@ extension OwnedFileDescriptor {
         }
     }
 
-    /// Fills the buffer, waiting as long as it takes.
-    /// - Returns: bytes read: fewer than the buffer holds only at the end of the file.
+    /// Fills the buffer, however long it takes.
+    /// - Returns: bytes read; fewer than the buffer holds only at the end of the file.
     public borrowing func readAll(into buffer: UnsafeMutableRawBufferPointer) throws(SystemCallError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -88,9 +88,8 @@ extension OwnedFileDescriptor {
         return filled
     }
 
-    /// Reads to the end of the file, whatever `stat` says its size is: files of
-    /// /proc and /sys and FIFOs have none.
-    /// - Throws: `EFBIG` when there are more than `limit` bytes.
+    /// Reads to the end of the file, whatever size `stat` reports: FIFOs and files of /proc and /sys report none.
+    /// - Throws: `EFBIG` if there are more than `limit` bytes.
     public borrowing func readAll(limit: Int) throws(SystemCallError) -> [UInt8] {
         var contents: [UInt8] = []
         var block = [UInt8](repeating: 0, count: min(limit, 65_536) + 1)
@@ -104,14 +103,14 @@ extension OwnedFileDescriptor {
         }
     }
 
-    /// Makes the file so long: what is behind is lost.
+    /// Cuts the file to this length and continues writing there.
     public borrowing func truncate(to byteCount: Int) throws(SystemCallError) {
         guard ftruncate(rawValue, off_t(byteCount)) == 0, lseek(rawValue, off_t(byteCount), SEEK_SET) >= 0 else {
             throw SystemCallError("ftruncate")
         }
     }
 
-    /// Writes what fits, waiting for room for at least one byte unless the file is non-blocking.
+    /// Writes what fits. Unless the file is non-blocking, waits for room for at least one byte.
     /// - Returns: bytes written.
     public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) -> Int {
         var count: Int
@@ -120,7 +119,7 @@ extension OwnedFileDescriptor {
         return count
     }
 
-    /// Writes everything, waiting as long as it takes.
+    /// Writes everything, however long it takes.
     public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -129,7 +128,7 @@ extension OwnedFileDescriptor {
         }
     }
 
-    /// Writes everything at a place in the file, and leaves the place of other calls as it is.
+    /// Writes everything at an offset and leaves the file's own position alone.
     public borrowing func writeAll(_ bytes: [UInt8], at offset: Int) throws(SystemCallError) {
         try bytes.withBytes { bytes throws(SystemCallError) in
             var written = 0
@@ -143,7 +142,7 @@ extension OwnedFileDescriptor {
         }
     }
 
-    /// Writes everything, waiting as long as it takes.
+    /// Writes everything, however long it takes.
     public borrowing func writeAll(_ bytes: [UInt8]) throws(SystemCallError) {
         try bytes.withBytes { bytes throws(SystemCallError) in try writeAll(bytes) }
     }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Media
 
-/// What a descriptor is, or shall be, ready for (poll(2)).
+/// The conditions to wait for, or that were found (poll(2)).
 public struct PollEvents: OptionSet, Hashable, Sendable {
     public let rawValue: Int16
     public init(rawValue: Int16) { self.rawValue = rawValue }
@@ -11,20 +11,20 @@ public struct PollEvents: OptionSet, Hashable, Sendable {
     public static let writable = PollEvents(rawValue: Int16(POLLOUT))
     /// POLLPRI: a V4L2 event, a sysfs attribute that changed.
     public static let priority = PollEvents(rawValue: Int16(POLLPRI))
-    /// An error is pending. Reported without being asked for.
+    /// An error is pending. Always reported.
     public static let error = PollEvents(rawValue: Int16(POLLERR))
-    /// The other side is gone. Reported without being asked for.
+    /// The peer has closed the connection. Always reported.
     public static let hangUp = PollEvents(rawValue: Int16(POLLHUP))
-    /// The number is no open descriptor. Reported without being asked for.
+    /// The number is not an open descriptor. Always reported.
     public static let invalid = PollEvents(rawValue: Int16(POLLNVAL))
 }
 
 /// One descriptor to wait for.
 public struct PollEntry: Sendable {
-    // The only stored property: an array of entries is, in memory, the array that ppoll takes.
+    // The only stored property, so that an array of entries has the memory layout ppoll expects.
     private var entry: pollfd
 
-    /// - Parameter fileDescriptor: a negative number is passed over.
+    /// - Parameter fileDescriptor: a negative number is ignored.
     public init(_ fileDescriptor: Int32, _ interest: PollEvents = .readable) {
         entry = pollfd(fd: fileDescriptor, events: interest.rawValue, revents: 0)
     }
@@ -39,7 +39,7 @@ public struct PollEntry: Sendable {
 }
 
 extension [PollEntry] {
-    /// By name: an enumeration of the entries' positions.
+    /// Index by name: an enumeration of the entries' positions.
     public subscript(name: some RawRepresentable<Int>) -> PollEntry {
         get { self[name.rawValue] }
         set { self[name.rawValue] = newValue }
@@ -48,9 +48,9 @@ extension [PollEntry] {
 
 /// Waits until a descriptor is ready or the clock shows `deadline`.
 /// - Parameters:
-///   - entries: what to wait for; gets the findings.
-///   - deadline: on CLOCK_MONOTONIC; `nil` waits for ever.
-/// - Returns: how many entries are ready, 0 when the deadline came first.
+///   - entries: what to wait for; receives the results.
+///   - deadline: on CLOCK_MONOTONIC; `nil` waits forever.
+/// - Returns: how many entries are ready; 0 at the deadline.
 @discardableResult
 public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
     if let time = CurrentTime.replacement {
@@ -64,7 +64,7 @@ public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) 
 }
 
 extension OwnedFileDescriptor {
-    /// Whether the other side of a socket has closed it, and not only its own direction (POLLHUP). Never waits.
+    /// Whether the peer has closed the socket in both directions (POLLHUP). Never blocks.
     public var isHungUp: Bool {
         var entries = [PollEntry(rawValue, [])]
         return pollOnce(&entries, until: .zero) > 0 && !entries[0].ready.isEmpty
@@ -72,7 +72,7 @@ extension OwnedFileDescriptor {
 }
 
 /// One call of ppoll(2).
-/// - Returns: what it does, or its error number, negative.
+/// - Returns: the result of ppoll, or its negated error number.
 private func pollOnce(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) -> Int32 {
     entries.withUnsafeMutableBufferPointer { buffer in
         buffer.withMemoryRebound(to: pollfd.self) { raw -> Int32 in

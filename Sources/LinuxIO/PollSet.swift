@@ -1,14 +1,14 @@
 import Media
 
-/// Descriptors and deadlines to wait for, by name. It is made or filled for one wait, as what there is to wait for changes.
+/// Descriptors and deadlines to wait for, by name. Fill it for each wait, since the set changes.
 ///
 ///     var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .device: device.fileDescriptor]
 ///     try waits.wait(until: deadline)
 ///     if waits.isReady(.stop) { return }
 ///
-/// Threads wait several times for each frame: the code is compiled for the names of each caller.
+/// Threads wait several times per frame, so the code is specialized for each caller's name type.
 public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
-    /// Of each entry.
+    /// One name for each entry.
     @usableFromInline var names: [Name] = []
     @usableFromInline var entries: [PollEntry] = []
     @usableFromInline var deadline: MediaTimestamp?
@@ -23,14 +23,14 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         for (name, descriptor) in descriptors { add(name, descriptor) }
     }
 
-    /// - Parameter fileDescriptor: a negative number is passed over.
+    /// - Parameter fileDescriptor: a negative number is ignored.
     @inlinable
     public mutating func add(_ name: Name, _ fileDescriptor: Int32, for interest: PollEvents = .readable) {
         names.append(name)
         entries.append(PollEntry(fileDescriptor, interest))
     }
 
-    /// - Parameter entries: all that the name stands for.
+    /// - Parameter entries: all entries of this name.
     @inlinable
     public mutating func add(_ name: Name, _ entries: [PollEntry]) {
         for entry in entries {
@@ -39,7 +39,7 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Empties it for another wait and keeps its memory: for what waits several times for each frame.
+    /// Empties the set but keeps its memory, for threads that wait several times per frame.
     @inlinable
     public mutating func removeAll() {
         names.removeAll(keepingCapacity: true)
@@ -47,7 +47,7 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         deadline = nil
     }
 
-    /// The wait ends at this time at the latest.
+    /// Ends the wait at this time at the latest.
     /// - Parameter time: `nil` changes nothing.
     @inlinable
     public mutating func wake(at time: MediaTimestamp?) {
@@ -55,8 +55,8 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         deadline = deadline.map { min($0, time) } ?? time
     }
 
-    /// Waits until a descriptor is ready or the first deadline has come; for ever without deadlines.
-    /// - Parameter time: one more deadline.
+    /// Waits until a descriptor is ready or the first deadline passes; forever without deadlines.
+    /// - Parameter time: an additional deadline.
     /// - Returns: whether a descriptor is ready.
     @inlinable
     @discardableResult
@@ -65,7 +65,7 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         return try poll(&entries, until: deadline) > 0
     }
 
-    /// The findings of the wait; empty for a name that was not waited for.
+    /// The events found for a name; empty for a name that is not in the set.
     @inlinable
     public func ready(_ name: Name) -> PollEvents {
         var events = PollEvents()

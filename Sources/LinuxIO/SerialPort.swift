@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// A serial line in raw mode at 115200 bit/s (termios(3)): every byte as it comes, no echo, nothing translated.
+/// A serial line in raw mode at 115200 bit/s (termios(3)): unbuffered, no echo, no translation.
 public final class SerialPort {
     private let device: OwnedFileDescriptor
     private let previous: termios?
 
-    /// Opening never waits for a carrier. What is no terminal is not even opened: a mistaken path may be a disk's, or a
-    /// watchdog's, which restarts the machine when it has been opened and is not fed.
+    /// Opening never waits for a carrier. Anything but a terminal is not even opened: a mistyped path may name a disk, or a
+    /// watchdog, which restarts the machine when it is opened and not fed.
     public init(_ path: String) throws(SystemCallError) {
         guard try DeviceKind(of: path) == .terminal else {
             throw SystemCallError("stat", number: ENOTTY, subject: path)
@@ -32,14 +32,14 @@ public final class SerialPort {
 
     public var fileDescriptor: Int32 { device.rawValue }
 
-    /// What has come; `nil` when nothing has. Empty when the line has hung up.
+    /// The bytes received so far; `nil` if there are none, empty if the line has hung up.
     public func read() throws(SystemCallError) -> [UInt8]? {
         var block = [UInt8](repeating: 0, count: 256)
         let count = try block.withMutableBytes { bytes throws(SystemCallError) in try device.readIfReady(into: bytes) }
         return count.map { Array(block[..<$0]) }
     }
 
-    /// Writes what the line takes now.
+    /// Writes as much as the line accepts now.
     /// - Returns: bytes written.
     public func write(_ bytes: [UInt8]) throws(SystemCallError) -> Int {
         do throws(SystemCallError) {

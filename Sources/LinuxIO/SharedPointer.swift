@@ -1,7 +1,7 @@
-/// A C library's object that any thread may use, several at once.
+/// A C library's object that several threads may use at once.
 ///
-/// Whoever makes one says where the library allows it, and frees it when no thread can use it any more.
-// Thread safety is the library's promise: nothing here reads or writes what is pointed to.
+/// Create one only where the library allows that, and free the object when no thread can use it any longer.
+/// Thread safety is the library's promise: nothing here accesses the object itself.
 public struct SharedPointer<Pointee>: @unchecked Sendable {
     public let pointer: UnsafeMutablePointer<Pointee>
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A system call that failed: which, why, and on what.
+/// A failed system call: which one, why, and on what.
 public struct SystemCallError: Error, Hashable, Sendable {
     /// The call's name as in its manual page, for example `open`.
     public let call: String
@@ -16,7 +16,7 @@ public struct SystemCallError: Error, Hashable, Sendable {
         self.subject = subject
     }
 
-    /// Takes the reason from `errno`: to be made at once after the call that failed.
+    /// Takes the reason from `errno`, so create it right after the failed call.
     public init(_ call: String, subject: String? = nil) {
         self.init(call, number: errno, subject: subject)
     }

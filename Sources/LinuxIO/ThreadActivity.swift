@@ -2,12 +2,12 @@ import Glibc
 import Media
 import Synchronization
 
-/// What the named threads are at, for a watch that none of them hangs.
+/// Tells which named threads are working, so that a watchdog can find one that hangs.
 ///
-/// A thread waits while it is in `poll`; since it came from there it works, be that in a driver, for a lock, or in a
-/// loop without end.
+/// A thread counts as waiting while it is in `poll`. Otherwise it is working, whether in a driver, waiting for a lock, or in an
+/// endless loop.
 public enum ThreadActivity {
-    /// The named threads that wait for nothing, and since when. Those that said so at their start are left out.
+    /// The working threads and the start of their work. Threads that declared themselves blocking are not listed.
     public static func working() -> [(name: String, since: MediaTimestamp)] {
         pulses.withLock { pulses in
             pulses.compactMap { pulse in
@@ -18,8 +18,8 @@ public enum ThreadActivity {
         .sorted { $0.since < $1.since }
     }
 
-    /// The calling thread waits during `body`: in `poll`, for a disk, which answers when it likes, or for the end of a thread that
-    /// is watched itself.
+    /// Counts the calling thread as waiting during `body`: in `poll`, for a slow disk, or for the end of another watched
+    /// thread.
     public static func wait<Value: ~Copyable, Failure: Error>(
         during body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -30,11 +30,11 @@ public enum ThreadActivity {
         return try body()
     }
 
-    /// The calling thread is watched during `body`, which is all that it does.
+    /// Watches the calling thread during `body`, its whole life.
     static func watch(_ name: String, _ body: () -> Void) {
         let pulse = Pulse(name)
         pulses.withLock { $0.append(pulse) }
-        // The list above keeps it alive for as long as the thread has it.
+        // The list above keeps the pulse alive while the thread uses it.
         pthread_setspecific(key, Unmanaged.passUnretained(pulse).toOpaque())
         body()
         pthread_setspecific(key, nil)
@@ -44,7 +44,7 @@ public enum ThreadActivity {
     private final class Pulse: Sendable {
         static let waiting = Int64.min
         let name: String
-        /// In nanoseconds of CLOCK_MONOTONIC, or `waiting`. Written by the thread itself only.
+        /// Nanoseconds of CLOCK_MONOTONIC, or `waiting`. Written only by the thread itself.
         let workingSince: Atomic<Int64>
 
         init(_ name: String) {
@@ -59,7 +59,7 @@ public enum ThreadActivity {
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        // Keys run out after 1024 of them; this program has two.
+        // A process has 1024 keys; this program uses two.
         pthread_key_create(&key, nil)
         return key
     }()

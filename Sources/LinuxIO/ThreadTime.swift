@@ -2,19 +2,19 @@ import Glibc
 import Media
 import Synchronization
 
-/// The clock of some threads and how they wait, where neither is the kernel's: a test's virtual time, in which whole engines
-/// run, with their threads.
+/// Replaces the kernel's clock and waits for some threads: a test's virtual time, in which whole engines run with their
+/// threads.
 ///
-/// A thread has the time of the one that started it. A program that sets none has the kernel's.
+/// A thread inherits the time of the thread that started it. By default that is the kernel's.
 public protocol ThreadTime: AnyObject, Sendable {
     func now() -> MediaTimestamp
-    /// As the function `poll`.
+    /// Like the function `poll`.
     func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int
-    /// A thread with this time is about to start; called by the one that starts it.
+    /// A thread with this time is about to start. Called by the starting thread.
     /// - Returns: its number, for `threadEnded` and `waitForEnd`; not 0.
-    /// - Throws: when there is no such thread to be had.
+    /// - Throws: if no thread can be created.
     func threadStarts(_ name: String) throws(SystemCallError) -> Int
-    /// Called by the thread itself, as its last.
+    /// Called by the thread itself as its last action.
     func threadEnded(_ number: Int)
     /// Returns when the thread has called `threadEnded`.
     func waitForEnd(of number: Int)

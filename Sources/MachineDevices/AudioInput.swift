@@ -8,11 +8,11 @@ import StreamLogic
 import SyntheticSources
 import Terminal
 
-/// Where audio comes from: a microphone, a source that needs none, or several of both.
+/// A source of audio: a microphone, a source that needs no microphone, or a mix of several.
 package enum AudioInput: AudioSourceChoice {
     case embedded(AudioSourceDescription)
     case microphone(AudioPart)
-    /// - Parameter isOptional: a movie without audio is silent.
+    /// - Parameter isOptional: if true, a movie without audio is silent.
     case movie(MovieChoice, isOptional: Bool)
     /// Their sum.
     case mixed([AudioPart])
@@ -21,9 +21,9 @@ package enum AudioInput: AudioSourceChoice {
     package static let largestCount = 4
 
     /// - Parameters:
-    ///   - texts: of `--audio`, as often as it was given.
-    ///   - isPaced: `false` takes raw samples as fast as a pipe's writer.
-    ///   - movie: that the video is from, if it is.
+    ///   - texts: all values of `--audio`.
+    ///   - isPaced: `false` reads raw samples as fast as a pipe's writer.
+    ///   - movie: the movie that the video comes from, if any.
     package init(parsing texts: [String], isPaced: Bool, movie: MovieChoice?) throws {
         let parts = try texts.map { try AudioPart(parsing: $0, isPaced: isPaced, movie: movie) }
         if let part = parts.first, parts.count == 1 {
@@ -46,7 +46,7 @@ package enum AudioInput: AudioSourceChoice {
     /// - Parameter device: `hw:CARD[,DEVICE]`; empty for the first microphone.
     package init(microphone device: String) { self = .microphone(AudioPart(microphone: device, MicrophoneLevel())) }
 
-    /// - Parameter microphones: any number; those after the fourth are left out.
+    /// - Parameter microphones: any number; only the first four are used.
     package init(microphones: [DeviceDescription.Microphone]) {
         let parts = microphones.prefix(Self.largestCount).map { AudioPart(microphone: $0.device, $0.level) }
         self = parts.count == 1 ? parts[0].alone : .mixed(parts)
@@ -54,7 +54,7 @@ package enum AudioInput: AudioSourceChoice {
 
     package var isNone: Bool { if case .embedded(.none) = self { true } else { false } }
 
-    /// Whether a file or pipe of raw samples is in it.
+    /// Whether it contains a file or pipe of raw samples.
     package var hasRaw: Bool {
         switch self {
         case .embedded(let source): source.isRaw
@@ -106,7 +106,7 @@ package enum AudioInput: AudioSourceChoice {
         }
     }
 
-    /// AAC takes some rates only, and at some bit rates.
+    /// AAC supports only some sample rates, each with certain bit rates.
     private static func fitted(_ source: any AudioSource, _ sampleRate: Int) throws -> any AudioSource {
         let rates = [sampleRate, 44_100, 48_000]
         return rates.contains(source.format.sampleRate)
@@ -114,7 +114,7 @@ package enum AudioInput: AudioSourceChoice {
     }
 }
 
-/// One of several sources of audio, with its gain and mute.
+/// One of several audio sources, with its gain and mute.
 package struct AudioPart {
     enum Source {
         case embedded(AudioSourceDescription)
@@ -139,7 +139,7 @@ package struct AudioPart {
         self.init(.alsa(device: device), level, name: name)
     }
 
-    /// - Parameter movie: that the video is from: audio from the same file is in step with it.
+    /// - Parameter movie: the movie that the video comes from: audio from the same file stays in sync with it.
     package init(parsing text: String, isPaced: Bool, movie: MovieChoice?) throws {
         var level = MicrophoneLevel()
         guard text == "alsa" || text.hasPrefix("alsa:") || text.hasPrefix("alsa,") else {
@@ -162,14 +162,14 @@ package struct AudioPart {
             }
             return
         }
-        // hw:CARD,DEVICE has a comma of its own.
+        // hw:CARD,DEVICE contains a comma itself.
         let parts = text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false)
         let device = parts.prefix { $0.firstIndex(of: "=") == nil }.joined(separator: ",")
         for part in parts.drop(while: { $0.firstIndex(of: "=") == nil }) { try level.take(part) }
         self.init(microphone: device, level)
     }
 
-    /// What it is when it is the only one. What needs neither gain nor mute is taken as it is.
+    /// The input if this is the only part. Sources without gain or mute are used directly.
     fileprivate var alone: AudioInput {
         switch source {
         case .alsa: .microphone(self)

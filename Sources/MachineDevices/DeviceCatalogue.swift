@@ -3,8 +3,8 @@ import AudioCapture
 import LibcameraCapture
 import V4L2Devices
 
-/// What the files could name in place of a camera or microphone that was not there. It opens devices, which may take its
-/// time: for the stream's thread.
+/// Cameras or microphones that the files could name instead of a missing one. Opens devices, which may take a while, so call it
+/// on the stream's thread.
 package func devicesInstead(of fault: ApplianceFault) -> [String] {
     switch fault {
     case .camera:

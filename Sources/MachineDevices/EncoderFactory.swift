@@ -9,11 +9,11 @@ import Synchronization
 import Terminal
 import V4L2Devices
 
-/// Which encoder was asked for.
+/// The requested encoder.
 package enum EncoderChoice: VideoEncoderChoice, Hashable {
-    /// The hardware's where there is one, else OpenH264.
+    /// Hardware if available, otherwise OpenH264.
     case auto
-    /// The hardware's: at this path, or the first that there is.
+    /// Hardware, at this path or the first one found.
     case v4l2(path: String?)
     case openh264
 
@@ -36,7 +36,7 @@ package enum EncoderChoice: VideoEncoderChoice, Hashable {
     package func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory { EncoderFactory(choice: self, needs) }
 }
 
-/// Makes a stream's video encoder, by what was chosen and what the machine has.
+/// Creates a stream's video encoder according to the choice and the machine's hardware.
 struct EncoderFactory: VideoEncoderFactory {
     private let choice: EncoderChoice
     private let needs: EncoderNeeds
@@ -44,12 +44,12 @@ struct EncoderFactory: VideoEncoderFactory {
     private let refusals = ImportRefusals()
     private let scaler = FoundScaler()
 
-    /// The hardware that the stream uses, or goes back to; `nil` where software was the plain choice.
+    /// The hardware that the stream uses or returns to; `nil` if software is the regular choice.
     private final class FoundEncoder: Sendable {
         let encoder = Mutex<V4L2EncoderNode?>(nil)
     }
 
-    /// What the hardware cannot read of a camera is not tried again in this stream.
+    /// Remembers, for this stream, which camera memory the hardware cannot read.
     private final class ImportRefusals: Sendable {
         private let byLayout = Mutex<[FrameLayout: ImportRefusal]>([:])
 
@@ -62,7 +62,7 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// What scales a device's frames for the hardware; looked for once.
+    /// The device that scales frames for the hardware; searched for once.
     private final class FoundScaler: Sendable {
         let device = Mutex<ScalingDevice?>(nil)
     }
@@ -72,14 +72,14 @@ struct EncoderFactory: VideoEncoderFactory {
         self.needs = needs
     }
 
-    /// How often a chosen hardware encoder is opened again before the stream gives up its start, and after how long.
+    /// How often to reopen the chosen hardware encoder before the start fails, and after what pause.
     private static let retries = (count: 2, pause: Duration.milliseconds(500))
 
-    /// For a stream that starts. Who chose the hardware gets it or an error, and nothing else in its place.
+    /// For a stream that is starting. If hardware was requested, returns that or fails, without substitute.
     /// - Parameters:
-    ///   - mayShrink: whether a smaller frame can be tried when memory lacks.
-    ///   - log: takes what a person should know.
-    /// - Throws: the `HardwareEncodingError` of a lack of memory if so; else a `StreamFailure`.
+    ///   - mayShrink: whether a smaller frame size may be tried if memory is short.
+    ///   - log: receives messages for people.
+    /// - Throws: the `HardwareEncodingError` of a lack of memory if `mayShrink` is set; otherwise a `StreamFailure`.
     func make(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
     ) throws -> any VideoEncoder {
@@ -99,9 +99,9 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open,
-    /// whatever was chosen. The hardware is the one that it started with: a driver that hangs does not answer what it is.
-    /// - Throws: a `StreamFailure` when software does not open either.
+    /// For a live stream that needs another encoder. Falls back to software if the hardware does not open, whatever was
+    /// requested. Uses the hardware that the stream started with, because a hanging driver cannot identify itself.
+    /// - Throws: a `StreamFailure` if software does not open either.
     func makeWhileLive(
         _ configuration: VideoEncoderConfiguration, for frames: SourceFrames
     ) throws -> any VideoEncoder {
@@ -122,7 +122,7 @@ struct EncoderFactory: VideoEncoderFactory {
         StreamFailure(.videoEncodingFailed, "\(error)")
     }
 
-    /// Only frames in a device's memory go through a device; others would have to be copied first.
+    /// Only frames in device memory are scaled by a device; others would have to be copied first.
     private func findScaler() {
         guard needs.frames.memoryKind == .dmabuf || needs.maySwitchCameras, scaler.device.withLock({ $0 == nil }) else {
             return
@@ -163,9 +163,9 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// The first hardware encoder that takes the stream. When all of them fail, the stream starts in software, at what
-    /// the processor carries, and the hardware is tried again later; one that encoded before and does not answer now
-    /// has failed, too. Without any, software is the plain choice.
+    /// The first hardware encoder that accepts the stream. If all of them fail, the stream starts in software, at a rate that
+    /// the CPU can handle, and the hardware is retried later. A hardware encoder that worked before and does not answer now
+    /// counts as failed too. Without any hardware, software is the regular choice.
     private func best(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, _ log: (String) -> Void
     ) throws -> any VideoEncoder {
@@ -203,7 +203,7 @@ struct EncoderFactory: VideoEncoderFactory {
         }
     }
 
-    /// A size and rate that nobody asked for become what the processor carries; those asked for are kept, with a warning.
+    /// Unrequested sizes and rates are reduced to what the CPU can handle. Requested ones are kept, with a warning.
     private func plainSoftware(
         _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds, _ log: (String) -> Void
     ) throws -> any VideoEncoder {

@@ -5,12 +5,12 @@ import Media
 import SyntheticSources
 import Terminal
 
-/// A movie that was named.
+/// A requested movie.
 package struct MovieChoice: Hashable, Sendable {
     let path: String
-    /// Whether it starts again at its end.
+    /// Whether it restarts at its end.
     var loops: Bool
-    /// Of its video and audio.
+    /// Shared by its video and audio.
     let clock = MovieClock()
 
     package init(path: String, loops: Bool = false) {
@@ -19,8 +19,8 @@ package struct MovieChoice: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - isOptional: a movie without audio is silent.
-    ///   - warn: gets what is wrong with audio that it has.
+    ///   - isOptional: whether a movie without audio is silent instead of an error.
+    ///   - warn: receives problems of audio that is present.
     func openAudio(
         isOptional: Bool, sampleRate: Int, stop: EventFD, warn: (String) -> Void = { _ in }
     ) throws(FileSourceError) -> any AudioSource {
@@ -39,7 +39,7 @@ enum FileChoice {
     case image(path: String)
     case movie(MovieChoice)
 
-    /// - Returns: `nil` when the text starts with another scheme.
+    /// - Returns: `nil` if the text starts with another scheme.
     init?(parsing text: String) throws(CommandFailure) {
         if text.hasPrefix("image:") {
             self = .image(path: try Self.path(text.dropFirst(6), of: "image:FILE"))
@@ -64,7 +64,7 @@ enum FileChoice {
         return String(text)
     }
 
-    /// Paths may have commas.
+    /// Paths may contain commas.
     private static func withoutLoop(_ text: Substring) throws(CommandFailure) -> (Substring, Bool?) {
         guard let comma = text.lastIndex(of: ","), text[comma...].hasPrefix(",loop") else { return (text, nil) }
         switch text[comma...] {

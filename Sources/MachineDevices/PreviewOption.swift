@@ -6,9 +6,9 @@ import StreamLogic
 import Synchronization
 import Terminal
 
-/// What `--preview` says: `drm`, or `drm:CONNECTOR`.
+/// The value of `--preview`: `drm`, or `drm:CONNECTOR`.
 package struct PreviewOption: Sendable {
-    /// As the kernel names it; `nil` for the first one that has a display.
+    /// The connector's kernel name; `nil` for the first one with a display.
     let connector: String?
 
     package init() { connector = nil }
@@ -29,7 +29,7 @@ extension Display {
     }
 }
 
-/// The words over the preview of `publish`: what the stream says of itself.
+/// The text over the preview of `publish`: the stream's own status.
 package final class PreviewWords: Sendable {
     private let display: Display
     private let page = Mutex(StreamPage())

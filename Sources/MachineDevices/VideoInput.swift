@@ -12,7 +12,7 @@ import Terminal
 import V4L2Devices
 import VideoCapture
 
-/// Where frames come from: a camera, or a source that needs none.
+/// A source of frames: a camera, or a source that needs no camera.
 package enum VideoInput: VideoSourceChoice, Hashable {
     case embedded(VideoSourceDescription)
     /// A PNG or JPEG file.
@@ -20,7 +20,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
     case movie(MovieChoice)
     case v4l2(CameraSettings)
     case libcamera(CameraSettings)
-    /// Whatever camera there is; the settings name none.
+    /// Any camera; the settings do not name one.
     case firstCamera(CameraSettings)
 
     package static let none = VideoInput.embedded(.none)
@@ -37,7 +37,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
 
     package var isLive: Bool { if case .movie = self { false } else { isSwitchable } }
 
-    /// Whether it may be one of several cameras: what can be left and taken up again.
+    /// Whether it can be one of several cameras: it can be stopped and resumed.
     package var isSwitchable: Bool {
         switch self {
         case .embedded(let source): source == .synthetic
@@ -45,7 +45,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    /// `nil` for what is not a movie.
+    /// `nil` if it is not a movie.
     package var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
 
     package init(parsing text: String) throws {
@@ -69,7 +69,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    /// What the command line says about it, before anything is opened.
+    /// The frame rate given on the command line, known before opening.
     package var frameRate: FrameRate? {
         switch self {
         case .embedded(.raw(_, _, _, let frameRate, _)): frameRate
@@ -78,7 +78,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    /// As `frameRate`; `nil` for what takes the stream's size. Reads a file's header, which takes as long as a disk does.
+    /// The source's own size; `nil` if it adapts to the stream's. Reads a file's header, which takes as long as a disk does.
     package func ownSize() throws -> FrameSize? {
         switch self {
         case .embedded(.raw(_, _, let size, _, _)): size
@@ -92,7 +92,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
     /// Whether it is a file or pipe of raw frames.
     package var isRaw: Bool { if case .embedded(.raw) = self { true } else { false } }
 
-    /// The same, as fast as a pipe's writer.
+    /// The same source, as fast as a pipe's writer.
     package var unpaced: VideoInput {
         if case .embedded(let source) = self { .embedded(source.unpaced) } else { self }
     }
@@ -120,7 +120,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         case .image(let path):
             return { try ImageSource(path, size: wish.size, frameRate: wish.frameRate, stop: $0) }
         case .movie(let movie):
-            // One that is taken up again starts anew, and never ends: a camera that did would count as lost.
+            // A resumed movie restarts and never ends: a camera that ended would count as lost.
             return { try MovieSource(movie.path, clock: MovieClock(), loops: true, stop: $0) }
         case .v4l2(var settings):
             settings.take(wish)
@@ -129,7 +129,7 @@ package enum VideoInput: VideoSourceChoice, Hashable {
             }
         case .libcamera(var settings):
             settings.take(wish)
-            // Another one at the same place is no return of this one.
+            // Another camera in the same place is not the same camera returning.
             let found = FoundCamera()
             return { [settings] stop in
                 var settings = settings
@@ -146,12 +146,12 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
-    /// Which of libcamera's cameras was meant.
+    /// Remembers which libcamera camera was meant.
     private final class FoundCamera: Sendable {
         let id = Mutex<String?>(nil)
     }
 
-    /// libcamera's first camera; where it has none that gives what an encoder takes, the first one that V4L2 opens.
+    /// libcamera's first camera; if none of its cameras suits an encoder, the first one that V4L2 can open.
     private static func firstCamera(
         _ settings: CameraSettings, _ wish: SourceWish, stop: EventFD
     ) throws -> any Camera {
@@ -181,9 +181,9 @@ extension CameraSettings {
         isForStills = wish.isForStills
     }
 
-    /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` how
-    /// it is exposed, `tuning` how libcamera takes its sensor; every other one is a control of the camera.
-    /// - Returns: `nil` when the text starts with another scheme.
+    /// Parses `SCHEME:DEVICE,key=value,...`. The keys `size`, `fps` and `format` choose the mode, `low-light` and `mains` the
+    /// exposure, and `tuning` libcamera's tuning file. Every other key is a camera control.
+    /// - Returns: `nil` if the text starts with another scheme.
     package init?(parsing text: String, scheme: String) throws {
         guard text == scheme || text.hasPrefix("\(scheme):") || text.hasPrefix("\(scheme),") else { return nil }
         var parts = text.dropFirst(scheme.utf8.count + 1).split(separator: ",", omittingEmptySubsequences: false)[...]

@@ -1,4 +1,4 @@
-/// A rate of data. Never negative.
+/// A data rate. Never negative.
 public struct Bitrate: Hashable, Comparable, Sendable {
     public let bitsPerSecond: Int
 

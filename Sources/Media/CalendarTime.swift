@@ -1,4 +1,4 @@
-/// A moment of the time of day, in UTC.
+/// A date and time of day, in UTC.
 public struct CalendarTime: Hashable, Sendable {
     public let year: Int
     /// From 1.
@@ -18,7 +18,7 @@ public struct CalendarTime: Hashable, Sendable {
         self.second = second
     }
 
-    /// "2026-11-23T02:20:11Z", as ISO 8601 has it.
+    /// In ISO 8601, such as "2026-11-23T02:20:11Z".
     public var text: String {
         "\(year)-\(two(month))-\(two(day))T\(two(hour)):\(two(minute)):\(two(second))Z"
     }

@@ -1,4 +1,4 @@
-/// A number with a fixed count of decimals, padded to `width` in front.
+/// A number with a fixed number of decimals, padded on the left to `width`.
 public func fixed(_ value: Double, width: Int = 0, decimals: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "-" }
     var scale = 1
@@ -13,7 +13,8 @@ public func fixed(_ value: Double, width: Int = 0, decimals: Int) -> String {
     return String(repeating: " ", count: max(0, width - text.count)) + text
 }
 
-/// A number as people write it: a sign, digits, a point. `Double` by itself takes exponents, hexadecimal digits and words, too.
+/// Parses a plain decimal number: a sign, digits, a point. `Double` also accepts exponents, hexadecimal digits and
+/// words.
 /// - Returns: `nil` for anything else.
 public func decimal(_ text: some StringProtocol) -> Double? {
     var digits = Array(text.utf8)[...]
@@ -22,6 +23,6 @@ public func decimal(_ text: some StringProtocol) -> Double? {
     guard points <= 1, digits.count > points, digits.allSatisfy({ $0.isASCIIDigit || $0 == UInt8(ascii: ".") }) else {
         return nil
     }
-    // So many digits that it is none of a Double's.
+    // The text may have more digits than a Double can hold.
     return Double(text).flatMap { $0.isFinite ? $0 : nil }
 }

@@ -3,7 +3,7 @@ public struct EncodedPacket: Sendable {
     public enum Kind: Hashable, Sendable {
         /// An AVCDecoderConfigurationRecord (ISO 14496-15 section 5.3.3.1).
         case videoHeader
-        /// One H.264 access unit: NAL units, each behind its length in 4 bytes, big endian.
+        /// One H.264 access unit: NAL units, each preceded by its length in 4 bytes, big-endian.
         case video(isKeyframe: Bool)
         /// An AudioSpecificConfig (ISO 14496-3 section 1.6.2.1).
         case audioHeader
@@ -12,7 +12,7 @@ public struct EncodedPacket: Sendable {
     }
 
     public var kind: Kind
-    /// When it is decoded; for this product's encoders, which never reorder, also when it was captured.
+    /// When it is decoded. Since this product's encoders never reorder, this is also its capture time.
     public var decodeTime: MediaTimestamp
     /// How much later than `decodeTime` it is shown; zero without B-frames.
     public var compositionOffset: Duration

@@ -1,5 +1,5 @@
-/// A rotation by quarter turns, and a mirror: for cameras that hang, lie, or look into a mirror, and for movies that were
-/// recorded so.
+/// A rotation by quarter turns, and a mirror: for cameras that are mounted upside down, on their side or facing a
+/// mirror, and for movies recorded that way.
 public struct FrameRotation: Hashable, Sendable {
     public enum Angle: Int, CaseIterable, Sendable {
         case none = 0
@@ -9,7 +9,7 @@ public struct FrameRotation: Hashable, Sendable {
     }
 
     public var angle: Angle
-    /// Left and right are exchanged in the rotated frame.
+    /// Left and right are swapped in the rotated frame.
     public var isMirrored: Bool
 
     public init(_ angle: Angle = .none, isMirrored: Bool = false) {
@@ -19,14 +19,14 @@ public struct FrameRotation: Hashable, Sendable {
 
     public var isIdentity: Bool { self == FrameRotation() }
 
-    /// Both in one: this rotation first, then the other.
+    /// The combination of this rotation and a second one after it.
     public func followed(by next: FrameRotation) -> FrameRotation {
-        // A turn behind a mirror is the opposite turn before it.
+        // A turn after a mirror is the opposite turn before it.
         let degrees = angle.rawValue + (isMirrored ? 360 - next.angle.rawValue : next.angle.rawValue)
         return FrameRotation(Angle(rawValue: degrees % 360) ?? .none, isMirrored: isMirrored != next.isMirrored)
     }
 
-    /// What a frame of `size` becomes; also what it has to be for it to become `size`.
+    /// The size of a rotated frame of `size`; also the size that becomes `size` when rotated.
     public func rotated(_ size: FrameSize) -> FrameSize {
         switch angle {
         case .none, .half: size

@@ -10,7 +10,7 @@ public struct FrameSize: Hashable, Sendable {
 
     public var pixelCount: Int { width * height }
 
-    /// Whether both have the same ratio of width to height, to the pixel.
+    /// Whether both have exactly the same aspect ratio.
     public func hasShape(of other: FrameSize) -> Bool { width * other.height == other.width * height }
 
     /// 16x16 macroblocks that cover the frame (H.264 section 6.3).
@@ -27,7 +27,7 @@ public struct FrameRate: Hashable, Comparable, Sendable {
 
     public init(framesPerSecond: Int) { self.framesPerSecond = max(1, framesPerSecond) }
 
-    /// The time of one frame, rounded down to a nanosecond.
+    /// The duration of one frame, rounded down to a nanosecond.
     public var frameDuration: Duration { .nanoseconds(1_000_000_000 / Int64(framesPerSecond)) }
 
     /// The time from frame 0 to frame `index`, without the drift of adding frame durations.

@@ -47,11 +47,10 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The most bits a second that a stream of this level may have, in Baseline and Main profile.
+    /// The highest bit rate of this level, in Baseline and Main profile.
     public var largestBitrate: Bitrate { Bitrate(kilobitsPerSecond: limits.kilobits) }
 
-    /// Whether the level allows such a stream. A side may be at most
-    /// sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
+    /// Whether the level allows such a stream. A side may be at most sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
     public func carries(_ size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {
         let limits = limits
         let columns = (size.width + 15) / 16
@@ -62,7 +61,7 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
             && bitrate.bitsPerSecond <= limits.kilobits * 1000
     }
 
-    /// This level, or the lowest higher one that allows such a stream; `nil` when none does.
+    /// This level, or the lowest higher one that allows such a stream; `nil` if none does.
     public func raised(toCarry size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> H264Level? {
         Self.allCases.first { $0 >= self && $0.carries(size, at: frameRate, bitrate: bitrate) }
     }

@@ -1,7 +1,7 @@
-/// A point in time on a monotonic clock, in nanoseconds from that clock's zero.
+/// A point in time on a monotonic clock, in nanoseconds since that clock's zero.
 ///
-/// On a device the clock is CLOCK_MONOTONIC, for capture times and for every
-/// `now:` parameter alike, so that they can be compared. A file has its own zero.
+/// On a device the clock is CLOCK_MONOTONIC, both for capture times and for every `now:` parameter, so that they can be
+/// compared. A file has its own zero.
 public struct MediaTimestamp: Hashable, Comparable, Sendable {
     public var nanoseconds: Int64
 
@@ -28,7 +28,7 @@ public struct MediaTimestamp: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, cut to what fits (292 years).
+    /// The duration in nanoseconds, limited to 292 years.
     public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue

@@ -1,11 +1,11 @@
-/// How loud a microphone is wanted.
+/// The requested level of a microphone.
 public struct MicrophoneLevel: Hashable, Sendable {
     /// In dB.
     public static let gainRange = -60.0...40
 
-    /// In dB, by the card's own scale where it has a capture volume; `nil` leaves that volume as it is.
+    /// In dB, on the card's own scale if it has a capture volume; `nil` leaves that volume unchanged.
     public var gain: Double?
-    /// Silence goes out instead of audio; the microphone goes on.
+    /// Silence is sent instead of audio; the microphone keeps running.
     public var isMuted: Bool
 
     public init(gain: Double? = nil, isMuted: Bool = false) {
@@ -14,11 +14,11 @@ public struct MicrophoneLevel: Hashable, Sendable {
     }
 }
 
-/// What amplifies a microphone, in dB.
+/// The gain applied to a microphone, in dB.
 public struct MicrophoneGain: Hashable, Sendable {
-    /// Of the card's capture volume, as the card says; `nil` where it has none.
+    /// Gain of the card's capture volume, as reported by the card; `nil` if it has none.
     public var hardware: Double?
-    /// Of the samples, after they were captured. What gets too loud is cut off at full scale.
+    /// Gain of the captured samples, which are clipped at full scale.
     public var digital: Double
 
     public var total: Double { (hardware ?? 0) + digital }

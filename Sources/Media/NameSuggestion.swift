@@ -1,7 +1,7 @@
-/// Finds the name that a person meant who typed another one.
+/// Finds the name that a person probably meant.
 public enum NameSuggestion {
-    /// The nearest of `candidates`, when it is near enough to be a slip: at most a third of
-    /// the letters changed, letter case aside.
+    /// The nearest of `candidates`, if it is close enough to be a typing error: at most a third of the letters differ,
+    /// ignoring case.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         let typed = Array(name.lowercased().utf8.prefix(64))
         let limit = max(1, typed.count / 3)
@@ -13,12 +13,12 @@ public enum NameSuggestion {
         return best?.name
     }
 
-    /// - Returns: the end of a sentence that asks for the nearest of `candidates`; `nil` when none is near.
+    /// - Returns: the end of a sentence that suggests the nearest of `candidates`; `nil` if none is close.
     public static func question(for name: String, among candidates: [String]) -> String? {
         nearest(to: name, among: candidates).map { "; did you mean \($0)?" }
     }
 
-    /// The Damerau-Levenshtein distance (adjacent letters swapped count once), restricted variant.
+    /// The Damerau-Levenshtein distance (swapped adjacent letters count once), restricted variant.
     private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)

@@ -1,13 +1,13 @@
-/// A host name or address with an optional port, as URLs write it (RFC 3986 section 3.2.2).
+/// A host name or address with an optional port, as in URLs (RFC 3986 section 3.2.2).
 public struct NetworkHost: Hashable, Sendable {
-    /// A name, an IPv4 address, or an IPv6 address without its brackets.
+    /// A name, an IPv4 address, or an IPv6 address without brackets.
     public let name: String
     /// Not 0.
     public let port: UInt16?
 
     public enum Fault: Error, Hashable, Sendable {
         case empty
-        /// A whole URL, or a path, where only a host belongs.
+        /// A whole URL or a path instead of a host.
         case hasSchemeOrPath
         case badName
         case badPort
@@ -15,7 +15,7 @@ public struct NetworkHost: Hashable, Sendable {
         public var problem: String {
             switch self {
             case .empty: "the host is empty"
-            case .hasSchemeOrPath: "must be a host alone, without rtmp:// before it and without a path behind it"
+            case .hasSchemeOrPath: "must be only a host, without rtmp:// or a path"
             case .badName:
                 "must be a host name (letters, digits, hyphens and dots), an IPv4 address, or an IPv6 address in square brackets"
             case .badPort: "the port after the colon must be a number from 1 to 65535"
@@ -37,7 +37,7 @@ public struct NetworkHost: Hashable, Sendable {
         } else {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             name = Self.withoutFinalDot(parts.first ?? "")
-            // Several colons are an IPv6 address without brackets.
+            // Several colons mean an IPv6 address without brackets.
             if name.isEmpty, parts.last?.first != ":" { throw .empty }
             guard Self.isHostName(name) else { throw .badName }
             portText = parts.count > 1 ? parts.last : nil
@@ -52,12 +52,12 @@ public struct NetworkHost: Hashable, Sendable {
         port = number
     }
 
-    /// A final dot says that the name is complete (RFC 1034 section 3.1). Certificates and services have it without.
+    /// A final dot marks a name as complete (RFC 1034 section 3.1). Certificates and services use the name without it.
     private static func withoutFinalDot(_ text: Substring) -> String {
         String(text.utf8.last == UInt8(ascii: ".") ? text.dropLast() : text)
     }
 
-    /// RFC 1123 section 2.1, underscores tolerated as resolvers do; digits alone must be an IPv4 address.
+    /// RFC 1123 section 2.1; like resolvers, it accepts underscores. Digits alone must be an IPv4 address.
     private static func isHostName(_ text: String) -> Bool {
         let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.utf8.count <= 253, labels.allSatisfy({ isLabel($0) }) else { return false }
@@ -80,16 +80,16 @@ public struct NetworkHost: Hashable, Sendable {
             && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == hyphen || $0 == UInt8(ascii: "_") }
     }
 
-    /// RFC 4291 section 2.2 with the dotted IPv4 tail, and with a zone (RFC 4007 section 11) behind a percent sign.
+    /// RFC 4291 section 2.2 with an IPv4 tail in dots, and with a zone (RFC 4007 section 11) after a percent sign.
     private static func isIPv6Address(_ text: String) -> Bool {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard var address = parts.first, parts.count == 1 || isZone(parts[1]) else { return false }
         if let colon = address.lastIndex(of: ":") {
             let tail = address[address.index(after: colon)...]
-            // It stands for two groups.
+            // The tail counts as two groups.
             if isIPv4Address(tail) { address = address[...colon] + "0:0" }
         }
-        // At most one "::" stands for one or more groups of zeros.
+        // At most one "::" replaces one or more groups of zeros.
         var halves: [Substring] = [address]
         if let gap = address.indices.first(where: { address[$0...].hasPrefix("::") }) {
             halves = [address[..<gap], address[address.index(gap, offsetBy: 2)...]]
@@ -107,7 +107,7 @@ public struct NetworkHost: Hashable, Sendable {
 }
 
 extension NetworkHost: CustomStringConvertible {
-    /// As a URL writes it, brackets and port included.
+    /// As in a URL, with brackets and port.
     public var description: String {
         let host = name.utf8.contains(UInt8(ascii: ":")) ? "[\(name)]" : name
         return port.map { "\(host):\($0)" } ?? host

@@ -1,10 +1,11 @@
-/// Text in quotes, as commands and filters have it: `"` or `'` around it. Within the quotes nothing separates words; `\` before
-/// that quote makes it a part of the text. Backslashes that stand just before that quote are written twice, all others once.
+/// Quoted text in commands and filters, with `"` or `'` around it. Blanks within the quotes do not separate words, and
+/// `\` before that quote makes it part of the text. Backslashes directly before that quote are doubled; all others are
+/// literal.
 public enum QuotedText {
     public static func isQuote(_ scalar: Unicode.Scalar) -> Bool { scalar == "\"" || scalar == "'" }
 
     /// - Parameter text: starts with a quote.
-    /// - Returns: the text within the quotes, and what stands behind them; `nil` when the quote is not closed.
+    /// - Returns: the text within the quotes, and the rest after them; `nil` if the quote is not closed.
     public static func content(
         of text: Substring.UnicodeScalarView
     ) -> (content: String, rest: Substring.UnicodeScalarView)? {
@@ -14,7 +15,7 @@ public enum QuotedText {
         var rest = text.dropFirst()
         while let scalar = rest.popFirst() {
             if scalar == quote {
-                // Each backslash before the quote stands for half of one.
+                // Backslashes before the quote are doubled, so half of them remain.
                 content.removeLast((backslashes + 1) / 2)
                 guard backslashes % 2 == 1 else { return (String(content), rest) }
             }
@@ -24,7 +25,7 @@ public enum QuotedText {
         return nil
     }
 
-    /// The text in `"`, as `content(of:)` reads it.
+    /// The text in double quotes, in the form that `content(of:)` reads.
     public static func quoting(_ content: String) -> String {
         var text = "\"".unicodeScalars
         for scalar in content.unicodeScalars {

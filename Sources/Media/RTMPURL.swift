@@ -1,4 +1,4 @@
-/// Why a text is not an RTMP URL. None of the cases carries text from behind the host: that may be secret.
+/// Why a text is not an RTMP URL. No case contains text after the host, since that may be secret.
 public enum RTMPURLError: Error, Equatable, Sendable {
     case empty
     case unknownScheme(String)
@@ -7,7 +7,7 @@ public enum RTMPURLError: Error, Equatable, Sendable {
     case invalidPort
     case missingApplication
     case missingStreamName
-    /// White space, or a control or format character, at a byte of the text.
+    /// White space, or a control or format character, at this byte of the text.
     case forbiddenCharacter(at: Int)
 }
 
@@ -19,17 +19,17 @@ extension RTMPURLError: CustomStringConvertible {
             case .unknownScheme(""): "it does not start with rtmp:// or rtmps://"
             case .unknownScheme(let scheme): "its scheme is \(scheme), not rtmp or rtmps"
             case .missingHost: "the host is missing"
-            case .invalidHost: "the host is no name and no address (an IPv6 address needs brackets)"
-            case .invalidPort: "the port is no number in 1...65535"
-            case .missingApplication: "the application is missing behind the host"
-            case .missingStreamName: "the stream name is missing behind the application"
+            case .invalidHost: "the host is neither a name nor an address (an IPv6 address needs brackets)"
+            case .invalidPort: "the port is not a number from 1 to 65535"
+            case .missingApplication: "the application is missing after the host"
+            case .missingStreamName: "the stream name is missing after the application"
             case .forbiddenCharacter(let position): "byte \(position) is white space or a control character"
             }
         return "not an RTMP URL: \(reason); write rtmp://HOST[:PORT]/APPLICATION/STREAM"
     }
 }
 
-/// A user's name and password for a server that asks for them.
+/// User name and password for a server that requires them.
 public struct Credentials: Hashable, Sendable {
     public var user: String
     public var password: String
@@ -42,11 +42,10 @@ public struct Credentials: Hashable, Sendable {
 
 /// Where to publish: `rtmp://[user:password@]host[:port]/application/stream[?query]`.
 ///
-/// The last path component is the stream name, and the query stays with it; all
-/// components before are the application. Nothing is percent-decoded but user
-/// and password: servers take the text as it is written.
+/// The last path component is the stream name, together with the query; all components before it are the application.
+/// Only user and password are percent-decoded: servers expect the rest exactly as written.
 ///
-/// The stream name is a secret, as are query and credentials; none of them is in any description.
+/// The stream name, query and credentials are secret and do not appear in any description.
 public struct RTMPURL: Hashable, Sendable {
     public enum Scheme: String, Sendable {
         case rtmp
@@ -62,12 +61,11 @@ public struct RTMPURL: Hashable, Sendable {
     public var port: UInt16
     /// One or more path components, without a slash at either end and without the query.
     public var application: String
-    /// Whether only the first component of the application may be shown: behind it a stream key may stand that belongs
-    /// elsewhere.
+    /// Whether to show only the application's first component: the rest may be a stream key in the wrong place.
     public var hidesApplicationPath = false
-    /// What follows the application behind a question mark.
+    /// The query of the application, after a question mark.
     public var applicationQuery: Secret?
-    /// The stream name with its query: what `publish` carries.
+    /// The stream name with its query, as sent in `publish`.
     public var streamName: Secret
     public var credentials: Credentials?
 
@@ -84,19 +82,19 @@ public struct RTMPURL: Hashable, Sendable {
         self.credentials = credentials
     }
 
-    /// The application without what may be a secret.
+    /// The application without parts that may be secret.
     public var shownApplication: String {
         guard hidesApplicationPath else { return application }
         let parts = application.split(separator: "/")
         return (parts.prefix(1) + parts.dropFirst().map { _ in "***" }).joined(separator: "/")
     }
 
-    /// The components of the application that are not shown.
+    /// The hidden components of the application.
     public var hiddenApplicationParts: [String] {
         hidesApplicationPath ? application.split(separator: "/").dropFirst().map(String.init) : []
     }
 
-    /// `rtmp://host[:port]`, without default port.
+    /// `rtmp://host[:port]`, without the default port.
     public var origin: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
@@ -104,7 +102,7 @@ public struct RTMPURL: Hashable, Sendable {
 }
 
 extension RTMPURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// For people and logs: stream name, query and credentials are left out.
+    /// For people and logs: without stream name, query and credentials.
     public var description: String {
         "\(origin)/\(shownApplication)\(applicationQuery == nil ? "" : "?***")/***"
     }

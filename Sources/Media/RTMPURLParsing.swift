@@ -8,8 +8,8 @@ extension RTMPURL {
             applicationQuery: query.map { Secret($0) }, streamName: Secret(streamName), credentials: parts.credentials)
     }
 
-    /// Parses a server URL whose whole path is the application, the stream name being given apart,
-    /// as streaming services hand them out.
+    /// Parses a server URL whose whole path is the application, with a separate stream name, as provided by streaming
+    /// services.
     public init(parsingServer text: String, streamName: Secret) throws(RTMPURLError) {
         let parts = try URLParts(text)
         guard !parts.path.isEmpty else { throw .missingApplication }
@@ -25,7 +25,7 @@ extension RTMPURL {
     ) throws(RTMPURLError) -> (application: String, query: String?, streamName: String) {
         guard let last = path.last else { throw .missingApplication }
         if path.count > 1 {
-            // Not `joined`: the standard library looks the slice's types up while the program runs.
+            // `joined` would make the standard library look up the slice's types at run time.
             let application = path[1..<path.count - 1].reduce(path[0]) { $0 + "/" + $1 }
             return (application, nil, last + (query.map { "?" + $0 } ?? ""))
         }
@@ -37,7 +37,7 @@ extension RTMPURL {
     }
 }
 
-/// The pieces of a URL, before the path is divided (RFC 3986 section 3).
+/// The parts of a URL, before the path is divided (RFC 3986 section 3).
 struct URLParts {
     let scheme: RTMPURL.Scheme
     let credentials: Credentials?
@@ -78,7 +78,7 @@ struct URLParts {
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else { throw .unknownScheme("") }
         let name = text[..<colon]
         guard let scheme = RTMPURL.Scheme(rawValue: name.lowercased()) else {
-            // Any other word may be a secret that has slipped into the wrong place.
+            // Any other word may be a misplaced secret.
             let familiar = ["http", "https", "rtmpt", "rtmpe", "rtmpts", "rtsp", "rtsps", "srt", "rist", "hls", "file"]
             throw .unknownScheme(familiar.contains(name.lowercased()) ? name.lowercased() : "")
         }

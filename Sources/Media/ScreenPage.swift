@@ -1,8 +1,8 @@
-/// What a screen says beside or over the video: a headline, and lines below it.
+/// The text that a screen shows next to or over the video: a headline and the lines below it.
 public struct ScreenPage: Hashable, Sendable {
-    /// What the headline is about, for its colour.
+    /// The kind of headline, which determines its color.
     public enum Tone: Hashable, Sendable {
-        /// Nothing is sent, and nothing is wrong.
+        /// Nothing is sent, and there is no fault.
         case idle
         case live
         /// Something is under way: connecting, reconnecting, starting, ending.
@@ -21,13 +21,13 @@ public struct ScreenPage: Hashable, Sendable {
     }
 }
 
-/// What has become of the frames that a preview was offered.
+/// What happened to the frames offered to a preview.
 public struct PreviewStatistics: Hashable, Sendable {
-    /// Frames that were on the screen.
+    /// Frames shown on the screen.
     public var shownFrames = 0
-    /// Frames that a newer one replaced before the display was ready, or that it refused.
+    /// Frames that were replaced by a newer one before the display was ready, or refused by the display.
     public var lostFrames = 0
-    /// Of those shown, frames that the processor copied or converted: the display does not take them as they are.
+    /// Shown frames that the processor had to copy or convert, because the display does not accept their format.
     public var convertedFrames = 0
 
     public init() {}

@@ -1,15 +1,15 @@
-/// Text that must not be seen: a key, a password, a signed stream name.
+/// Text that must stay hidden: a key, a password, a signed stream name.
 ///
-/// It prints, dumps and mirrors as `<redacted>`, so that a type that holds it is safe to log.
+/// It prints, dumps and mirrors as `<redacted>`, so types that contain it are safe to log.
 public struct Secret: Hashable, Sendable {
-    /// The text itself, for the one place that sends it or computes with it.
+    /// The text itself, only for the code that sends it or computes with it.
     public let revealed: String
 
     public init(_ text: String) { revealed = text }
 }
 
-/// What a person has typed, in quotes, for a message that answers it and that may be kept: of a URL, which holds a key
-/// where it was typed in the wrong place, only the scheme is left. Control characters, which a terminal would act on, are question marks.
+/// A person's input in quotes, for messages that may be stored. A URL may contain a misplaced key, so only its scheme
+/// remains. Control characters, which a terminal would act on, become question marks.
 public func quoted(_ typed: some StringProtocol) -> String {
     guard typed.unicodeScalars.allSatisfy({ !$0.isControl }) else {
         return quoted(String(String.UnicodeScalarView(typed.unicodeScalars.map { $0.isControl ? "?" : $0 })))
@@ -21,7 +21,7 @@ public func quoted(_ typed: some StringProtocol) -> String {
     return "\"\(typed[..<mark])://***\""
 }
 
-/// What stands in the source is no secret of anybody.
+/// Literals in the source are not secret.
 extension Secret: ExpressibleByStringLiteral {
     public init(stringLiteral text: String) { self.init(text) }
 }

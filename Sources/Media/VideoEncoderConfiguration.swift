@@ -1,4 +1,4 @@
-/// What an H.264 encoder is opened with.
+/// The configuration for opening an H.264 encoder.
 public struct VideoEncoderConfiguration: Hashable, Sendable {
     public var size: FrameSize
     public var frameRate: FrameRate

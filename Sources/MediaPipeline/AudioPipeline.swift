@@ -7,20 +7,20 @@ import StreamLogic
 import StreamQuality
 import SyntheticSources
 
-/// Source and encoder: the work of the audio thread.
+/// Source and encoder: the body of the audio thread.
 final class AudioPipeline {
     private var source: any AudioSource
     private var encoder: AACEncoder
     private let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
-    /// Goes on with silence when the source has ended: the track never disappears beside video.
+    /// Whether to continue with silence after the source has ended, so that audio never disappears beside video.
     private let fillsWithSilence: Bool
-    /// The microphone's first samples were reported, or there is none.
+    /// Whether the microphone's start was reported, or there is no microphone.
     private var hasStarted: Bool
-    /// Of a source that counts nothing itself, as the test tone.
+    /// Counts for a source that keeps none itself, such as the test tone.
     private var counted = AudioSourceStatistics()
     private let sinks: [any AudioSink]
     private let context: StreamContext
-    /// That the encoder was made for.
+    /// The epoch that the encoder was created for.
     private var epoch = PacketHub.firstEpoch
 
     init(
@@ -35,9 +35,8 @@ final class AudioPipeline {
         self.context = context
     }
 
-    /// Encodes from the gate's opening on, until the source ends or a block is later than the gate's end, and reports how it
-    /// ended.
-    /// - Parameter isLive: what is not read of the source is lost. Then whoever listens beside the stream hears it before.
+    /// Encodes from the gate's opening until the source ends or a block is later than the gate's end, then reports the end.
+    /// - Parameter isLive: whether unread audio is lost. If so, sinks beside the stream already hear it before the gate opens.
     func run(behind gate: StartGate, isLive: Bool) {
         do {
             if isLive { try play(before: gate) }
@@ -59,11 +58,11 @@ final class AudioPipeline {
         }
     }
 
-    /// From one look at whether somebody listens to the next.
+    /// How often to check whether someone is listening.
     private static let lookInterval = Duration.milliseconds(200)
 
-    /// A server may never answer: that is no reason for a computer to hear nothing. Once a block was read, they all are: a card that
-    /// nobody reads from overruns, and silence for all that time would have to be made up for.
+    /// A server may never answer, but a computer should hear audio anyway. Once a block was read, reading continues: an unread
+    /// card overruns, and all that time would have to be filled with silence.
     private func play(before gate: StartGate) throws {
         guard !sinks.isEmpty else { return }
         var isReading = false
@@ -76,7 +75,7 @@ final class AudioPipeline {
         }
     }
 
-    /// - Returns: what is heard of the block, which those beside the stream have by then.
+    /// - Returns: the audible block, which the sinks beside the stream have received by then.
     private func takeOrders(with block: AudioBlock) throws(AudioEncodingError) -> AudioBlock {
         if !hasStarted {
             hasStarted = true
@@ -112,10 +111,10 @@ final class AudioPipeline {
         return counted
     }
 
-    /// Another sample rate: source and encoder anew, the header first.
-    /// - Parameter epoch: that they are for.
+    /// Reopens source and encoder at another sample rate, sending the header first.
+    /// - Parameter epoch: the epoch that they are for.
     private func replace(_ quality: AudioQuality, in epoch: Int) throws {
-        // The source before is closed first.
+        // Close the previous source first.
         source = SilenceSource(format: source.format, stop: context.stop)
         guard let track = try reopen(quality) else { return }
         source = track.source

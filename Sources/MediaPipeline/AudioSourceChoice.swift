@@ -2,19 +2,18 @@ import DevicePorts
 import LinuxIO
 import SyntheticSources
 
-/// Where audio comes from.
+/// A choice of an audio source.
 public protocol AudioSourceChoice: Sendable {
-    /// No audio at all.
+    /// No audio.
     var isNone: Bool { get }
-    /// Whether it gives audio at the rate that is asked for; that of a file or pipe is what it is.
+    /// Whether it delivers the requested sample rate; a file or pipe has its own.
     var takesSampleRate: Bool { get }
     var readsStandardInput: Bool { get }
-    /// Gain and mute of each source that has them, in their order, before they are opened, while they are, and when they are
-    /// opened again.
+    /// Gain and mute of each source that has them, in order. They apply before, during and after each opening of the sources.
     var microphones: [MicrophoneControl] { get }
 
-    /// As `VideoSourceChoice.open`.
-    /// - Parameter notify: gets the loss and the return of a device, and the end of one of several sources.
+    /// See `VideoSourceChoice.open`.
+    /// - Parameter notify: receives the loss and return of a device, and the end of one of several sources.
     func open(
         sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (AudioEvent) -> Void
     ) throws -> (any AudioSource)?

@@ -5,16 +5,16 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// The audio's source and encoder, opened and fitted to each other.
+/// The audio's source and encoder, opened and matched to each other.
 struct AudioTrack {
     let source: any AudioSource
     let encoder: AACEncoder
     let content: AudioContent
     let hasMicrophone: Bool
-    /// Opens it again with another sample rate. The one before must be gone: a microphone has one user.
+    /// Reopens it at another sample rate. The previous one must be closed, because a microphone allows one user.
     let reopen: @Sendable (AudioQuality) throws -> AudioTrack?
 
-    /// - Parameter bitrate: what the stream starts with; the quality's when `nil`.
+    /// - Parameter bitrate: the initial bit rate; `nil` for the quality's own.
     init?(settings: MediaSettings, bitrate: Bitrate?, stop: EventFD, reports: Mailbox<TrackEvent>) throws {
         guard let source = try Self.source(settings, stop: stop, reports: reports) else { return nil }
         self.source = source
@@ -47,7 +47,7 @@ struct AudioTrack {
     }
 }
 
-/// What the audio packets of a stream hold.
+/// The contents of a stream's audio packets.
 public struct AudioContent: Hashable, Sendable {
     public var bitrate: Bitrate
     public var sampleRate: Int

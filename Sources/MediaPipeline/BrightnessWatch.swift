@@ -3,9 +3,9 @@ import Media
 import StreamLogic
 import Synchronization
 
-/// Tells how bright the frames of a stream are, while somebody wants to know.
+/// Measures how bright a stream's frames are while that is requested.
 final class BrightnessWatch: Sendable {
-    /// Looking at a device's memory has its price, and light does not change by the frame.
+    /// Reading device memory is expensive, and light does not change with every frame.
     private static let frameInterval = 15
 
     private let isWanted = Atomic(false)
@@ -14,8 +14,8 @@ final class BrightnessWatch: Sendable {
     /// Any thread.
     func want(_ isWanted: Bool) { self.isWanted.store(isWanted, ordering: .relaxed) }
 
-    /// On the video thread, with each frame.
-    /// - Returns: `nil` for most of them.
+    /// Called on the video thread for each frame.
+    /// - Returns: `nil` for most frames.
     func look(at frame: CapturedFrame, from source: any VideoSource) -> Brightness? {
         guard isWanted.load(ordering: .relaxed) else { return nil }
         let number = frames.add(1, ordering: .relaxed).newValue

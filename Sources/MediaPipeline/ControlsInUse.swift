@@ -1,7 +1,7 @@
 import Controls
 import Synchronization
 
-/// The controls of the camera that is on, as the video thread saw them last. Any thread.
+/// The active camera's controls, as the video thread last saw them. Any thread.
 public final class ControlsInUse: Sendable {
     public struct State: Sendable {
         public var offers: [ControlOffer]

@@ -8,7 +8,7 @@ import StreamQuality
 import Synchronization
 import VideoCapture
 
-/// What the thread `stream` wants of the encoders. Each encoder's thread takes its part before its next frame or block of
+/// Requests from the thread `stream` to the encoders. Each encoder's thread takes its part before the next frame or block of
 /// samples.
 public final class EncoderRequests: Sendable {
     struct VideoSetting: Sendable {
@@ -17,51 +17,51 @@ public final class EncoderRequests: Sendable {
         let stretchesKeyframes: Bool
     }
 
-    /// What the video thread does before its next frame, in this order.
+    /// Requests that the video thread handles before its next frame, in this order.
     struct VideoRequests: Sendable {
-        /// A new encoder, for a stream that starts again.
+        /// A new encoder, for a restarting stream.
         var replacement: VideoEncoderConfiguration?
         /// The hub's epoch that it is for; `nil` for the present one.
         var epoch: Int?
-        /// The largest size of the stream that starts again.
+        /// The largest size of the restarting stream.
         var dimension: FrameSize?
-        /// Frames of another size, in a stream that goes on.
+        /// Another frame size, for a continuing stream.
         var resize: VideoEncoderConfiguration?
         var setting: VideoSetting?
         var isKeyframeWanted = false
-        /// Of the camera.
+        /// For the camera.
         var controls: [ControlRequest] = []
-        /// In place of those before.
+        /// Replaces the previous filters.
         var filters: LoadedFilters?
     }
 
     struct ControlRequest: Sendable {
         let changes: [ControlChange]
-        /// Who waits for what becomes of it.
+        /// The command that waits for the result.
         let id: CommandID?
     }
 
-    /// What the audio thread does from a time on.
+    /// Requests that the audio thread handles from a time on.
     fileprivate struct AudioRequests {
         var bitrate: Bitrate?
         var isMuted: Bool?
-        /// `nil` until the frame is known that it belongs to.
+        /// `nil` until the corresponding frame is known.
         var time: MediaTimestamp?
     }
 
     fileprivate struct Orders {
         var video = VideoRequests()
-        /// More belongs to the same frame.
+        /// More requests for the same frame are still to come.
         var isIncomplete = false
         var audioBitrate: Bitrate?
         var isMuted = false
         var pause = VideoPause()
-        /// Another sample rate, for a stream that starts again; and the hub's epoch that it is for.
+        /// Another sample rate for a restarting stream, and the hub's epoch that it is for.
         var audioReplacement: (quality: AudioQuality, epoch: Int)?
-        /// The camera that is to be on.
+        /// The camera to switch to.
         var camera: CameraWish?
         var filterStatus = FilterStatus()
-        /// The audio part of a transaction: it counts from the time of the keyframe that the video's part makes.
+        /// The audio part of a transaction. It applies from the time of the keyframe that the video part causes.
         var transaction: AudioRequests?
     }
 
@@ -72,38 +72,38 @@ public final class EncoderRequests: Sendable {
     /// Any thread.
     public func requestKeyframe() { orders.withLock { $0.video.isKeyframeWanted = true } }
 
-    /// All that `body` asks for takes effect with one frame.
+    /// Makes all requests in `body` take effect at the same frame.
     public func together(_ body: () -> Void) {
         orders.withLock { $0.isIncomplete = true }
         body()
         orders.withLock { $0.isIncomplete = false }
     }
 
-    /// - Parameter id: is reported with what becomes of it.
+    /// - Parameter id: is reported together with the result.
     public func set(_ controls: [ControlChange], for id: CommandID?) {
         orders.withLock { $0.video.controls.append(ControlRequest(changes: controls, id: id)) }
     }
 
-    /// Frames pass these from the next one on.
+    /// Filters the frames with these filters from the next frame on.
     public func setFilters(_ filters: LoadedFilters) { orders.withLock { $0.video.filters = filters } }
 
-    /// What filters write of the stream.
+    /// The stream's state that text filters show.
     public var filterStatus: FilterStatus {
         get { orders.withLock { $0.filterStatus } }
         set { orders.withLock { $0.filterStatus = newValue } }
     }
 
-    /// What belongs together takes effect together: neither thread sees half of it.
+    /// Applies related requests together: neither thread sees only half of them.
     /// - Parameters:
-    ///   - isMuted: `nil` to leave it.
-    ///   - replacement: a new encoder, with which it starts.
-    ///   - resize: what the encoder is to be for frames of another size.
+    ///   - isMuted: `nil` to leave it unchanged.
+    ///   - replacement: a new encoder to start with.
+    ///   - resize: the encoder's configuration for another frame size.
     public func perform(
         _ actions: [QualityAction], isMuted: Bool? = nil, replacement: VideoEncoderConfiguration? = nil,
         resize: VideoEncoderConfiguration? = nil
     ) {
         orders.withLock { orders in
-            // The stream may still wait for the one that this one comes in place of.
+            // The stream may still be waiting for the encoder that this one replaces.
             if let replacement {
                 orders.video = orders.video.replaced(by: replacement, epoch: orders.video.epoch)
             }
@@ -129,13 +129,13 @@ public final class EncoderRequests: Sendable {
         }
     }
 
-    /// For a stream that ends to start again: others take the encoders' places from now on.
+    /// For a stream that ends in order to restart: replaces the encoders.
     /// - Parameters:
-    ///   - video: what a new video encoder is opened with; `nil` keeps the present one. What was ordered from that is void.
-    ///   - dimension: the largest size that the stream has from now on.
-    ///   - audio: what audio is encoded with; with `replacesAudio` it is captured anew, too.
-    ///   - epoch: that they are for; the hub has started it. It is known before anything is ordered: what the encoders'
-    ///     threads answer must not come before the hub waits for it.
+    ///   - video: configuration of the new video encoder; `nil` keeps the present one. Earlier requests to it become void.
+    ///   - dimension: the largest frame size from now on.
+    ///   - audio: the audio encoder's quality; with `replacesAudio`, the source is reopened too.
+    ///   - epoch: the epoch that they are for, already started in the hub. It is known before any request, because the
+    ///     encoders' threads must not answer before the hub expects them.
     public func replaceEncoders(
         video: VideoEncoderConfiguration?, dimension: FrameSize? = nil, audio: AudioQuality?, replacesAudio: Bool,
         epoch: Int
@@ -151,19 +151,19 @@ public final class EncoderRequests: Sendable {
         orders.withLock { $0.audioReplacement = (audio, epoch) }
     }
 
-    /// While muted, audio goes out as silence: the track stays.
+    /// While muted, audio is sent as silence, so the track continues.
     public func setMuted(_ isMuted: Bool) {
         orders.withLock { orders in
             orders.isMuted = isMuted
-            // What is said last counts, though a transaction may still wait for its frame.
+            // The latest call counts, even if a transaction is still waiting for its frame.
             orders.transaction?.isMuted = nil
         }
     }
 
     var isMuted: Bool { orders.withLock { $0.isMuted } }
 
-    /// While paused, audio goes out as silence and frames as a still; whether it is muted stays as it is.
-    /// - Returns: whether that is a change.
+    /// While paused, audio is sent as silence and video as a still image. The mute state does not change.
+    /// - Returns: whether this changes anything.
     public func setPaused(_ isPaused: Bool) -> Bool {
         let now = MonotonicClock.now()
         return orders.withLock { orders in
@@ -173,12 +173,12 @@ public final class EncoderRequests: Sendable {
 
     public var isPaused: Bool { orders.withLock { $0.pause.state.isPaused } }
 
-    /// What is shown in a pause from now on.
+    /// Sets the image to show in a pause.
     public func setPauseImage(_ image: StillImage?) { orders.withLock { $0.pause.image = image } }
 
     var pause: VideoPause { orders.withLock { $0.pause } }
 
-    /// Another of the stream's cameras is to be on. The last wish counts; the encoder's part of it comes by itself.
+    /// Switches to another of the stream's cameras. The last request counts. The encoder follows by itself.
     public func selectCamera(_ name: String) {
         let wish = CameraWish(name: name, time: MonotonicClock.now())
         orders.withLock { $0.camera = wish }
@@ -191,7 +191,7 @@ public final class EncoderRequests: Sendable {
         }
     }
 
-    /// - Parameter time: when the frame was taken that comes next.
+    /// - Parameter time: when the next frame was captured.
     func takeVideoRequests(at time: MediaTimestamp) -> VideoRequests {
         orders.withLock { orders in
             guard !orders.isIncomplete else { return VideoRequests() }
@@ -208,8 +208,8 @@ public final class EncoderRequests: Sendable {
         }
     }
 
-    /// - Parameter time: when the samples were taken that come next.
-    /// - Returns: `isMuted` for whatever reason: muted or paused.
+    /// - Parameter time: when the next samples were captured.
+    /// - Returns: `isMuted` covers both mute and pause.
     func takeAudioRequests(at time: MediaTimestamp) -> (bitrate: Bitrate?, isMuted: Bool) {
         orders.withLock { orders in
             if let transaction = orders.transaction, let start = transaction.time, time >= start {
@@ -223,7 +223,7 @@ public final class EncoderRequests: Sendable {
 }
 
 extension EncoderRequests.VideoRequests {
-    /// What was ordered from the encoder before is void; what camera and filters are asked for stays.
+    /// Earlier requests to the encoder become void; those for camera and filters stay.
     fileprivate func replaced(by encoder: VideoEncoderConfiguration, epoch: Int?) -> Self {
         var requests = Self(replacement: encoder, epoch: epoch)
         requests.dimension = dimension

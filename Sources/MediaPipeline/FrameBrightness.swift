@@ -4,7 +4,7 @@ import Media
 import StreamLogic
 
 extension Brightness {
-    /// - Parameter source: a camera that measures the light itself is believed.
+    /// - Parameter source: a camera; if it measures light itself, its value is used.
     init(of frame: CapturedFrame, from source: any VideoSource) {
         self = source.controls?.lux.map { .lux($0) } ?? .luma(frame.meanLuma)
     }
@@ -14,7 +14,7 @@ extension CapturedFrame {
     private static let columns = 40
     private static let rows = 25
 
-    /// The mean of a thousand samples of luma, all over the frame; green stands for it in RGB. 0 for what has no memory.
+    /// The average of a thousand luma samples across the frame; green represents luma in RGB. 0 without memory.
     var meanLuma: Double {
         let (offset, step): (Int, Int) =
             switch layout.format {

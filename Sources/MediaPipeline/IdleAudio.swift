@@ -4,21 +4,21 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 
-/// A microphone that is open for a computer, and no stream: it is heard as a stream would have it.
+/// A microphone that is open for a computer without a stream, with the same audio as in a stream.
 public struct IdleAudio: Sendable {
     private static let retryInterval = Duration.seconds(1)
 
     private let sink: any AudioSink
     private let settings: @Sendable () throws -> MediaSettings
 
-    /// - Parameter settings: of a stream, asked for each time that the microphone is opened.
+    /// - Parameter settings: a stream's settings, queried each time the microphone is opened.
     public init(for sink: any AudioSink, as settings: @escaping @Sendable () throws -> MediaSettings) {
         self.sink = sink
         self.settings = settings
     }
 
-    /// Gives it what the microphone hears, as soon and as long as it is there. It is closed when this returns.
-    /// - Parameter stop: once signalled, it ends at once. It is not drained.
+    /// Passes on the microphone's audio whenever it is available. The microphone is closed when this returns.
+    /// - Parameter stop: ends this at once when signalled. It is not drained.
     public func run(stop: EventFD, report: (IdleAudioEvent) -> Void) {
         var isAway = false
         func learned(_ problem: String?) {
@@ -36,9 +36,9 @@ public struct IdleAudio: Sendable {
         }
     }
 
-    /// Until it is stopped.
-    /// - Parameter learned: called with each block: why there is silence in it only; `nil` while something is heard.
-    /// - Throws: when the microphone does not open, or its source ends.
+    /// Runs until it is stopped.
+    /// - Parameter learned: called for each block with the reason why it contains only silence, or `nil` for audio.
+    /// - Throws: if the microphone cannot be opened, or its source ends.
     private func feed(stop: EventFD, _ learned: (String?) -> Void) throws {
         let settings = try settings()
         let reports = try Mailbox<TrackEvent>()

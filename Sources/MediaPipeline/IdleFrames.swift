@@ -4,10 +4,10 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// A camera that is open for a screen or a computer, and no stream: its frames are as a stream's would be.
+/// A camera that is open for a screen or a computer without a stream. Its frames look as they would in a stream.
 public struct IdleFrames: Sendable {
     private static let retryInterval = Duration.seconds(1)
-    /// Whoever had it before may still be closing it: that is no news.
+    /// The previous user may still be closing the camera, so the first failure is not reported.
     private static let failuresOfNews = 2
 
     private let sinks: [any FrameSink]
@@ -15,9 +15,9 @@ public struct IdleFrames: Sendable {
     private let settings: @Sendable () throws -> (MediaSettings, FilterStatus)
 
     /// - Parameters:
-    ///   - changes: of the camera's controls, taken with each frame; they hold for a camera that is opened again, too.
-    ///   - settings: of a stream, whose frames look the same, and what text in the frames says of it; asked for each time
-    ///   that the camera is opened.
+    ///   - changes: changes to the camera's controls, applied before each frame. They also apply when the camera is reopened.
+    ///   - settings: a stream's settings, whose frames look the same, and the state that text filters show; queried each time
+    ///     the camera is opened.
     public init(
         for sinks: [any FrameSink], changes: Mailbox<[ControlChange]>,
         as settings: @escaping @Sendable () throws -> (MediaSettings, FilterStatus)
@@ -27,8 +27,8 @@ public struct IdleFrames: Sendable {
         self.settings = settings
     }
 
-    /// Gives them the camera's frames, as soon and as long as it is there. The camera is closed when this returns.
-    /// - Parameter stop: once signalled, it ends at once. It is not drained.
+    /// Passes on the camera's frames whenever it is available. The camera is closed when this returns.
+    /// - Parameter stop: ends this at once when signalled. It is not drained.
     public func run(stop: EventFD, report: (IdleFramesEvent) -> Void) {
         var failures = 0
         var wished = WishedControls()
@@ -48,22 +48,22 @@ public struct IdleFrames: Sendable {
         }
     }
 
-    /// Until it is stopped.
+    /// Runs until it is stopped.
     /// - Parameters:
-    ///   - wished: what the camera was asked for since it was opened for the first time.
-    ///   - seen: called with each frame.
-    /// - Throws: when the camera does not open, or gives no frames any more.
+    ///   - wished: all control changes since the camera was first opened.
+    ///   - seen: called for each frame.
+    /// - Throws: if the camera cannot be opened, or delivers no more frames.
     private func feed(
         stop: EventFD, keeping wished: inout WishedControls, report: (IdleFramesEvent) -> Void, seen: () -> Void
     ) throws {
         let (usual, status) = try settings()
         var opened = usual
         wished.take(Array(changes.takeAll().joined()))
-        // The last one of a control holds.
+        // The last value of each control counts.
         opened.controls += wished.changes
         let camera = try IdleCamera(opened, stop: stop)
         defer {
-            // Whoever opens the camera next finds its memory free.
+            // Release the frames before the camera is closed, so that its memory is free for the next user.
             withExtendedLifetime(camera) { for sink in sinks { sink.framesEnded() } }
         }
         report(.controls(camera.controlStatuses))
@@ -74,7 +74,8 @@ public struct IdleFrames: Sendable {
                 camera.apply(changed)
                 report(.controls(camera.controlStatuses))
             }
-            // One that is away would repeat its last frame: for a stream that must go on, not for a screen that has words to show.
+            // A missing camera would repeat its last frame. That suits a stream, which must continue, but not a screen, which
+            // has text to show.
             for case .video(.source(.interrupted(_, _, let reason))) in camera.reports.takeAll() {
                 throw StreamFailure(.cameraUnavailable, reason)
             }

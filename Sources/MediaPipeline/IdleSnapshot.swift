@@ -3,23 +3,23 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// One snapshot of a camera that is open for nothing else.
+/// One snapshot from a camera that is not open for anything else.
 public struct IdleSnapshot: Sendable {
     private let settings: MediaSettings
     private let status: FilterStatus
 
     /// - Parameters:
-    ///   - settings: of a stream, whose frames look the same.
-    ///   - status: what text in the frame says of such a stream.
+    ///   - settings: a stream's settings, whose frames look the same.
+    ///   - status: the state of such a stream that text filters show.
     public init(as settings: MediaSettings, _ status: FilterStatus) {
         self.settings = settings
         self.status = status
     }
 
-    /// Opens the camera, waits until exposure has settled, and closes it. Where there is no memory for the largest frames, or the
-    /// driver does not give them, it is opened as for a stream.
-    /// - Parameter stop: once signalled, it ends at once, without a snapshot.
-    /// - Returns: the answer, and how bright the snapshot is; `nil` without one.
+    /// Opens the camera, waits until exposure has settled, and closes it. If memory is too short for the largest frames, or the
+    /// driver cannot deliver them, uses a stream's size.
+    /// - Parameter stop: ends this at once, without a snapshot, when signalled. It is not drained.
+    /// - Returns: the answer, and the snapshot's brightness; `nil` without a snapshot.
     public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
         var settings = settings
         while true {
@@ -47,11 +47,11 @@ public struct IdleSnapshot: Sendable {
         }
     }
 
-    /// - Returns: `nil` when it was stopped.
+    /// - Returns: `nil` if it was stopped.
     private func settledFrame(of source: any VideoSource, _ request: SnapshotRequest) throws -> CapturedFrame? {
         var settling: ExposureSettling?
         while let frame = try source.nextFrame() {
-            // What is no camera has no exposure.
+            // Sources other than cameras have no exposure to wait for.
             guard settings.video.isCamera || request.awaitsExposure else { return frame }
             var present = settling ?? ExposureSettling(from: frame.captureTime)
             if present.frameTaken(frame, by: source) { return frame }

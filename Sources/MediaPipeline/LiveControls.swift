@@ -5,20 +5,20 @@ import Media
 import StreamLogic
 import VideoCapture
 
-/// The camera's controls while a stream runs: asks it for changes, waits for what it says, and tells it. Used by the video
+/// The camera's controls during a stream: passes on changes, waits for the camera's values, and reports them. Used by the video
 /// thread.
 final class LiveControls {
     private let camera: (any ControllableSource)?
     private let inUse: ControlsInUse
     private let reports: Mailbox<TrackEvent>
     private var waiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
-    /// Of several cameras.
+    /// If there are several cameras.
     private let switcher: CameraSwitcher?
     private var cameraName: String?
-    /// In place of what a camera says that is not on any more.
+    /// The answer for a camera that is no longer active.
     private static let answerAfterSwitch = "set before another camera came on; what it reports is not known"
 
-    /// - Parameter switcher: what chooses among several cameras in `source`.
+    /// - Parameter switcher: the part of `source` that chooses among several cameras.
     init(
         _ source: any VideoSource, switcher: CameraSwitcher?, inUse: ControlsInUse, reports: Mailbox<TrackEvent>
     ) {
@@ -30,12 +30,12 @@ final class LiveControls {
         look()
     }
 
-    /// - Parameter request: without changes, to have a look.
+    /// - Parameter request: without changes, it only asks for a report.
     func apply(_ request: EncoderRequests.ControlRequest) {
         guard let camera else { return }
-        // What comes with another camera's first frame is for that one.
+        // A request that arrives with another camera's first frame is for that camera.
         followCamera()
-        // What was refused before is not what is asked for now.
+        // Earlier refusals do not concern this request.
         reportRefusals()
         guard !request.changes.isEmpty else {
             look()
@@ -50,7 +50,7 @@ final class LiveControls {
         }
     }
 
-    /// With every frame. A camera is asked only while somebody waits: a webcam's answers come over its cable.
+    /// Called for each frame. Queries the camera only while someone waits, because a webcam answers over its cable.
     func watch() {
         followCamera()
         guard !waiting.isEmpty else { return }
@@ -68,7 +68,7 @@ final class LiveControls {
         waiting = stillWaiting
     }
 
-    /// Those that nobody waits for are dropped.
+    /// Refusals that nobody waits for are dropped.
     private func reportRefusals() {
         while let refusal = camera?.takeRefusal() {
             guard !waiting.isEmpty else { continue }
@@ -76,13 +76,13 @@ final class LiveControls {
         }
     }
 
-    /// The newest that asked for what was refused, which comes within a frame.
+    /// The newest request for the refused control; refusals arrive within a frame.
     private func takeRequest(of refusal: ControlError) -> (confirmation: ControlConfirmation, id: CommandID?)? {
         let asked = waiting.lastIndex { $0.confirmation.changes.contains { $0.name == refusal.control } }
         return asked.map { waiting.remove(at: $0) }
     }
 
-    /// What another camera says is no answer: what was asked of the one before is done, as far as anybody knows.
+    /// Another camera's report is not an answer. Requests to the previous camera count as done, as far as that can be known.
     private func followCamera() {
         guard let switcher, switcher.name != cameraName else { return }
         cameraName = switcher.name

@@ -8,45 +8,44 @@ import StreamQuality
 import SyntheticSources
 import VideoCapture
 
-/// What is to be captured, and how it is to be encoded.
+/// What to capture and how to encode it.
 public struct MediaSettings: Sendable {
     public var video: any VideoSourceChoice
-    /// The cameras between which the live stream can be switched, the first of which is `video`; empty where there is one
-    /// source only.
+    /// The cameras between which the live stream can switch, starting with `video`; empty if there is only one source.
     public var cameras: [NamedCamera] = []
     public var audio: any AudioSourceChoice
     public var quality: VideoQuality
-    /// Whether somebody may ask for another quality while the stream is live.
+    /// Whether the quality may be changed while the stream is live.
     public var isQualityChangeable = false
     public var audioQuality: AudioQuality
-    /// What the source is opened at, and the largest that is encoded.
+    /// The size at which the source is opened, and the largest that is encoded.
     public var dimension: VideoDimension
-    /// Adaptation makes frames no smaller than this; `nil` for `FrameSizeLadder`'s own floor.
+    /// Adaptation does not go below this size; `nil` for `FrameSizeLadder`'s own limit.
     public var smallestSize: FrameSize?
-    /// Whether adaptation may make frames smaller at all.
+    /// Whether adaptation may reduce the frame size at all.
     public var mayResize = false
-    /// Whether somebody asked for the size or the quality, and it is no default.
+    /// Whether size or quality was requested, as opposed to a default.
     public var isVideoChosen = true
     /// Of the source's frames.
     public var rotation = FrameRotation()
     public var keyframes = KeyframeSpacing()
-    /// What the camera is set to at the start.
+    /// The camera's initial settings.
     public var controls: [ControlChange] = []
-    /// That frames pass on their way to the encoder.
+    /// Filters applied before encoding.
     public var filters = LoadedFilters()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
-    /// Where the source's frames are shown beside the stream; `nil` for nowhere.
+    /// Shows the source's frames beside the stream; `nil` for no preview.
     public var preview: (any PreviewSink)?
-    /// What else takes the source's frames, and its audio: a computer.
+    /// Additional receivers of frames and audio: a computer.
     public var frameSinks: [any FrameSink] = []
     public var audioSinks: [any AudioSink] = []
-    /// A camera is opened for what it shows, however slowly, and not for a stream.
+    /// Whether the camera is opened for still images, however slow, instead of a stream.
     public var takesStills = false
 
-    /// Cameras give the largest frames that they have when they are asked for more.
+    /// If asked for more, cameras deliver their largest frames.
     private static let beyondCameras = FrameSize(width: 8192, height: 8192)
-    /// Sensors give their largest frames at this rate.
+    /// Sensors deliver their largest frames at this rate.
     private static let stillRate = FrameRate(framesPerSecond: 10)
 
     var sourceWish: SourceWish {
@@ -56,25 +55,26 @@ public struct MediaSettings: Sendable {
             isForStills: takesStills)
     }
 
-    /// The sizes that the frames may be encoded at.
+    /// The sizes at which frames may be encoded.
     public var frameSizes: FrameSizeLadder? {
         video.isNone ? nil : FrameSizeLadder(full: dimension.size, smallest: smallestSize)
     }
 
-    /// Of a second stream of the source's frames; `nil` where none is of use: frames on their side are the processor's anyway.
+    /// The size for a second stream of the source; `nil` if that is not useful, because the CPU has to process rotated frames
+    /// anyway.
     private var secondSourceSize: FrameSize? {
         mayResize && !takesStills && rotation.isOfACamera ? frameSizes?.ofSecondStream : nil
     }
 
-    /// What the source is opened at, as it stays open for as long as the stream lives: no quality that can be reached
-    /// lacks frames. Those beyond the present one's rate reach no encoder.
+    /// The frame rate at which the source is opened, for the whole life of the stream: every reachable quality gets enough
+    /// frames. Surplus frames do not reach the encoder.
     public var sourceFrameRate: FrameRate {
         guard !takesStills else { return Self.stillRate }
         return isQualityChangeable
             ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
     }
 
-    /// Whether frames or audio come from there.
+    /// Whether frames or audio come from standard input.
     public var readsStandardInput: Bool { video.readsStandardInput || audio.readsStandardInput }
 
     public var trackCount: Int { (video.isNone ? 0 : 1) + (audio.isNone ? 0 : 1) }
@@ -92,6 +92,6 @@ public struct MediaSettings: Sendable {
         self.duration = duration
     }
 
-    /// For a service that shows no stream without audio.
+    /// For a service that does not show streams without audio.
     public mutating func addSilence() { audio = AudioSourceDescription.silence }
 }

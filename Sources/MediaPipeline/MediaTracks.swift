@@ -6,21 +6,21 @@ import SoftwareEncoding
 import StreamLogic
 import StreamQuality
 
-/// Sources and encoders of a stream, opened before it is published, and the threads they run on.
+/// Sources and encoders of a stream, opened before it is published, and their threads.
 public final class MediaTracks {
     /// `nil` without audio.
     public private(set) var audio: AudioContent?
     private let encoderInUse: EncoderInUse?
     public var encoder: EncoderIdentity? { encoderInUse?.identity }
-    /// The audio's header, which is known before the first samples: servers want headers before media.
+    /// The audio header, available before the first samples, because servers want headers before media.
     public let audioHeader: EncodedPacket?
-    /// Frames a second that the video source gives; `nil` without video.
+    /// The source's frames per second; `nil` without video.
     public let sourceFrameRate: FrameRate?
-    /// What the video encoder was opened with; `nil` without video.
+    /// The configuration that the video encoder was opened with; `nil` without video.
     public private(set) var videoConfiguration: VideoEncoderConfiguration?
-    /// Whether audio comes at the rate that the quality asks for; that of a file or pipe is what it is.
+    /// Whether audio can have the quality's sample rate; a file or pipe has its own.
     public let hasOwnSampleRate: Bool
-    /// Of the camera.
+    /// Controls of the camera.
     public let controls = ControlsInUse()
     public let microphones: MicrophoneChanges
     /// `nil` without video.
@@ -30,14 +30,13 @@ public final class MediaTracks {
     private var threads: [JoinableThread] = []
 
     /// - Parameters:
-    ///   - settings: get what had to be changed for the machine's sake.
-    /// - Throws: when a source, an encoder or a thread is not to be had. Nothing is open then, and `context.stop` may be
-    ///   signalled.
+    ///   - settings: receive any changes that the machine required.
+    /// - Throws: if a source, encoder or thread is unavailable. Nothing stays open then, and `context.stop` may be signalled.
     public init(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
         gate = try StartGate(stop: context.stop)
-        // Both are opened before a thread is started: a failure here leaves nothing behind.
+        // Open both before starting a thread, so that a failure leaves nothing behind.
         let video = try VideoTrack(settings: &settings, point: point, maximum: maximum, context: context)
         let audio = try AudioTrack(
             settings: settings, bitrate: point.audioQuality?.bitrate, stop: context.stop, reports: context.reports)
@@ -54,7 +53,7 @@ public final class MediaTracks {
             if let video { try startVideo(video, snapshots, settings, context) }
             if let audio { try startAudio(audio, settings, context) }
         } catch {
-            // The track that has its thread waits at the gate, with its device open.
+            // The thread of the other track waits at the gate with its device open; end it.
             context.stop.signal()
             for thread in threads { thread.join() }
             throw error
@@ -79,7 +78,7 @@ public final class MediaTracks {
         let gate = gate
         let pipeline = AudioPipeline(
             track: track, fillsWithSilence: snapshots != nil, sinks: settings.audioSinks, context: context)
-        // What files and pipes give is not to be lost.
+        // Data from files and pipes must not be lost.
         let isLive = settings.audio.takesSampleRate
         threads.append(try Self.thread("audio", pipeline) { $0.run(behind: gate, isLive: isLive) })
     }
@@ -90,7 +89,7 @@ public final class MediaTracks {
         JoinableThread(try NamedThread(name) { run(pipeline) })
     }
 
-    /// The stream goes on, or starts again, with these.
+    /// The stream continues or restarts with these settings.
     public func reconfigured(video: VideoEncoderConfiguration?, audio: AudioQuality?) {
         videoConfiguration = video
         guard let audio else { return }
@@ -98,25 +97,25 @@ public final class MediaTracks {
         if hasOwnSampleRate { self.audio?.sampleRate = audio.sampleRate }
     }
 
-    /// How much audio so many packets hold.
+    /// Duration of the audio in this many packets.
     public func audioSeconds(packets: Int) -> Double {
         guard let audio else { return 0 }
         return Double(packets * AACEncoder.framesPerPacket) / Double(audio.sampleRate)
     }
 
-    /// Whether reports tell how bright the frames are.
+    /// Whether to report how bright the frames are.
     public func watchBrightness(_ isWatched: Bool) { brightness.want(isWatched) }
 
-    /// Lets the sources start, all at one moment.
+    /// Starts all sources at the same moment.
     /// - Parameter start: the stream's time zero.
     public func start(from start: MediaTimestamp, until end: MediaTimestamp?) { gate.open(from: start, until: end) }
 
-    /// Waits for the threads' end. The stop must have been signalled.
+    /// Waits for the threads to end. `context.stop` must have been signalled.
     public func join() {
         for thread in threads { thread.join() }
         snapshots?.finish(reason: "the stream has ended", within: Self.snapshotTimeout)
     }
 
-    /// At the stream's end, for the file that is just being made.
+    /// Time for finishing a snapshot at the stream's end.
     private static let snapshotTimeout = Duration.seconds(1)
 }

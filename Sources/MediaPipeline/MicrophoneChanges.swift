@@ -4,8 +4,8 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// Gain and mute of a stream's microphones, changed while they capture: each looks for it with its next block, and what has
-/// become of it is known a moment later. Used by the thread `stream`.
+/// Gain and mute of a stream's microphones, changed while they capture. Each microphone applies a change with its next block,
+/// and the result is known a moment later. Used by the thread `stream`.
 public final class MicrophoneChanges {
     private struct Change {
         let changes: [ControlChange]
@@ -13,20 +13,20 @@ public final class MicrophoneChanges {
         let end: MediaTimestamp
     }
 
-    /// Some blocks, and a card's mixer.
+    /// A few blocks, and access to a card's mixer.
     private static let patience = Duration.milliseconds(150)
 
     private let microphones: [MicrophoneControl]
     private let hasAudio: Bool
     private var underWay: [Change] = []
 
-    /// - Parameter hasAudio: the stream has some, of microphones or not.
+    /// - Parameter hasAudio: whether the stream has audio, from microphones or not.
     init(_ microphones: [MicrophoneControl], hasAudio: Bool) {
         self.microphones = microphones
         self.hasAudio = hasAudio
     }
 
-    /// - Returns: `nil` for what is no microphone's.
+    /// - Returns: `nil` for controls that do not belong to a microphone.
     public func offer(_ name: ControlName) -> ControlOffer? {
         switch name {
         case .mute:
@@ -39,7 +39,7 @@ public final class MicrophoneChanges {
         }
     }
 
-    /// - Parameter isMuted: all of the stream's audio.
+    /// - Parameter isMuted: the mute state of all of the stream's audio.
     public func status(_ offer: ControlOffer, isMuted: Bool) -> ControlStatus {
         guard offer.absence == nil else { return ControlStatus(offer, value: nil, reported: nil) }
         let text = offer.name == .mute ? muteText : gainText
@@ -48,7 +48,7 @@ public final class MicrophoneChanges {
             reported: microphones.isEmpty ? nil : microphones.indices.map(text).joined(separator: ", "))
     }
 
-    /// - Parameter changes: that the offers allow.
+    /// - Parameter changes: changes that the offers allow.
     public func change(_ changes: [ControlChange], for id: CommandID?) {
         guard !changes.isEmpty else { return }
         for change in changes {
@@ -62,10 +62,10 @@ public final class MicrophoneChanges {
         underWay.append(Change(changes: changes, id: id, end: MonotonicClock.now() + Self.patience))
     }
 
-    /// When `takeDone` has something to give.
+    /// When `takeDone` will have a result.
     public var deadline: MediaTimestamp? { underWay.first?.end }
 
-    /// What has become of a change.
+    /// The result of a change.
     public func takeDone() -> (readings: [ControlReading], id: CommandID?)? {
         guard let change = underWay.first, change.end <= MonotonicClock.now() else { return nil }
         underWay.removeFirst()

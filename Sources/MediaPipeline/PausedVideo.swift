@@ -5,23 +5,22 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 
-/// A pause as the video thread needs it.
+/// A pause, as the video thread needs it.
 struct VideoPause: Sendable {
     var state = StreamPause()
-    /// The slate; `nil` shows the last frame: no file was named, or it is still being read.
+    /// The slate. `nil` shows the last frame, either because no file was named or because it is still being read.
     var image: StillImage?
 }
 
-/// Replaces the camera's frames while a stream is paused: by the slate, else by the last frame before the pause, else by
-/// black. Used by the video thread.
+/// Replaces the camera's frames while a stream is paused: with the slate, otherwise with the last frame before the pause,
+/// otherwise with black. Used by the video thread.
 ///
-/// The camera's frames go on and give the pace. Each is overwritten in its own memory, so that encoder, display and
-/// computer get the memory and layout that they are prepared for. A frame in ordinary memory that is given again is
-/// replaced by a copy in the same layout. A frame from before the pause gets its samples back when it is given again
-/// afterwards. A frame that cannot be overwritten, or would have bars in the stream, is replaced
-/// by one of the stream's size.
+/// The camera's frames continue and set the pace. Each is overwritten in its own memory, so that encoder, display and computer
+/// get the memory and layout they expect. A repeated frame in ordinary memory is replaced with a copy in the same layout. If a
+/// frame from before the pause is repeated after it, its samples are restored. A frame that cannot be overwritten, or that
+/// would have bars in the stream, is replaced with one of the stream's size.
 struct PausedVideo {
-    /// A frame without padding that goes out again and again.
+    /// An unpadded frame that is sent repeatedly.
     private struct Still {
         let layout: FrameLayout
         let colors: VideoColors
@@ -32,23 +31,23 @@ struct PausedVideo {
     }
 
     private(set) var isPaused = false
-    /// A frame of the camera was sent before.
+    /// Whether a camera's frame was sent before.
     private var hasBeenLive = false
     private var image: StillImage?
     /// A copy of the last frame before the pause.
     private var lastFrame: (layout: FrameLayout, bytes: [UInt8])?
     private var still: Still?
-    /// The present frame may be given again after the pause.
+    /// Whether the present frame may be repeated after the pause.
     private var mayReturn = false
-    /// The samples of an overwritten frame that may be given again after the pause, and when it was taken.
+    /// The original samples of an overwritten frame that may be repeated after the pause, and their capture time.
     private var original: (taken: MediaTimestamp, bytes: [UInt8])?
 
-    /// To be called with each frame of the source.
+    /// Call it for each frame of the source.
     /// - Parameters:
-    ///   - taken: when its samples were taken; `nil` for `time`. A camera that was lost during the pause has no other frame
-    ///     afterwards.
-    ///   - isSent: whether it is part of the stream; before that, only those beside it see frames.
-    /// - Returns: whether this frame is the first of a pause, of its slate, or after it: viewers get a keyframe then.
+    ///   - taken: when its samples were captured; `nil` for `time`. A camera that was lost during the pause repeats the same
+    ///     frame afterwards.
+    ///   - isSent: whether the frame is part of the stream; before that, only the sinks beside it see frames.
+    /// - Returns: whether this frame is the first of a pause, of a new slate, or after a pause. Viewers get a keyframe then.
     mutating func frameCaptured(
         at time: MediaTimestamp, takenAt taken: MediaTimestamp? = nil, _ pause: VideoPause, isSent: Bool = true
     ) -> Bool {
@@ -57,23 +56,23 @@ struct PausedVideo {
         mayReturn = pause.state.returns(frameTakenAt: taken ?? time)
         guard isPaused else {
             hasBeenLive = hasBeenLive || isSent
-            // They take as much memory as some of the camera's frames.
+            // They take as much memory as several camera frames.
             (image, lastFrame, still) = (nil, nil, nil)
             return wasPaused
         }
         let isNewImage = image == nil && pause.image != nil
-        // One that cannot be read any more stays until the pause ends.
+        // If the image can no longer be read, the previous one stays until the pause ends.
         image = pause.image ?? image
         return isNewImage || !wasPaused
     }
 
-    /// Whether this frame still goes out, as the last one before the pause.
+    /// Whether this frame is still sent, as the last one before the pause.
     func isLast(_ frame: CapturedFrame, _ pause: VideoPause) -> Bool {
         isPaused && hasBeenLive && image == nil && lastFrame == nil && still == nil
             && pause.state.mayShow(frameTakenAt: frame.captureTime)
     }
 
-    /// Copies the last frame before the pause, once: the camera has its memory back.
+    /// Copies the last frame before the pause, once, so that the camera gets its memory back.
     mutating func keep(_ frame: CapturedFrame) {
         let layout = frame.layout
         guard layout.modifier == 0 else { return }
@@ -85,10 +84,10 @@ struct PausedVideo {
     }
 
     /// - Parameters:
-    ///   - frame: the camera's, of which nothing is left.
+    ///   - frame: the camera's frame, of which nothing remains.
     ///   - size: of the stream's frames.
-    ///   - colors: of the source; `nil` for what players take frames of that size for.
-    /// - Returns: what goes out at its time.
+    ///   - colors: of the source; `nil` for those that players assume for this frame size.
+    /// - Returns: the frame to send at that time.
     mutating func replacement(
         of frame: CapturedFrame, streamSize size: FrameSize, colors: VideoColors?
     ) -> CapturedFrame {
@@ -100,7 +99,7 @@ struct PausedVideo {
             memory: still?.pool.take() ?? PooledFrame(layout.black))
     }
 
-    /// - Returns: `nil` when it cannot be done, and the frame stays as it was.
+    /// - Returns: `nil` if the frame cannot be overwritten; it stays unchanged then.
     private mutating func overwritten(
         _ frame: CapturedFrame, streamSize: FrameSize, _ colors: VideoColors?
     ) -> CapturedFrame? {
@@ -110,7 +109,7 @@ struct PausedVideo {
         else { return nil }
         prepareStill(layout.format, layout.size, colors)
         guard let still else { return nil }
-        // A movie or a pipe gives the same memory after the pause, until it has another frame.
+        // A movie or pipe delivers the same memory again after the pause until it has a new frame.
         if frame.repeats != nil, frame.dmabuf == nil { return Self.copy(still, as: layout, at: frame.captureTime) }
         if mayReturn { keepOriginal(frame) }
         var isWritten = false
@@ -120,16 +119,16 @@ struct PausedVideo {
         return isWritable && isWritten ? frame : nil
     }
 
-    /// Copies the samples before they are overwritten. Showing a copy afterwards would not do: it is not a DMABUF, and an
-    /// encoder that reads DMABUFs would then have every later frame copied.
+    /// Saves the samples before they are overwritten. Sending a copy after the pause would not do: it is not a DMABUF, and an
+    /// encoder that imports DMABUFs would then copy every later frame.
     private mutating func keepOriginal(_ frame: CapturedFrame) {
-        // A repeated frame has the pause's samples by now.
+        // A repeated frame already contains the pause's samples.
         guard original?.taken != frame.takenAt else { return }
         original = (frame.takenAt, frame.withBytes { Array($0.prefix(frame.layout.byteCount)) })
     }
 
-    /// To be called with each frame that goes out as it is: the last one of a camera that was lost before the pause, or at
-    /// its start, gets its own samples back.
+    /// Call it for each frame that is sent unchanged. If the camera was lost before or at the start of the pause, its last
+    /// frame gets its own samples back.
     mutating func restore(_ frame: CapturedFrame) {
         guard let original else { return }
         self.original = nil
@@ -148,7 +147,7 @@ struct PausedVideo {
         return CapturedFrame(layout: layout, captureTime: time, memory: PooledFrame(bytes))
     }
 
-    /// Makes it once for each size, and keeps it until another one is needed.
+    /// Prepares the still image once for each size, and keeps it until another is needed.
     private mutating func prepareStill(_ format: PixelFormat, _ size: FrameSize, _ colors: VideoColors?) {
         let layout = FrameLayout(packed: format, size: size)
         let colors = colors ?? .usual(for: size)
@@ -183,7 +182,7 @@ struct PausedVideo {
         return scaled
     }
 
-    /// NV12 of I420.
+    /// Converts I420 to NV12.
     private static func interleaved(_ planes: [UInt8], _ size: FrameSize) -> [UInt8] {
         let layout = FrameLayout(packed: .i420, size: size)
         var bytes = layout.black

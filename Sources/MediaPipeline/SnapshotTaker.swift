@@ -7,15 +7,15 @@ import SoftwareEncoding
 import StreamLogic
 import Synchronization
 
-/// Makes JPEG files of a stream's frames beside the encoders. The video thread gives a frame where one is wanted, and goes on;
-/// everything else is done on the thread `snapshot`, which there is only while it has something to do.
+/// Makes JPEG files of a stream's frames beside the encoders. The video thread only hands over a frame when one is requested.
+/// Everything else happens on the thread `snapshot`, which exists only while there is work.
 public final class SnapshotTaker: Sendable {
-    /// More wait only by mistake.
+    /// More requests wait only by mistake.
     private static let requestLimit = 8
 
     private struct State {
         var waiting: [SnapshotRequest] = []
-        /// Of those that wait for the light.
+        /// For requests that wait for exposure to settle.
         var settling: ExposureSettling?
         var isBusy = false
     }
@@ -30,7 +30,7 @@ public final class SnapshotTaker: Sendable {
         self.answer = answer
     }
 
-    /// Any thread. One of the next frames is the snapshot, the same for all who wait for it.
+    /// Any thread. One of the next frames becomes the snapshot, the same for all waiting requests.
     public func take(_ request: SnapshotRequest) {
         let isTaken = state.withLock { state in
             guard state.waiting.count < Self.requestLimit else { return false }
@@ -41,14 +41,14 @@ public final class SnapshotTaker: Sendable {
         if !isTaken { answer(.failed(request, reason: "\(Self.requestLimit) others wait for one already")) }
     }
 
-    /// On the video thread, with each frame that the source gives. Does not wait, and keeps the frame until it was copied.
+    /// Called on the video thread for each source frame. Does not block, and holds the frame until it was copied.
     func offer(_ frame: CapturedFrame, from source: any VideoSource) {
         let requests = takeRequests(for: frame, of: source)
         guard !requests.isEmpty else { return }
         let snapshot = SnapshotFile(of: frame, from: source)
         do throws(SystemCallError) {
             _ = try NamedThread("snapshot", mayBlock: true) { [self] in
-                // A frame of the stream is worth more.
+                // The stream's frames have priority.
                 NamedThread.lowerPriority()
                 for result in snapshot.files(for: requests) { answer(result) }
                 done()
@@ -78,7 +78,7 @@ public final class SnapshotTaker: Sendable {
         idle.signal()
     }
 
-    /// No more frames come: those who wait learn it. What is being written has a moment to get there.
+    /// No more frames will come: answers the waiting requests, and gives a snapshot in progress a moment to finish.
     public func finish(reason: String, within timeout: Duration) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
@@ -94,13 +94,13 @@ public final class SnapshotTaker: Sendable {
     }
 }
 
-/// A frame that is to become a file, and what is known of it.
+/// A frame that becomes a file, with its metadata.
 final class SnapshotFile: Sendable {
-    /// Until its samples were copied.
+    /// Held until its samples are copied.
     private let frame: Mutex<CapturedFrame?>
     private let layout: FrameLayout
     private let colors: VideoColors?
-    /// As its driver names it.
+    /// According to its driver.
     private let camera: String?
     private let report: CameraReport?
 
@@ -116,7 +116,7 @@ final class SnapshotFile: Sendable {
         files(for: [request]).first ?? .failed(request, reason: "nothing was made")
     }
 
-    /// To be called once, on a thread of its own: it goes through the frame several times, and may write files.
+    /// Call it once, on a separate thread: it reads the frame several times and may write files.
     /// - Returns: an answer for each request.
     func files(for requests: [SnapshotRequest]) -> [SnapshotAnswer] {
         let bytes = takeBytes()
@@ -132,7 +132,7 @@ final class SnapshotFile: Sendable {
         }
     }
 
-    /// The camera has its buffer back before the long part of the work.
+    /// Returns the buffer to the camera before the long part of the work.
     private func takeBytes() -> [UInt8] {
         let lease = frame.withLock { $0.take() }
         return lease?.withBytes { Array($0) } ?? []
@@ -154,7 +154,7 @@ final class SnapshotFile: Sendable {
 }
 
 extension ExposureSettling {
-    /// - Returns: whether this frame shows the light as it is to be seen.
+    /// - Returns: whether the exposure has settled in this frame.
     mutating func frameTaken(_ frame: CapturedFrame, by source: any VideoSource) -> Bool {
         let report = source.controls?.cameraReport
         return frameTaken(at: frame.captureTime, exposureTime: report?.exposureTime, gain: report?.gain)

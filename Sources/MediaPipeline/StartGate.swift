@@ -2,7 +2,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// Holds the tracks' threads until the server has taken the stream.
+/// Holds the tracks' threads until the server has accepted the stream.
 final class StartGate: Sendable {
     private let isOpen: EventFD
     private let stop: EventFD
@@ -13,10 +13,10 @@ final class StartGate: Sendable {
         self.stop = stop
     }
 
-    /// The stream's time zero; known once the gate is open. What was captured before is not part of the stream.
+    /// The stream's time zero, known once the gate is open. Earlier media is not part of the stream.
     var start: MediaTimestamp? { times.withLock { $0.start } }
 
-    /// When media ends, if it was said; known once the gate is open.
+    /// When media ends, if a limit was given; known once the gate is open.
     var end: MediaTimestamp? { times.withLock { $0.end } }
 
     func open(from start: MediaTimestamp, until end: MediaTimestamp?) {
@@ -30,14 +30,14 @@ final class StartGate: Sendable {
 
     private var waits: PollSet<Waited> { [.opening: isOpen.fileDescriptor, .stop: stop.fileDescriptor] }
 
-    /// - Parameter duration: that is waited at most.
-    /// - Returns: whether nothing is waited for any more: the server has taken the stream, or it was stopped.
+    /// - Parameter duration: how long to wait at most.
+    /// - Returns: whether the wait is over, because the server accepted the stream or it was stopped.
     func isPassed(within duration: Duration) -> Bool {
         var waits = waits
         return (try? waits.wait(until: MonotonicClock.now() + duration)) ?? true
     }
 
-    /// - Returns: false when the stream was stopped instead.
+    /// - Returns: false if the stream was stopped instead.
     func waitForStart() -> Bool {
         var waits = waits
         guard (try? waits.wait()) != nil else { return false }

@@ -2,15 +2,15 @@ import Encoding
 import LinuxIO
 import StreamLogic
 
-/// The parts of a stream that its sources, encoders and their threads share.
+/// The parts shared by a stream's sources, encoders and their threads.
 public struct StreamContext: Sendable {
     public let hub: PacketHub
     public let counters: SharedCounters
-    /// What the stream asks of sources and encoders.
+    /// Requests from the stream to sources and encoders.
     public let requests: EncoderRequests
-    /// To the thread `stream`.
+    /// Reports to the thread `stream`.
     public let reports: Mailbox<TrackEvent>
-    /// Once signalled, every source ends at once. It is not drained.
+    /// Ends all sources when signalled. It is not drained.
     public let stop: EventFD
     public let reporter: EventSink
 

@@ -6,15 +6,15 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// A stream's filters: changes frames where they are, just before they are encoded. Used by the video thread.
+/// A stream's filters, which modify frames in place right before encoding. Used by the video thread.
 final class StreamFilters {
     private let pass: FilterPass
     private var budget = FilterBudget()
     private var frameCount = 0
-    /// When the frame was taken that went out last. Encoders and screens may read it still: a repetition of it stays as it is,
-    /// filtered or not.
+    /// Capture time of the last frame that was sent. Encoders and screens may still be reading it, so a repetition of it must
+    /// not be modified again.
     private var sentTime: MediaTimestamp?
-    /// Of a frame, with all that is done for it on the video thread, over the last sixteen or so.
+    /// Time per frame for everything that the video thread does, averaged over about sixteen frames.
     private var recentTime = 0.0
     private var hasReportedFailure = false
     private let reports: Mailbox<TrackEvent>
@@ -24,7 +24,7 @@ final class StreamFilters {
         self.reports = reports
     }
 
-    /// Frames need not be looked at.
+    /// Whether frames need no processing.
     var isIdle: Bool { pass.isIdle }
 
     var readings: [FilterReading] {
@@ -33,17 +33,17 @@ final class StreamFilters {
         }
     }
 
-    /// From the next frame on.
+    /// Takes effect with the next frame.
     func use(_ filters: LoadedFilters) {
-        // What was left out of the chain before has its chance in this one.
+        // Filters that were dropped from the previous chain get another chance.
         while let filter = pass.restoreLast() { reports.send(.video(.changed(.filterRestored(filter)))) }
         pass.use(filters)
         hasReportedFailure = false
         budget.chainChanged()
     }
 
-    /// Changes the frame where it is. To be called with each frame that goes out, also while there is nothing to be done.
-    /// - Parameter status: what text says of the stream.
+    /// Modifies the frame in place. Call it for each frame that is sent, even without filters.
+    /// - Parameter status: the stream's state that text filters show.
     func apply(to frame: CapturedFrame, colors: VideoColors?, _ status: FilterStatus) {
         frameCount += 1
         let isSentAgain = frame.repeats != nil && frame.repeats == sentTime
@@ -59,15 +59,15 @@ final class StreamFilters {
         }
     }
 
-    /// A frame that cannot be changed goes out as it is.
+    /// A frame that cannot be modified is sent unchanged.
     private func reportFailure(_ reason: String) {
         guard !hasReportedFailure else { return }
         hasReportedFailure = true
         reports.send(.video(.filtersFailed(reason: reason)))
     }
 
-    /// With each frame that was encoded.
-    /// - Parameter duration: what was done for it on the video thread, filters and all.
+    /// Called for each encoded frame.
+    /// - Parameter duration: time that the video thread spent on it, including filters.
     func frameDone(after duration: Duration, at time: MediaTimestamp) {
         recentTime += (duration.inSeconds - recentTime) / 16
         let cost = FilterBudget.charge(
@@ -99,9 +99,9 @@ final class StreamFilters {
     }
 }
 
-/// What filters write of the stream that they are a part of.
+/// A stream's state as shown by its text filters.
 public struct FilterStatus: Hashable, Sendable {
-    /// Of the device.
+    /// Name of the device.
     public var name = "tallycam"
     public var quality = ""
     public var bitrate = Bitrate(bitsPerSecond: 0)

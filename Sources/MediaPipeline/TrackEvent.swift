@@ -4,9 +4,9 @@ import FrameFiltering
 import Media
 import StreamLogic
 
-/// What the threads of encoders and audio report to the thread `stream`.
+/// Reports of the video, encoder and audio threads to the thread `stream`.
 public enum TrackEvent: Sendable {
-    /// The track's last packet is in the hub. A note when the source ended by itself.
+    /// The track's last packet is in the hub. The note explains why the source ended by itself.
     case ended(StreamTrack, note: String?)
     case video(VideoEvent)
     case encoder(EncoderEvent)
@@ -15,29 +15,29 @@ public enum TrackEvent: Sendable {
     case failed(StreamFailure)
 }
 
-/// What the thread `video` reports of its source, its filters and the camera's controls.
+/// Reports of the thread `video` about its source, its filters and the camera's controls.
 public enum VideoEvent: Sendable {
-    /// A device has started, was lost or has come back.
+    /// A device has started, was lost or has returned.
     case source(SourceEvent)
-    /// The camera that was asked for does not come; the one before stays.
+    /// The requested camera failed; the previous one stays.
     case cameraSwitchFailed(String, reason: String)
     case brightness(Brightness)
-    /// The camera says what it did.
+    /// The camera reports its values after a change.
     case controlled([ControlReading], CommandID?)
-    /// The camera stays as it is.
+    /// The camera has refused a change.
     case controlRefused(ControlError, CommandID?)
-    /// The files that another chain of filters needs were read, or one of them cannot be used.
+    /// The files for another chain of filters were read, or one of them is unusable.
     case filtersLoaded(Result<LoadedFilters, FilteringError>, CommandID?)
-    /// A filter is left out for the processor's sake or is back, or the image for pauses cannot be used.
+    /// A filter was dropped to save CPU time or is back, or the image for pauses is unusable.
     case changed(StreamEvent)
-    /// Filters leave the frames as they are.
+    /// Filters leave the frames unchanged.
     case filtersFailed(reason: String)
 }
 
-/// What sources of audio report.
+/// Reports of audio sources.
 public enum AudioEvent: Sendable {
-    /// A device has started, was lost or has come back.
+    /// A device has started, was lost or has returned.
     case source(SourceEvent)
-    /// A source has ended by itself, and the stream goes on.
+    /// A source has ended by itself, and the stream continues.
     case note(String)
 }

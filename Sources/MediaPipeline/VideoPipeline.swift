@@ -7,26 +7,26 @@ import StreamLogic
 import StreamQuality
 import VideoCapture
 
-/// Source and encoder: the work of the video thread.
+/// Source and encoder: the body of the video thread.
 final class VideoPipeline {
     let source: AdjustedSource
-    /// What the source was asked for last.
+    /// The size last requested from the source.
     var sourceSize: FrameSize
-    /// Of the source as it is now.
+    /// The present properties of the source's frames.
     var frames: SourceFrames
-    /// The encoder knows of a camera that is to be on next.
+    /// Whether the encoder is preparing for the next camera.
     var isPreparing = false
     var encoder: any VideoEncoder
     private let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     private var pacer: FramePacer
     var frameRate: FrameRate
-    /// The source's first frame was reported, or it is a file or pipe, whose start nobody waits for.
+    /// Whether the source's first frame was reported. True from the start for a file or pipe.
     private var hasStarted = false
-    /// What the stream's header announces.
+    /// The level that the stream's header announces.
     private var level: H264Level
-    /// What the encoder was made for last.
+    /// The size that the encoder was last configured for.
     private var size: FrameSize
-    /// Passes over frames by encoders before this one.
+    /// Conversion passes of earlier encoders.
     private var earlierConversions = 0
     let output: VideoOutput
     private let context: StreamContext
@@ -36,10 +36,10 @@ final class VideoPipeline {
     private let snapshots: SnapshotTaker
     private let brightness: BrightnessWatch
     private let preview: (any PreviewSink)?
-    /// Whoever looks beside the stream, the display among them.
+    /// Everyone who watches beside the stream, including the display.
     private let watchers: [any FrameSink]
     private let keyframes: KeyframeSpacing
-    /// In frames, as the encoder was set last.
+    /// In frames, as last set on the encoder.
     private var keyframeDistance: Int
 
     init(
@@ -67,9 +67,9 @@ final class VideoPipeline {
         watchers = sinks + (preview.map { [$0] } ?? [])
     }
 
-    /// Encodes from the gate's opening on, until the source ends or a frame is later than the gate's end, and reports how it
-    /// ended.
-    /// - Parameter isLive: what is not read of the source is lost. Then whoever looks beside the stream sees it before.
+    /// Encodes from the gate's opening until the source ends or a frame is later than the gate's end, then reports the end.
+    /// - Parameter isLive: whether unread frames are lost. If so, watchers beside the stream already see them before the gate
+    ///   opens.
     func run(behind gate: StartGate, isLive: Bool) {
         defer { for watcher in watchers { watcher.framesEnded() } }
         hasStarted = !isLive
@@ -91,11 +91,11 @@ final class VideoPipeline {
         }
     }
 
-    /// From one look at whether somebody looks to the next.
+    /// How often to check whether someone is watching.
     private static let lookInterval = Duration.milliseconds(200)
 
-    /// A server may never answer: that is no reason for a display or a computer to see nothing. Once a frame was read, they all are:
-    /// a camera that nobody reads from keeps old ones.
+    /// A server may never answer, but a display or a computer should see video anyway. Once a frame was read, reading
+    /// continues, because an unread camera keeps old frames.
     private func show(before gate: StartGate) throws {
         guard !watchers.isEmpty else { return }
         var isReading = false
@@ -110,12 +110,12 @@ final class VideoPipeline {
             let shown = shown(frame, pause)
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             context.counters.update { $0.decimatedFrames += 1 }
-            // They see what will be sent: zoomed, mirrored and flipped.
+            // Watchers see what will be sent: zoomed, mirrored and flipped.
             try prepareForNextFrames()
         }
     }
 
-    /// - Parameter timeZero: a frame from before is not part of the stream, and those behind it must not refer to it.
+    /// - Parameter timeZero: frames from before are not part of the stream, and later ones must not refer to them.
     private func encodeAll(from timeZero: MediaTimestamp?, until end: MediaTimestamp?) throws {
         source.rates?.selectFrameRate(frameRate)
         while let frame = try source.nextFrame() {
@@ -135,7 +135,7 @@ final class VideoPipeline {
                 if isLate { return }
                 continue
             }
-            // Before a frame that goes to the encoder, so that what belongs together starts with this one.
+            // Apply requests before a frame that goes to the encoder, so that related requests start at the same frame.
             try apply(context.requests.takeVideoRequests(at: frame.captureTime), at: frame.captureTime)
             source.feedsFilters = !filters.isIdle
             let shown = shown(frame, pause)
@@ -143,7 +143,7 @@ final class VideoPipeline {
             for watcher in watchers { watcher.offer(shown, colors: source.colors) }
             context.counters.update { $0.capturedFrames += 1 }
             try encoder.submit(shown)
-            // Filters have no cost in a pause, which says nothing of what they take after it.
+            // Filters are idle in a pause, so its timings say nothing about their cost afterwards.
             if !paused.isPaused { filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime) }
             try prepareForNextFrames()
             selectSize()
@@ -167,7 +167,7 @@ final class VideoPipeline {
         return true
     }
 
-    /// - Returns: what is to be seen at the frame's time: the frame, filtered, or what stands for it in a pause.
+    /// - Returns: the visible frame: the filtered frame, or its replacement during a pause.
     private func shown(_ frame: CapturedFrame, _ pause: VideoPause) -> CapturedFrame {
         let isLast = paused.isLast(frame, pause)
         guard !paused.isPaused || isLast else {
@@ -183,7 +183,7 @@ final class VideoPipeline {
         for request in orders.controls { liveControls.apply(request) }
         if let new = orders.filters { filters.use(new) }
         if let configuration = orders.replacement {
-            // It ends before the next one starts: there may be memory for one only. Its last frames are still its own.
+            // Finish the old encoder first, since there may be memory for only one. Its last frames are still sent.
             try? encoder.finish()
             earlierConversions += encoder.conversionCount
             encoder = try makeEncoder(configuration, frames)
@@ -199,7 +199,7 @@ final class VideoPipeline {
         if orders.isKeyframeWanted { encoder.requestKeyframe() }
     }
 
-    /// An encoder that refuses a size keeps the one before, and the stream goes on.
+    /// If the encoder refuses the size, the previous one stays and the stream continues.
     private func resize(to configuration: VideoEncoderConfiguration, at time: MediaTimestamp) throws {
         do {
             try encoder.resize(to: configuration)
@@ -208,13 +208,13 @@ final class VideoPipeline {
             level = configuration.level
             pace(at: configuration.frameRate, from: time)
         } catch {
-            // The recovery has given up: there is no encoder any more.
+            // Recovery has given up, and there is no encoder left.
             if error is StreamFailure { throw error }
             context.reports.send(.encoder(.sizeRefused("\(error)", keeping: size)))
         }
     }
 
-    /// An encoder that refuses a setting keeps the one before, and the stream goes on.
+    /// If the encoder refuses the setting, the previous one stays and the stream continues.
     private func set(_ setting: EncoderRequests.VideoSetting, at time: MediaTimestamp) throws {
         do {
             let distance = keyframes.distance(at: setting.frameRate, isStretched: setting.stretchesKeyframes)
@@ -223,10 +223,10 @@ final class VideoPipeline {
                 keyframeDistance = distance
             }
             if setting.frameRate != frameRate { pace(at: setting.frameRate, from: time) }
-            // What corrects an encoder that gives too little must not exceed what the stream announced.
+            // A correction for an encoder that produces too little must not exceed the stream's announced level.
             try encoder.setBitrate(min(setting.bitrate, level.largestBitrate))
         } catch {
-            // The recovery has given up: there is no encoder any more.
+            // Recovery has given up, and there is no encoder left.
             if error is StreamFailure { throw error }
             context.reports.send(.encoder(.settingRefused("\(error)")))
         }
@@ -235,13 +235,13 @@ final class VideoPipeline {
     func pace(at rate: FrameRate, from time: MediaTimestamp) {
         frameRate = rate
         source.rates?.selectFrameRate(rate)
-        // Frames that the camera was asked for before come at the rate before.
+        // Frames already requested from the camera still arrive at the previous rate.
         pacer = FramePacer(source: source.frameRate, wanted: rate)
         _ = pacer.frameCaptured(at: time)
     }
 
-    /// What was submitted, is not in the encoder and never came out was left out. A frame that is just on its way out is in
-    /// two of these, never in none: the count does not go down again.
+    /// Frames that were submitted, are not inside the encoder, and never came out were skipped by it. A frame on its way out is
+    /// counted in both places rather than in none, so the count never decreases.
     private func count() {
         let pending = encoder.pendingFrameCount
         let converted = earlierConversions + encoder.conversionCount

@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// How the encoder follows a source whose frames become others: another camera's, another size, or made by the processor.
+// How the encoder follows a source whose frames change: another camera, another size, or processing by the CPU.
 extension VideoPipeline {
     /// - Returns: whether it is the first frame of another camera.
     func takeCameraChange(with frame: CapturedFrame) throws -> Bool {
@@ -21,8 +21,8 @@ extension VideoPipeline {
         return true
     }
 
-    /// The present frames go on until the encoder is ready for the next ones: another camera's, or the same one's by way of the
-    /// processor.
+    /// The present frames continue until the encoder is ready for the next ones: another camera's frames, or the same camera's
+    /// frames after processing by the CPU.
     func prepareForNextFrames() throws {
         let nextCamera = source.nextCamera
         guard let next = nextCamera ?? source.next else {
@@ -34,7 +34,7 @@ extension VideoPipeline {
         switch try encoder.prepare(for: next) {
         case .underWay: break
         case .ready(let size): if nextCamera == nil { source.handOver() } else { source.switcher?.handOver(at: size) }
-        // If the device has no room for a second encoder, the present one is closed and opened again.
+        // If the device has no room for a second encoder, the present one is closed and reopened.
         case .failed(let reason):
             if nextCamera == nil { source.handOver() } else { source.switcher?.refuseNext(reason) }
         }

@@ -9,24 +9,24 @@ import StreamLogic
 import StreamQuality
 import VideoCapture
 
-/// The video's source and encoder, opened and fitted to each other.
+/// The video's source and encoder, opened and matched to each other.
 public struct VideoTrack {
     let source: AdjustedSource
     let encoder: any VideoEncoder
     let output: VideoOutput
-    /// Makes another one, for a stream that starts again. Used on the video thread.
+    /// Creates another encoder for a restarting stream. Used on the video thread.
     let makeEncoder: @Sendable (VideoEncoderConfiguration, SourceFrames) throws -> any VideoEncoder
     let configuration: VideoEncoderConfiguration
     let encoderInUse: EncoderInUse
     let keyframes: KeyframeSpacing
     let pacer: FramePacer
-    /// At the start.
+    /// The initial filters.
     let filters: LoadedFilters
 
     /// - Parameters:
-    ///   - settings: get a smaller size when the encoder has no memory for the one that was asked for.
-    ///   - point: what the stream starts with.
-    ///   - maximum: the highest bit rate that it may have.
+    ///   - settings: get a smaller size if the encoder lacks memory for the requested one.
+    ///   - point: the stream's start.
+    ///   - maximum: the highest allowed bit rate.
     init?(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
@@ -50,7 +50,7 @@ public struct VideoTrack {
                 mayShrink = try settings.fit(after: lack, asked: asked, point: point, maximum: maximum)
                 reporter.log("warning: \(lack); the frame size is \(settings.dimension.size) now")
                 if settings.video.isCamera {
-                    // Smaller frames of its own leave more memory, too; the larger ones' buffers are freed before.
+                    // A smaller source also leaves more memory; free the larger buffers first.
                     opened.source = nil
                     opened.source = try source()
                 }
@@ -72,7 +72,7 @@ public struct VideoTrack {
         Self.setControls(of: source, settings.controls, reporter)
     }
 
-    /// What the camera lacks is no reason not to stream.
+    /// A control that the camera lacks does not prevent streaming.
     static func setControls(of source: AdjustedSource, _ controls: [ControlChange], _ reporter: EventSink) {
         source.keepForOthers(controls)
         func apply(_ changes: [ControlChange]) {
@@ -85,7 +85,7 @@ public struct VideoTrack {
                 }
             }
         }
-        // Points and areas are parts of what is seen.
+        // Points and areas refer to the view, so set the view first.
         apply(controls.filter(\.name.isOfView))
         source.settleZoom()
         apply(controls.filter { !$0.name.isOfView })
@@ -131,16 +131,16 @@ public struct VideoTrack {
         }
     }
 
-    /// What the encoder is opened with for an operating point.
+    /// The encoder's configuration for an operating point.
     public static func configuration(
         _ settings: MediaSettings, point: OperatingPoint, maximum: Bitrate, sourceRate: FrameRate,
         stretchesKeyframes: Bool = false
     ) throws -> VideoEncoderConfiguration {
         let frameRate = min(point.frameRate, sourceRate)
-        // The best quality that the stream can rise to without another start.
+        // The best quality that the stream can reach without a restart.
         let isLower = point.videoQuality?.tier == .lowAndMedium && settings.quality.tier == .high
         let best = isLower ? .medium3 : settings.quality
-        // Memory may have made the frame smaller than the point knows.
+        // Lack of memory may have made the frame smaller than the operating point assumes.
         let full = settings.dimension.size
         let size = point.frameSize.map { $0.pixelCount < full.pixelCount ? $0 : full } ?? full
         return VideoEncoderConfiguration(
@@ -171,7 +171,7 @@ public struct VideoTrack {
         }
     }
 
-    /// Of whoever had the camera before somebody may hold a frame still: it is tried again for a moment.
+    /// The camera's previous user may still hold a frame, so retry for a moment.
     private static let contentionTimeout = Duration.seconds(2)
     private static let retryInterval = Duration.milliseconds(50)
 
@@ -190,7 +190,7 @@ public struct VideoTrack {
 
     private static func prepared(_ source: AdjustedSource, _ settings: MediaSettings) -> AdjustedSource {
         source.feedsFilters = !FilterPass(settings.filters).isIdle
-        // No encoder knows other frames yet.
+        // No encoder has seen other frames yet.
         source.showAtOnce()
         return source
     }
@@ -207,7 +207,7 @@ public struct VideoTrack {
 }
 
 extension MediaSettings {
-    /// The cameras as each of them is opened.
+    /// Opens each of the cameras when it is needed.
     fileprivate var switchableCameras: [SwitchableCamera] {
         cameras.compactMap { [rotation] camera in
             guard let opening = camera.choice.cameraOpening(sourceWish) else { return nil }
@@ -219,9 +219,9 @@ extension MediaSettings {
         }
     }
 
-    /// What is tried next when the hardware encoder has too little memory: smaller frames, at last software with
-    /// what the processor carries of the video that was asked for, until the hardware takes that.
-    /// - Returns: whether still smaller frames can be tried after that.
+    /// The next attempt when the hardware encoder lacks memory: smaller frames, and as the last resort software at a rate that
+    /// the CPU can handle, until the hardware accepts the requested video.
+    /// - Returns: whether even smaller frames can be tried after that.
     fileprivate mutating func fit(
         after lack: any EncoderFailure, asked: VideoDimension, point: OperatingPoint, maximum: Bitrate
     ) throws -> Bool {

@@ -18,14 +18,13 @@ extension AMF0Error: CustomStringConvertible {
     }
 }
 
-/// Decodes AMF0 values one after the other. Announced counts are never trusted:
-/// memory grows only with bytes that are really there, up to the limits.
-/// Text that is not UTF-8 is repaired rather than refused.
+/// Decodes consecutive AMF0 values. Announced counts are never trusted: memory grows only with bytes that are present,
+/// up to the limits. Text that is not UTF-8 is repaired rather than refused.
 public struct AMF0Decoder {
     public struct Limits: Sendable {
         /// How deep objects and arrays may be nested.
         public var depth: Int
-        /// How many values all objects and arrays may hold together.
+        /// The most values in all objects and arrays together.
         public var valueCount: Int
 
         public init(depth: Int = 16, valueCount: Int = 4096) {
@@ -48,7 +47,6 @@ public struct AMF0Decoder {
     /// Bytes consumed so far, from the start of the array.
     public var position: Int { reader.position }
 
-    /// Decodes the next value.
     public mutating func decodeValue() throws(AMF0Error) -> AMF0Value { try decodeValue(depth: 0) }
 
     private mutating func decodeValue(depth: Int) throws(AMF0Error) -> AMF0Value {
@@ -66,7 +64,7 @@ public struct AMF0Decoder {
         case AMF0Marker.undefined: return .undefined
         case AMF0Marker.reference: return .reference(try require(reader.readUInt16()))
         case AMF0Marker.ecmaArray:
-            // The count is a hint: writers are known to put zero there.
+            // The count is only a hint: some writers set it to zero.
             _ = try require(reader.readUInt32())
             return .ecmaArray(try decodeProperties(depth: depth))
         case AMF0Marker.strictArray: return .strictArray(try decodeElements(depth: depth))

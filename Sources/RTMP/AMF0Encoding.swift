@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends the value as AMF0. Class and property names are cut at 65535 bytes, the format's limit.
+    /// Appends the value as AMF0. Class and property names are truncated to 65535 bytes, the format's limit.
     public mutating func appendAMF0(_ value: AMF0Value) {
         switch value {
         case .number(let number):

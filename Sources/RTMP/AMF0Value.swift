@@ -3,12 +3,12 @@
 public enum AMF0Value: Equatable, Sendable {
     case number(Double)
     case boolean(Bool)
-    /// Strings and long strings are one case; the encoder picks the marker by length.
+    /// Strings and long strings share a case; the encoder selects the marker by length.
     case string(String)
     case object([AMF0Property])
     case null
     case undefined
-    /// An index into the complex values of the same message (section 2.9).
+    /// An index of a complex value in the same message (section 2.9).
     case reference(UInt16)
     case ecmaArray([AMF0Property])
     case strictArray([AMF0Value])
@@ -18,17 +18,15 @@ public enum AMF0Value: Equatable, Sendable {
     case xmlDocument(String)
     case typedObject(className: String, [AMF0Property])
 
-    /// The text of a string, else `nil`.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The value of a number, else `nil`.
     public var numberValue: Double? {
         if case .number(let number) = self { number } else { nil }
     }
 
-    /// The named properties of an object or an ECMA array, else `nil`.
+    /// The named properties of an object or an ECMA array; otherwise `nil`.
     public var properties: [AMF0Property]? {
         switch self {
         case .object(let properties), .ecmaArray(let properties), .typedObject(_, let properties): properties
@@ -42,7 +40,7 @@ public enum AMF0Value: Equatable, Sendable {
     }
 }
 
-/// A name and its value within an object or an ECMA array; the order is kept.
+/// A name and its value within an object or an ECMA array, which keep their order.
 public struct AMF0Property: Equatable, Sendable {
     public var name: String
     public var value: AMF0Value

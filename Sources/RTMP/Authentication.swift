@@ -1,20 +1,20 @@
 import Media
 
-/// The two ways in which servers ask publishers for a password: inside the refusal of `connect`.
+/// The two schemes by which servers ask publishers for a password, in their refusal of `connect`.
 ///
-/// First connection: the refusal names the scheme. Second: it answers the user's name with a
-/// challenge. Third: `connect` carries the response. Each wants a connection of its own; what
-/// changes is a query behind the application's name.
+/// On the first connection the refusal names the scheme. On the second, it answers the user name with a challenge. On
+/// the third, `connect` contains the response. Each step needs a new connection, and only a query after the
+/// application's name changes.
 struct Authentication: Sendable {
     enum Scheme: String, Sendable {
         /// Adobe's AccessManager: base64 of MD5.
         case adobe
-        /// Limelight's: HTTP digest (RFC 2617) over fixed realm and method.
+        /// Limelight's: HTTP digest (RFC 2617) with a fixed realm and method.
         case llnw
     }
 
     enum Outcome: Equatable {
-        /// The refusal has nothing to do with passwords.
+        /// The refusal is unrelated to passwords.
         case notAsked
         /// Connect again with `query`.
         case tryAgain
@@ -36,18 +36,17 @@ struct Authentication: Sendable {
     private let clientNonce: String
     private let digest: Digest?
     private var stage = Stage.unasked
-    /// What goes behind the application's name in `connect`; empty before a server asked.
+    /// Query to append to the application's name in `connect`; empty until a server has asked.
     private(set) var query = ""
 
     init(credentials: Credentials?, application: String, randomBytes: ArraySlice<UInt8>, digest: Digest?) {
         self.credentials = credentials
-        // The digest covers the name alone, without a query of its own.
+        // The digest covers only the name, without its query.
         self.application = application
         clientNonce = Array((randomBytes.prefix(4) + [0, 0, 0, 0]).prefix(4)).hexadecimal
         self.digest = digest
     }
 
-    /// `connect` was refused with this text.
     mutating func connectRefused(_ description: String) -> Outcome {
         guard let scheme = Self.scheme(in: description) else { return .notAsked }
         guard let credentials, let digest else { return .refused(.credentialsMissing) }
@@ -63,7 +62,7 @@ struct Authentication: Sendable {
             stage = .answered
             query += response(scheme, credentials, fields, digest)
         case (.named, _), (.answered, _):
-            return .refused(.credentialsRefused(description: "it asked again after the answer"))
+            return .refused(.credentialsRefused(description: "it asked again after it was answered"))
         }
         return .tryAgain
     }
@@ -72,7 +71,7 @@ struct Authentication: Sendable {
         description.containsText("authmod=adobe") ? .adobe : description.containsText("authmod=llnw") ? .llnw : nil
     }
 
-    /// The `name=value` pairs behind the question mark.
+    /// The `name=value` pairs after the question mark.
     private static func fields(in description: String) -> [String: String] {
         guard let mark = description.firstIndex(of: "?") else { return [:] }
         var fields: [String: String] = [:]
@@ -103,7 +102,7 @@ struct Authentication: Sendable {
     private func llnwResponse(_ credentials: Credentials, _ fields: [String: String], _ digest: Digest) -> String {
         let nonce = fields["nonce"] ?? ""
         let count = "00000001"
-        // An application without instance has the default one.
+        // An application without an instance uses the default one.
         let path = "/" + application + (application.contains("/") ? "" : "/_definst_")
         let secret = Self.hexadecimal(digest, "\(credentials.user):live:\(credentials.password)")
         let call = Self.hexadecimal(digest, "publish:\(path)")
@@ -116,8 +115,8 @@ struct Authentication: Sendable {
 }
 
 extension String {
-    /// Whether `pattern` occurs; the standard library's own search works on characters, and text
-    /// from a server may combine them.
+    /// Whether `pattern` occurs. The standard library's search compares characters, which text from a server may
+    /// combine.
     fileprivate func containsText(_ pattern: String) -> Bool {
         let bytes = Array(utf8)
         let wanted = Array(pattern.utf8)
@@ -127,7 +126,7 @@ extension String {
 }
 
 extension [UInt8] {
-    /// Two lower case digits for each byte.
+    /// Two lowercase digits for each byte.
     var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -1,4 +1,4 @@
-/// Network byte order (RTMP 1.0 section 4), except where a name says little endian.
+/// Network byte order (RTMP 1.0 section 4), except where a name says little-endian.
 extension [UInt8] {
     mutating func appendUInt16(_ value: UInt16) {
         append(UInt8(truncatingIfNeeded: value >> 8))
@@ -24,7 +24,7 @@ extension [UInt8] {
     }
 }
 
-/// Reads a byte array from front to back; every read gives `nil` when too few bytes are left.
+/// Reads a byte array from front to back; every read returns `nil` if too few bytes are left.
 struct ByteReader {
     let bytes: [UInt8]
     private(set) var position: Int

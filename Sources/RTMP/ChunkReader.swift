@@ -1,12 +1,12 @@
-/// Why bytes are no chunk stream, or one that goes beyond the limits.
+/// Why bytes are not a chunk stream, or exceed the limits.
 public enum ChunkError: Error, Equatable, Sendable {
-    /// A header that refers to an earlier one on a chunk stream that has none.
+    /// The first header of a chunk stream refers to an earlier one.
     case missingHeader(chunkStreamID: UInt32)
-    /// A new header amid the chunks of an unfinished message.
+    /// A new header between the chunks of an unfinished message.
     case interruptedMessage(chunkStreamID: UInt32)
     case tooManyChunkStreams(limit: Int)
     case messageTooLong(byteCount: Int, limit: Int)
-    /// Unfinished messages hold more bytes together than allowed.
+    /// Unfinished messages together exceed the limit.
     case tooManyBufferedBytes(limit: Int)
     case invalidChunkSize(UInt32)
 }
@@ -17,18 +17,17 @@ extension ChunkError: CustomStringConvertible {
         case .missingHeader(let id): "chunk stream \(id) starts with a header that refers to an earlier one"
         case .interruptedMessage(let id): "chunk stream \(id) starts a message before the last one ended"
         case .tooManyChunkStreams(let limit): "more than \(limit) chunk streams are in use"
-        case .messageTooLong(let count, let limit): "a message of \(count) bytes is announced; \(limit) are allowed"
+        case .messageTooLong(let count, let limit): "a message announces \(count) bytes; the limit is \(limit)"
         case .tooManyBufferedBytes(let limit): "unfinished messages hold more than \(limit) bytes"
-        case .invalidChunkSize(let size): "\(size) is no chunk size"
+        case .invalidChunkSize(let size): "\(size) is not a valid chunk size"
         }
     }
 }
 
-/// Puts messages together from chunks (RTMP 1.0 section 5.3). Feed it any split
-/// of the bytes; the work is constant per byte. It applies Set Chunk Size and
-/// Abort by itself and hands them out all the same.
+/// Assembles messages from chunks (RTMP 1.0 section 5.3). Input may be split anywhere; the work per byte is constant.
+/// Set Chunk Size and Abort are applied here and also returned.
 ///
-/// After an error the position in the stream is lost: drop the connection.
+/// After an error the position in the stream is lost, so the connection must be dropped.
 public struct ChunkReader: Sendable {
     public struct Limits: Sendable {
         public var messageByteCount: Int
@@ -47,27 +46,27 @@ public struct ChunkReader: Sendable {
 
     enum Phase {
         case basicHeader
-        /// The chunk stream number's further bytes, for numbers of 64 and more.
+        /// The remaining bytes of the chunk stream number, for numbers from 64.
         case longStreamID(ChunkFormat)
         case messageHeader(ChunkFormat)
         case extendedTimestamp(ChunkFormat)
-        /// The extended timestamp as type 3 chunks repeat it, or payload where the sender leaves it out.
+        /// The extended timestamp that type 3 chunks repeat, or payload if the sender omits it.
         case repeatedTimestamp
         case payload
     }
 
     let limits: Limits
     private var phase = Phase.basicHeader
-    /// Header bytes that have come, and how many the phase needs.
+    /// Header bytes received so far, and how many this phase needs.
     private var gathered: [UInt8] = []
     private var neededByteCount = 1
-    /// Bytes taken for a repeated timestamp that turned out to be payload.
+    /// Bytes read as a repeated timestamp that turned out to be payload.
     private var replay: [UInt8] = []
     var streams: [ReadingChunkStream] = []
     var current = 0
     var chunkRemaining = 0
     var bufferedByteCount = 0
-    /// What the peer's Set Chunk Size said last.
+    /// From the peer's last Set Chunk Size.
     public internal(set) var chunkSize = 128
 
     public init(limits: Limits = Limits()) {
@@ -75,8 +74,8 @@ public struct ChunkReader: Sendable {
         gathered.reserveCapacity(11)
     }
 
-    /// Takes bytes of `input` from `offset` on and moves `offset`, up to the end of the next message.
-    /// - Returns: the message, or `nil` when all input is used; call again until then.
+    /// Consumes `input` from `offset`, up to the end of the next message, and advances `offset`.
+    /// - Returns: the message, or `nil` when all input is consumed. Call again until then.
     public mutating func nextMessage(
         in input: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(ChunkError) -> Message? {
@@ -101,7 +100,7 @@ public struct ChunkReader: Sendable {
         return try outcome.get()
     }
 
-    /// Works through one phase with what `input` holds from `offset` on, at least one byte.
+    /// Processes one phase with the input from `offset`, which has at least one byte.
     private mutating func step(_ input: UnsafeRawBufferPointer, _ offset: inout Int) throws(ChunkError) -> Message? {
         switch phase {
         case .payload: return try takePayload(input, &offset)
@@ -143,18 +142,18 @@ extension ChunkReader {
         return nil
     }
 
-    /// The two-byte form is little endian.
+    /// The two-byte form is little-endian.
     private var longStreamID: UInt32 {
         64 + UInt32(gathered[0]) + (gathered.count > 1 ? UInt32(gathered[1]) << 8 : 0)
     }
 
     private mutating func startChunk(_ format: ChunkFormat, streamID: UInt32) throws(ChunkError) -> Message? {
         if current < streams.count, streams[current].id == streamID {
-            // The usual case: the same stream again.
+            // The most common case: the same stream again.
         } else if let index = streams.firstIndex(where: { $0.id == streamID }) {
             current = index
         } else {
-            // A first header of type 1 is wrong, but librtmp sends its ping answer so.
+            // A first header of type 1 is wrong, but librtmp sends its ping response like this.
             guard format == .full || format == .sameStream else { throw .missingHeader(chunkStreamID: streamID) }
             guard streams.count < limits.chunkStreamCount else {
                 throw .tooManyChunkStreams(limit: limits.chunkStreamCount)
@@ -190,8 +189,8 @@ extension ChunkReader {
         return nil
     }
 
-    /// Type 3 chunks repeat the extended timestamp (section 5.3.1.3), but some senders leave it out:
-    /// bytes that differ from what was to be repeated are payload.
+    /// Type 3 chunks repeat the extended timestamp (section 5.3.1.3), but some senders omit it: if the bytes differ
+    /// from the timestamp, they are payload.
     private mutating func takeRepeatedTimestamp(
         _ input: UnsafeRawBufferPointer, _ offset: inout Int
     ) throws(ChunkError) -> Message? {

@@ -1,4 +1,4 @@
-/// The chunk message header types of RTMP 1.0 section 5.3.1.2, by what they carry.
+/// The chunk message header types of RTMP 1.0 section 5.3.1.2, by their contents.
 enum ChunkFormat: UInt8 {
     /// Type 0: absolute timestamp, length, type, message stream.
     case full
@@ -28,12 +28,12 @@ enum ChunkFormat: UInt8 {
     }
 }
 
-/// What is remembered of one chunk stream.
+/// The state of one chunk stream.
 struct ReadingChunkStream {
     let id: UInt32
     /// The timestamp of the message in progress, or of the last one.
     var timestamp: UInt32 = 0
-    /// The last header's timestamp or delta, as type 3 headers repeat it.
+    /// The timestamp or delta of the last header, which type 3 headers repeat.
     var timestampField: UInt32 = 0
     var hasExtendedTimestamp = false
     var messageByteCount = 0
@@ -45,7 +45,7 @@ struct ReadingChunkStream {
 
 // Payload (section 5.3.1 and 5.4).
 extension ChunkReader {
-    /// A type 3 header was read: the next chunk of a message, or a message like the last one.
+    /// A type 3 header was read: either the message continues, or a new one starts with the same header.
     mutating func continueStream() throws(ChunkError) -> Message? {
         streams[current].isMidMessage ? startPayload() : try startMessage(.continuation)
     }
@@ -59,7 +59,7 @@ extension ChunkReader {
         let field = streams[current].timestampField
         streams[current].timestamp = format == .full ? field : streams[current].timestamp &+ field
         streams[current].isMidMessage = true
-        // An announced length is only believed chunk by chunk.
+        // Do not trust the announced length; memory grows chunk by chunk.
         streams[current].payload.reserveCapacity(Swift.min(byteCount, 65_536))
         return startPayload()
     }

@@ -1,5 +1,5 @@
-/// The chunk streams that messages are sent on. Any numbers do (RTMP 1.0 section
-/// 5.3.1.1 reserves only 2); these are what servers see from other publishers.
+/// The chunk streams for each kind of message. Any numbers would work (RTMP 1.0 section 5.3.1.1 reserves only 2);
+/// servers see these from other publishers.
 enum ChunkStreamID {
     static let control: UInt8 = 2
     static let command: UInt8 = 3
@@ -8,12 +8,11 @@ enum ChunkStreamID {
     static let video: UInt8 = 6
 }
 
-/// Cuts commands and control messages into chunks (RTMP 1.0 section 5.3); media, which is not copied for that, goes through
-/// `MediaChunker` and `ChunkedMediaMessage`. Every message starts with a
-/// type 0 header: its absolute timestamp leaves nothing to disagree about
-/// after drops and wraps, for four bytes more than a delta.
+/// Splits commands and control messages into chunks (RTMP 1.0 section 5.3). Media, which is not copied, uses
+/// `MediaChunker` and `ChunkedMediaMessage` instead. Every message starts with a type 0 header: its absolute timestamp
+/// is unambiguous after drops and wraps, for four bytes more than a delta.
 public struct ChunkWriter: Sendable {
-    /// The most payload bytes of a chunk; change it together with sending Set Chunk Size.
+    /// The most payload bytes of a chunk. Change it only together with sending Set Chunk Size.
     public var chunkSize: Int {
         didSet { chunkSize = Self.clamped(chunkSize) }
     }
@@ -22,8 +21,7 @@ public struct ChunkWriter: Sendable {
 
     static func clamped(_ chunkSize: Int) -> Int { min(max(chunkSize, 1), 0xFF_FFFF) }
 
-    /// Appends all chunks of `message`, with `chunkStreamID` in 2...63.
-    /// Payloads are at most 2^24-1 bytes long; more is cut off.
+    /// Appends all chunks of `message`; `chunkStreamID` must be in 2...63. A payload is truncated to 2^24-1 bytes.
     public func append(_ message: Message, chunkStreamID: UInt8, to bytes: inout [UInt8]) {
         let payload = message.payload.prefix(0xFF_FFFF)
         let isExtended = message.timestamp >= 0xFF_FFFF

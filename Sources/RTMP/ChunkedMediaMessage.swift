@@ -1,12 +1,11 @@
-/// One message cut into chunks, ready to be written: headers made, the payload untouched and
-/// shared with where it came from.
+/// One message split into chunks, ready to be written. The headers are prepared; the payload is shared with its source
+/// and not copied.
 ///
-/// On the wire: first chunk header and FLV prefix, then payload; where the message is longer
-/// than a chunk, a continuation header every `chunkSize` bytes. All continuation headers of
-/// one message are the same bytes, so there is nothing to allocate.
+/// On the wire: the first chunk's header and the FLV prefix, then payload, with a continuation header every `chunkSize`
+/// bytes of a longer message. All continuation headers of a message are identical, so nothing has to be allocated.
 public struct ChunkedMediaMessage: Sendable {
-    /// In memory order: 32 bytes for the first chunk's header and what goes before the payload, then 8 for
-    /// the continuation header, a type 3 header with the extended timestamp if there is one.
+    /// In memory order: 32 bytes for the first chunk's header and the prefix, then 8 bytes for the continuation header,
+    /// which is a type 3 header with the extended timestamp if there is one.
     @usableFromInline typealias Headers = (UInt64, UInt64, UInt64, UInt64, UInt64)
 
     @usableFromInline let headers: Headers
@@ -17,15 +16,14 @@ public struct ChunkedMediaMessage: Sendable {
     private let chunkSize: Int
     private let payloadByteCount: Int
     public let payload: ArraySlice<UInt8>
-    /// All bytes that go out.
+    /// Size on the wire.
     public let byteCount: Int
 
-    /// The most slices that `withSlices` hands out at once: the kernel takes up to 1024, and
-    /// these few fit on the stack.
+    /// The most slices that `withSlices` provides at once. The kernel accepts up to 1024, but these fit on the stack.
     public static let maximumSliceCount = 64
 
     /// - Parameter prefix: up to 16 bytes of the message before the payload.
-    /// - Parameter payload: what goes beyond a message's 2^24-1 bytes is cut off.
+    /// - Parameter payload: truncated if the message exceeds 2^24-1 bytes.
     init(
         type: MessageType, timestamp: UInt32, streamID: UInt32, chunkStreamID: UInt8, prefix: MessagePrefix,
         payload: ArraySlice<UInt8>, chunkSize: Int
@@ -61,9 +59,9 @@ public struct ChunkedMediaMessage: Sendable {
         byteCount = headByteCount + payloadByteCount + laterChunks * continuationByteCount
     }
 
-    /// Gives the bytes from `byteOffset` on as slices in the order of the wire, for `writev`.
-    /// At most `maximumSliceCount` of them: a message of very many chunks takes several calls,
-    /// as a partial write does. Beyond the end there are no slices.
+    /// Provides the bytes from `byteOffset` on as slices in wire order, for `writev`. There are at most
+    /// `maximumSliceCount` slices, so a message with very many chunks takes several calls, like a partial write. Beyond
+    /// the end there are no slices.
     @inlinable public func withSlices<Result>(
         from byteOffset: Int, _ body: (UnsafeBufferPointer<UnsafeRawBufferPointer>) throws -> Result
     ) rethrows -> Result {
@@ -89,7 +87,7 @@ public struct ChunkedMediaMessage: Sendable {
         guard firstChunkByteCount < payloadByteCount else { return list.count }
         let continuation = UnsafeRawBufferPointer(rebasing: headers[32..<32 + continuationByteCount])
         var position = firstChunkByteCount
-        // Whole chunks that were written before are stepped over at once.
+        // Skip chunks that were already written completely.
         let skipped = min(
             list.toSkip / (chunkSize + continuationByteCount), (payloadByteCount - position) / chunkSize)
         position += skipped * chunkSize
@@ -104,7 +102,7 @@ public struct ChunkedMediaMessage: Sendable {
     }
 }
 
-/// Slices being gathered, the first `toSkip` bytes left out.
+/// Collects slices, skipping the first `toSkip` bytes.
 private struct SliceList {
     let slices: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>
     var toSkip: Int
@@ -115,7 +113,7 @@ private struct SliceList {
         self.toSkip = toSkip
     }
 
-    /// Leaves out what finds no place.
+    /// Bytes that do not fit are ignored.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if toSkip >= bytes.count {
             toSkip -= bytes.count
@@ -127,7 +125,7 @@ private struct SliceList {
     }
 }
 
-/// Bytes of a message that go before its payload and are not part of it in memory.
+/// Bytes of a message that precede its payload but are stored separately.
 struct MessagePrefix {
     /// In memory order, the first byte at the lowest address.
     let bytes: (UInt64, UInt64)

@@ -1,7 +1,7 @@
 /// A command message: a call, its answer, or a status (RTMP 1.0 section 7.2).
 public struct Command: Equatable, Sendable {
     public var name: String
-    /// Pairs a call with its `_result` or `_error`; zero when no answer is wanted.
+    /// Pairs a call with its `_result` or `_error`; zero if no answer is expected.
     public var transactionID: Double
     /// The command object, or null.
     public var object: AMF0Value
@@ -14,12 +14,12 @@ public struct Command: Equatable, Sendable {
         self.arguments = arguments
     }
 
-    /// Reads the command in a message of type `commandAMF0` or `commandAMF3`.
+    /// Parses the command in a message of type `commandAMF0` or `commandAMF3`.
     ///
-    /// Only the name is needed. What follows is taken as far as it can be read,
-    /// because servers are known to append bytes that are no AMF0.
+    /// Only the name is required. The rest is decoded as far as possible, because some servers append bytes that are
+    /// not AMF0.
     public init(_ message: Message) throws(AMF0Error) {
-        // An AMF3 command carries AMF0 behind one byte that says so.
+        // An AMF3 command contains AMF0 after a marker byte.
         var decoder = AMF0Decoder(message.payload, from: message.type == .commandAMF3 ? 1 : 0)
         guard let name = try decoder.decodeValue().stringValue else {
             throw .unknownMarker(message.payload.first ?? 0, at: 0)
@@ -42,7 +42,7 @@ public struct Command: Equatable, Sendable {
 }
 
 extension AMF0Decoder {
-    /// All values up to the end or to the first byte that is no AMF0.
+    /// All values up to the end, or to the first byte that is not AMF0.
     mutating func decodeRemaining() -> [AMF0Value] {
         var values: [AMF0Value] = []
         while !isAtEnd, let value = try? decodeValue() { values.append(value) }
@@ -55,10 +55,10 @@ struct StatusInformation {
     let level: String
     let code: String
     let description: String
-    /// Where a reconnect request points to (Enhanced RTMP v2, "Reconnect Request").
+    /// The target of a reconnect request (Enhanced RTMP v2, "Reconnect Request").
     let tcURL: String?
 
-    /// Takes the first object among the arguments; servers differ in where they put it.
+    /// Uses the first object among the arguments; servers place it differently.
     init(_ command: Command) {
         let information = (command.arguments + [command.object]).first { $0["code"] != nil } ?? .null
         level = information["level"]?.stringValue ?? ""

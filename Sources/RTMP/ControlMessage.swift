@@ -1,18 +1,18 @@
 /// The protocol control messages and the user control message (RTMP 1.0 sections 5.4 and 6.2).
 public enum ControlMessage: Equatable, Sendable {
-    /// The most bytes that a chunk of the sender carries from now on, 1...2^31-1.
+    /// The most bytes in a chunk of the sender from now on, 1...2^31-1.
     case setChunkSize(UInt32)
-    /// The unfinished message on that chunk stream will not be finished.
+    /// The unfinished message on that chunk stream is abandoned.
     case abort(chunkStreamID: UInt32)
-    /// Bytes received so far by the sender of this, modulo 2^32.
+    /// Bytes received so far by the sender of this message, modulo 2^32.
     case acknowledgement(UInt32)
     case userControl(UserControlEvent)
-    /// Bytes after which the receiver of this shall acknowledge.
+    /// Bytes after which the receiver of this message must acknowledge.
     case windowAcknowledgementSize(UInt32)
-    /// The limit type is 0 hard, 1 soft, 2 dynamic.
+    /// Limit type: 0 hard, 1 soft, 2 dynamic.
     case setPeerBandwidth(UInt32, limitType: UInt8)
 
-    /// The control message in `message`; `nil` when it is of another type or too short.
+    /// The control message in `message`; `nil` if it is of another type or too short.
     public init?(_ message: Message) {
         var reader = ByteReader(message.payload)
         if message.type == .userControl {

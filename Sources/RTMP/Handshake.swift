@@ -1,11 +1,11 @@
-/// The simple handshake (RTMP 1.0 section 5.2): version, a packet of 1536 bytes each
-/// way, and the echo of the other side's packet. No digest: publishing needs none.
+/// The simple handshake (RTMP 1.0 section 5.2): version, a packet of 1536 bytes in each direction, and the echo of the
+/// peer's packet. Publishing does not need the variant with digests.
 enum Handshake {
     static let version: UInt8 = 3
     static let packetByteCount = 1536
     static let randomByteCount = packetByteCount - 8
 
-    /// C1 or S1: time zero, version zero (which asks for the simple handshake), random bytes.
+    /// C1 or S1: time zero, version zero (which requests the simple handshake), random bytes.
     static func packet(randomBytes: [UInt8]) -> [UInt8] {
         var packet = [UInt8](repeating: 0, count: 8)
         packet += randomBytes.prefix(randomByteCount)
@@ -13,7 +13,7 @@ enum Handshake {
         return packet
     }
 
-    /// Moves bytes from the input into `buffer` until that holds `byteCount`.
+    /// Moves bytes from the input to `buffer` until it contains `byteCount`.
     static func fill(
         _ buffer: inout [UInt8], upTo byteCount: Int, from input: UnsafeRawBufferPointer, _ offset: inout Int
     ) {
@@ -23,7 +23,7 @@ enum Handshake {
     }
 }
 
-/// The other side does not speak plain RTMP: its first byte is no 3.
+/// The peer does not speak plain RTMP: its first byte is not 3.
 public struct UnknownHandshakeVersion: Error, Equatable, Sendable {
     public let version: UInt8
 }
@@ -35,7 +35,7 @@ public struct ClientHandshake: Sendable {
     private var received: [UInt8] = []
     private var hasAnswered = false
     public private(set) var isComplete = false
-    /// Nothing has come from the server.
+    /// The server has sent nothing.
     var isUnanswered: Bool { received.isEmpty }
 
     /// - Parameter randomBytes: 1528 bytes; missing ones become zero.
@@ -43,8 +43,8 @@ public struct ClientHandshake: Sendable {
         firstBytes = [Handshake.version] + Handshake.packet(randomBytes: randomBytes)
     }
 
-    /// Takes S0, S1 and S2 off `input` from `offset` on; later bytes stay there.
-    /// - Returns: C2 when S1 is whole, else nothing.
+    /// Consumes S0, S1 and S2 from `input`, starting at `offset`; later bytes are left.
+    /// - Returns: C2 once S1 is complete, otherwise nothing.
     public mutating func bytesReceived(
         _ input: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(UnknownHandshakeVersion) -> [UInt8] {
@@ -53,7 +53,7 @@ public struct ClientHandshake: Sendable {
         if let version = received.first, version != Handshake.version {
             throw UnknownHandshakeVersion(version: version)
         }
-        // S2 should echo C1; servers are known that put their own bytes there, so it is not compared.
+        // S2 should echo C1, but some servers send their own bytes, so it is not compared.
         isComplete = received.count == answerEnd + Handshake.packetByteCount
         guard !hasAnswered, received.count >= answerEnd else { return [] }
         hasAnswered = true
@@ -71,8 +71,8 @@ public struct ServerHandshake: Sendable {
     /// - Parameter randomBytes: 1528 bytes; missing ones become zero.
     public init(randomBytes: [UInt8]) { packet = Handshake.packet(randomBytes: randomBytes) }
 
-    /// Takes C0, C1 and C2 off `input` from `offset` on; later bytes stay there.
-    /// - Returns: S0, S1 and S2 when C1 is whole, else nothing.
+    /// Consumes C0, C1 and C2 from `input`, starting at `offset`; later bytes are left.
+    /// - Returns: S0, S1 and S2 once C1 is complete, otherwise nothing.
     public mutating func bytesReceived(
         _ input: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(UnknownHandshakeVersion) -> [UInt8] {

@@ -1,12 +1,10 @@
 import Bitstream
 import Media
 
-/// Turns packets and tags into chunked messages of one message stream, and their times into
-/// RTMP timestamps.
+/// Converts packets and tags to chunked messages of one message stream, and their times to RTMP timestamps.
 ///
-/// Time zero is the decode time of the first frame or audio packet; headers never set it, because they
-/// may be kept from long before. Within audio and within video, timestamps never go back; what
-/// lies before zero is sent as zero. They wrap at 2^32 ms.
+/// Time zero is the decode time of the first frame or audio packet. Headers never set it, because they may be much
+/// older. Timestamps of each track never decrease, and times before zero are sent as zero. Timestamps wrap at 2^32 ms.
 struct MediaChunker: Sendable {
     let streamID: UInt32
     let chunkSize: Int
@@ -23,7 +21,7 @@ struct MediaChunker: Sendable {
         self.firstTimestamp = firstTimestamp
     }
 
-    /// Sets time zero, which the first packet sets otherwise.
+    /// Sets time zero. Otherwise the first packet sets it.
     mutating func mediaStarted(at time: MediaTimestamp) { base = time }
 
     mutating func chunk(_ packet: EncodedPacket) -> ChunkedMediaMessage {
@@ -47,7 +45,7 @@ struct MediaChunker: Sendable {
         }
     }
 
-    /// Sends a tag as it is, with its own timestamp.
+    /// Sends a tag unchanged, with its own timestamp.
     func chunk(_ tag: FLVTag) -> ChunkedMediaMessage {
         switch tag.kind {
         case .audio: message(.audio, tag.timestamp, ChunkStreamID.audio, .none, tag.body)
@@ -64,7 +62,7 @@ struct MediaChunker: Sendable {
 
     private func milliseconds(of time: MediaTimestamp) -> Int64 {
         guard let base else { return 0 }
-        // To the nearest millisecond; nothing before the base.
+        // Round to the nearest millisecond; times before the base become zero.
         return max(0, (time.nanoseconds &- base.nanoseconds &+ 500_000) / 1_000_000)
     }
 
@@ -91,7 +89,7 @@ struct MediaChunker: Sendable {
 }
 
 extension Duration {
-    /// Milliseconds as FLV's 24 bits with sign hold them.
+    /// In milliseconds, limited to FLV's signed 24 bits.
     fileprivate var compositionTime: Int32 {
         let nanoseconds = wholeNanoseconds
         let milliseconds = nanoseconds / 1_000_000 + nanoseconds % 1_000_000 / 500_000
@@ -100,7 +98,7 @@ extension Duration {
 }
 
 extension FLVTag {
-    /// Whether the tag's data is named `onMetaData`, so that a server must be asked to keep it.
+    /// Whether the tag's data is named `onMetaData`, so that the server must be asked to keep it.
     fileprivate var isMetadata: Bool {
         let name = Array("onMetaData".utf8)
         return body.count > 3 + name.count && body.starts(with: [AMF0Marker.string, 0, UInt8(name.count)] + name)

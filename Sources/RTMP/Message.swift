@@ -1,5 +1,4 @@
-/// The type of an RTMP message (RTMP 1.0 sections 5.4 and 7.1). Types that are
-/// not listed exist; they are kept as they came.
+/// The type of an RTMP message (RTMP 1.0 sections 5.4 and 7.1). Unlisted types are passed through unchanged.
 public struct MessageType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -19,12 +18,12 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
     public static let aggregate = MessageType(rawValue: 22)
 }
 
-/// One whole RTMP message, as the chunk layer carries it (section 6.1).
+/// One complete RTMP message, as transported by the chunk layer (section 6.1).
 public struct Message: Equatable, Sendable {
     public var type: MessageType
     /// Milliseconds modulo 2^32.
     public var timestamp: UInt32
-    /// The message stream: zero for control, else what `createStream` gave.
+    /// The message stream: zero for control messages, otherwise the result of `createStream`.
     public var streamID: UInt32
     public var payload: [UInt8]
 

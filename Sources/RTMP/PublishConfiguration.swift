@@ -1,10 +1,10 @@
 import Media
 
-/// Everything a publish session needs at its start.
+/// Everything a publish session needs to start.
 public struct PublishConfiguration: Sendable {
     /// How long each answer may take.
     public struct Timeouts: Hashable, Sendable {
-        /// From the open connection to the end of the handshake.
+        /// From the opened connection to the end of the handshake.
         public var handshake: Duration
         /// For each of connect, createStream and publish.
         public var answer: Duration
@@ -18,25 +18,25 @@ public struct PublishConfiguration: Sendable {
     public var url: RTMPURL
     /// Program and version, sent to the server in `flashVer` and in the metadata.
     public var encoderName: String
-    /// 1528 bytes for the handshake; also the source of the nonce for servers that ask for a password.
+    /// 1528 bytes for the handshake; also the source of the nonce for servers that require a password.
     public var randomBytes: [UInt8]
-    /// Sent before the first packet; `nil` when the media brings its own, as an FLV file does.
+    /// Sent before the first packet; `nil` if the media contains its own, as an FLV file does.
     public var metadata: StreamMetadata?
-    /// The most payload bytes of an outgoing chunk, 4096...65536: in one chunk nearly every message
-    /// goes out with a single header, and no known server takes more.
+    /// The most payload bytes of an outgoing chunk, 4096...65536. With one large chunk, nearly every message needs only
+    /// one header, and no known server accepts more.
     public var chunkSize = 65_536 {
         didSet { chunkSize = Self.clamped(chunkSize) }
     }
-    /// How often the server shall acknowledge, in bytes. Acknowledgements show how much really arrives.
+    /// How often the server must acknowledge, in bytes. Acknowledgments show how much data really arrives.
     public var acknowledgementWindow: UInt32 = 100_000
     public var timeouts: Timeouts
     /// The RTMP timestamp of the first frame or audio packet, in milliseconds.
     public var firstTimestamp: UInt32 = 0
-    /// Whether the server may ask for another connection: it learns so (`capsEx`), and
-    /// `.reconnectRequested` is acted upon.
+    /// Whether to follow reconnect requests. If so, this is announced to the server (`capsEx`) and
+    /// `.reconnectRequested` is reported.
     public var acceptsReconnectRequest: Bool
-    /// MD5, for servers that ask for a password; without it, or without credentials in the URL, publishing
-    /// to such a server fails.
+    /// MD5, for servers that require a password. Without it, or without credentials in the URL, publishing to such a
+    /// server fails.
     public var md5: (@Sendable ([UInt8]) -> [UInt8])?
 
     public init(

@@ -1,42 +1,42 @@
-/// What a publish session waits for.
+/// The answer that a publish session waits for.
 public enum PublishStep: String, Sendable {
     case handshake
     case connect
     case createStream
     case publish
-    /// Nothing: media flows.
+    /// None: media flows.
     case media
 }
 
-/// Why publishing ended or could not start. Texts from the server are kept without secrets
-/// and control characters, cut at 200 characters.
+/// Why publishing ended or could not start. Texts from the server are stored without secrets and control characters,
+/// truncated to 200 characters.
 public enum PublishError: Error, Equatable, Sendable {
-    /// The server's first byte was not 3: no RTMP there, or an encrypted kind of it.
+    /// The server's first byte was not 3: it does not speak RTMP, or only an encrypted variant.
     case handshakeFailed(version: UInt8)
     case timedOut(waitingFor: PublishStep)
     case connectRejected(code: String, description: String)
     case invalidApplication(String, description: String)
-    /// The server wants a user and a password, and none were given.
+    /// The server requires user and password, and none were given.
     case credentialsMissing
     case credentialsRefused(description: String)
     case streamNotCreated(description: String)
-    /// Somebody publishes under this name already, or the server knows no such name.
+    /// The name already has a publisher, or the server does not know it.
     case badName(description: String)
     case publishDenied(code: String, description: String)
-    /// The server reports a fault of the running stream.
+    /// The server reports an error of the running stream.
     case streamFailed(code: String, description: String)
-    /// The server said that it ends the connection or the stream.
+    /// The server announced the end of the connection or the stream.
     case closedByServer(code: String)
-    /// The connection, which is not encrypted, ended before the server said a word.
+    /// The unencrypted connection ended before the server sent anything.
     case closedUnencrypted
-    /// The connection ended without a word.
+    /// The connection ended without an announcement.
     case connectionLost(during: PublishStep)
     case invalidChunks(ChunkError)
     case invalidCommand(AMF0Error)
 }
 
 extension PublishError {
-    /// The event list's number, -1004...-1015.
+    /// The code in the event list, -1004...-1015.
     public var code: Int {
         switch self {
         case .handshakeFailed: -1004
@@ -53,7 +53,7 @@ extension PublishError {
 
     /// Whether the same attempt may succeed later without a change of settings.
     ///
-    /// A name in use counts: after a loss of the network the server may still hold the old connection.
+    /// This includes a name in use: after a network failure the server may still hold the old connection.
     public var mayPassByItself: Bool {
         switch self {
         case .credentialsMissing, .credentialsRefused, .invalidApplication: false
@@ -64,7 +64,7 @@ extension PublishError {
         }
     }
 
-    /// Whether that is how a record of TLS starts, of an alert or of a handshake (RFC 8446 section 5.1).
+    /// Whether the byte starts a TLS record with an alert or a handshake (RFC 8446 section 5.1).
     private static func isTLS(_ firstByte: UInt8) -> Bool { firstByte == 21 || firstByte == 22 }
 }
 
@@ -75,37 +75,37 @@ extension PublishError: CustomStringConvertible {
             "the server speaks TLS on this port; start the URL with rtmps://"
         case .handshakeFailed(let version):
             "the server answered the handshake with version \(version) instead of 3; check host, port and rtmp/rtmps"
-        case .timedOut(let step): "the server did not answer to \(step.rawValue) in time; it may be overloaded"
+        case .timedOut(let step): "the server did not answer \(step.rawValue) in time; it may be overloaded"
         case .connectRejected(let code, let text): "the server rejected the connection" + Self.quote(code, text)
         case .invalidApplication(let application, let text):
             "the server has no application \"\(application)\"" + Self.quote("", text) + "; check the URL"
-        case .credentialsMissing: "the server asks for user and password; write them into the URL or the stream file"
-        case .credentialsRefused(let text): "the server refused user or password" + Self.quote("", text)
-        case .streamNotCreated(let text): "the server created no stream" + Self.quote("", text)
+        case .credentialsMissing: "the server requires a user and password; add them to the URL or the stream file"
+        case .credentialsRefused(let text): "the server refused the user or password" + Self.quote("", text)
+        case .streamNotCreated(let text): "the server did not create a stream" + Self.quote("", text)
         case .badName(let text):
             "the server refused the stream name" + Self.quote("", text)
-                + "; another publisher may be using it, or it is wrong"
+                + "; it may be wrong, or another publisher may be using it"
         case .publishDenied(let code, let text):
             "the server denied publishing" + Self.quote(code, text) + "; check the stream key"
         case .streamFailed(let code, let text): "the server reports a stream error" + Self.quote(code, text)
         case .closedByServer(let code): "the server ended the connection" + Self.quote(code, "")
         case .connectionLost(.connect):
-            "the server closed the connection instead of answering to connect; check the application in the URL"
+            "the server closed the connection instead of answering connect; check the application in the URL"
         case .closedUnencrypted:
-            "the server closed the connection without a word; if it speaks TLS on this port, "
+            "the server closed the connection without an answer; if it speaks TLS on this port, "
                 + "start the URL with rtmps://"
         case .connectionLost(.createStream), .connectionLost(.publish):
-            "the server ended the connection when the stream key was sent; the key is probably wrong, or in use: "
-                + "compare it with the one that the service shows (docs/services says where)"
+            "the server ended the connection when the stream key was sent; the key is probably wrong or in use: "
+                + "compare it with the key that the service shows (see docs/services)"
         case .connectionLost(.media): "the connection to the server was lost"
         case .connectionLost(let step): "the server closed the connection during \(step.rawValue)"
-        case .invalidChunks(let error): "the server sent what is no RTMP: \(error)"
+        case .invalidChunks(let error): "the server sent data that is not RTMP: \(error)"
         case .invalidCommand(let error): "the server sent a damaged command: \(error)"
         }
     }
 
     private static func quote(_ code: String, _ text: String) -> String {
-        // The sentence goes on behind what the server says.
+        // The sentence continues after the server's text.
         var text = text[...]
         while text.last == "." { text.removeLast() }
         return switch (code.isEmpty, text.isEmpty) {

@@ -1,6 +1,6 @@
 import Media
 
-/// The numbers that pair this publisher's calls with their answers.
+/// The numbers that pair this publisher's calls with the server's answers.
 private enum Transaction {
     static let connect = 1.0
     static let releaseStream = 2.0
@@ -35,13 +35,13 @@ extension PublishSession {
         var properties = [
             AMF0Property("app", .string(url.applicationWithQuery.revealed)),
             AMF0Property("type", .string("nonprivate")),
-            // Some servers let only publishers in that name themselves so.
+            // Some servers accept only publishers that identify themselves like this.
             AMF0Property("flashVer", .string("FMLE/3.0 (compatible; \(configuration.encoderName))")),
             AMF0Property("swfUrl", .string(url.tcURL.revealed)),
             AMF0Property("tcUrl", .string(url.tcURL.revealed)),
         ]
-        // Enhanced RTMP v2, "Enhancing NetConnection connect": bit 0 is reconnecting, which is all of it
-        // that is done here. A list of codecs is for those beyond the legacy ones, which are not sent.
+        // Enhanced RTMP v2, "Enhancing NetConnection connect": bit 0 is reconnecting, the only part implemented here. A
+        // codec list is only required for codecs beyond the legacy ones.
         if configuration.acceptsReconnectRequest { properties.append(AMF0Property("capsEx", .number(1))) }
         return properties
     }
@@ -54,7 +54,7 @@ extension PublishSession {
     private mutating func connectAnswered(_ now: MediaTimestamp) {
         let name = AMF0Value.string(configuration.url.streamName.revealed)
         announceWindow(configuration.acknowledgementWindow)
-        // Flash-era courtesies that some servers need and others never answer: not waited for.
+        // Legacy calls from Flash that some servers require and others never answer, so the answers are not awaited.
         send(Command("releaseStream", transactionID: Transaction.releaseStream, arguments: [name]))
         send(Command("FCPublish", transactionID: Transaction.fcPublish, arguments: [name]))
         send(Command("createStream", transactionID: Transaction.createStream))
@@ -77,7 +77,7 @@ extension PublishSession {
     }
 
     private mutating func announceWindow(_ window: UInt32) {
-        // Two sides with tiny windows would acknowledge each other's acknowledgements for ever.
+        // Two sides with tiny windows would acknowledge each other's acknowledgments forever.
         let window = max(window, Self.smallestWindow)
         guard window != announcedWindow else { return }
         announcedWindow = window
@@ -85,7 +85,7 @@ extension PublishSession {
     }
 }
 
-// What the server says.
+// Messages from the server.
 extension PublishSession {
     mutating func messageReceived(_ message: Message, _ now: MediaTimestamp) throws(PublishError) {
         switch message.type {
@@ -109,13 +109,13 @@ extension PublishSession {
             actions.append(.acknowledged(byteCount: acknowledgements.acknowledged))
         case .windowAcknowledgementSize(let size): received.window = size
         case .setPeerBandwidth(let size, _):
-            // The answer that section 5.4.5 asks for; the smaller window counts, for news more often.
+            // The answer required by section 5.4.5. The smaller window is used, for more frequent acknowledgments.
             announceWindow(min(size, configuration.acknowledgementWindow))
         case .userControl(.pingRequest(let timestamp)):
             guard remainingPingAnswers > 0 else { return }
             remainingPingAnswers -= 1
             send(.userControl(.pingResponse(timestamp: timestamp)))
-        // The chunk reader has applied it already. The own chunk size stays what it is.
+        // The chunk reader has already applied it. Our own chunk size does not change.
         case .setChunkSize, .abort: break
         case .userControl: break
         }
@@ -127,7 +127,7 @@ extension PublishSession {
         case "_error": try errorReceived(command)
         case "onStatus": try statusReceived(StatusInformation(command))
         case "close": throw .closedByServer(code: "close")
-        // onBWDone, onFCPublish and whatever else a server likes to say.
+        // onBWDone, onFCPublish and other calls need no reaction.
         default: break
         }
     }
@@ -136,7 +136,7 @@ extension PublishSession {
         switch state {
         case .connecting:
             let status = StatusInformation(command)
-            // Not every server repeats the number right; the words are as good.
+            // Not every server repeats the number correctly; the code is just as good.
             guard command.transactionID == Transaction.connect || status.code == "NetConnection.Connect.Success" else {
                 return
             }
@@ -144,7 +144,7 @@ extension PublishSession {
             connectAnswered(now)
         case .creatingStream where command.transactionID == Transaction.createStream:
             guard let number = command.arguments.first?.numberValue, let streamID = UInt32(exactly: number) else {
-                throw .streamNotCreated(description: "its number is missing")
+                throw .streamNotCreated(description: "the stream's ID is missing")
             }
             streamCreated(streamID, now)
         default: break
@@ -158,7 +158,7 @@ extension PublishSession {
         case (.creatingStream, Transaction.createStream):
             throw .streamNotCreated(description: redacted(status.description))
         case (.requestingPublish, Transaction.publish): throw publishError(status)
-        // Mostly for releaseStream, which is no matter.
+        // Mostly for releaseStream, whose result does not matter.
         default: break
         }
     }
@@ -193,14 +193,14 @@ extension PublishSession {
         }
     }
 
-    /// Codes that mean no, even where a server forgets to say that they are errors.
+    /// Codes that mean refusal, even if the server does not mark them as errors.
     private static let refusals: Set<String> = [
         "NetStream.Publish.BadName", "NetStream.Publish.Denied", "NetStream.Publish.Unauthorized",
         "NetStream.Publish.Rejected", "NetStream.Publish.Failed", "NetStream.Failed",
         "NetConnection.Connect.Rejected", "NetConnection.Connect.InvalidApp", "NetConnection.Connect.Failed",
     ]
 
-    /// A refusal, or the question for a password.
+    /// A refusal, or a request for a password.
     private mutating func connectRefused(_ status: StatusInformation) throws(PublishError) {
         switch authentication.connectRefused(status.description) {
         case .notAsked: throw connectError(status)

@@ -1,36 +1,36 @@
 import Bitstream
 import Media
 
-/// The publisher's side of one RTMP connection, without the connection: events in, actions out.
+/// The publisher's side of one RTMP connection, without the connection itself: events in, actions out.
 ///
-/// 1. `connectionOpened(now:)` when TCP (and TLS) stands,
-/// 2. `bytesReceived(_:now:)` for whatever arrives, `timePassed(now:)` at `nextDeadline`,
-/// 3. after `.publishingStarted`: `chunkMetadata(at:)`, then `chunk(_:)` for each packet, the results written whole,
-/// 4. `stopRequested()` at the end; or `.failed` ends it.
+/// 1. `connectionOpened(now:)` when TCP (and TLS) is connected,
+/// 2. `bytesReceived(_:now:)` for all received bytes, `timePassed(now:)` at `nextDeadline`,
+/// 3. after `.publishingStarted`: `chunkMetadata(at:)`, then `chunk(_:)` for each packet; write the results completely,
+/// 4. `stopRequested()` at the end, unless `.failed` ends the session.
 ///
-/// A server that asks for a password wants a new connection for each of its questions:
-/// `.reopenConnection` says when.
+/// A server that requires a password needs a new connection for each step of authentication, requested by
+/// `.reopenConnection`.
 ///
-/// Bytes of `.send` go out in the order they come, between whole media messages, never inside one.
-/// Every connection is a fresh state: `connectionOpened` may be called again for the next one.
+/// Send the bytes of `.send` in order, between whole media messages, never inside one. Each connection starts with
+/// fresh state: `connectionOpened` may be called again for the next one.
 public struct PublishSession: Sendable {
     public enum Action: Equatable, Sendable {
         case send([UInt8])
-        /// The server takes media from now on, metadata first.
+        /// The server accepts media from now on, metadata first.
         case publishingStarted
-        /// The server has received so many bytes of this connection. Never goes back.
+        /// The server has received this many bytes of the connection. Never decreases.
         case acknowledged(byteCount: UInt64)
         /// Close the connection, open another one to the same host, and call `connectionOpened(now:)` again.
         case reopenConnection
-        /// The server will soon end this connection: open a second session to the URL, go on here up to
-        /// a keyframe, continue there. Comes only where the configuration accepts it.
+        /// The server will soon end this connection: open a second session to the URL, continue here up to a keyframe,
+        /// and continue there after it. Only reported if the configuration allows it.
         case reconnectRequested(RTMPURL)
-        /// The server asks for another connection, to where none can be made: this one goes on. Reported once in a
-        /// connection, whatever else the server asks for in vain.
+        /// The server asks for another connection whose address is unusable: this connection continues. Reported once
+        /// per connection.
         case reconnectRefused(ReconnectRefusal)
-        /// It is over: close the connection.
+        /// The session has failed: close the connection.
         case failed(PublishError)
-        /// What was to be said at the end is in the `.send` before: write that, then close.
+        /// The final messages are in the preceding `.send`: write them, then close.
         case stopped
     }
 
@@ -59,9 +59,9 @@ public struct PublishSession: Sendable {
     var deadline: MediaTimestamp?
     var outgoing: [UInt8] = []
     var actions: [Action] = []
-    /// Answers to pings that may still be given for the bytes at hand.
+    /// The remaining ping answers for the bytes being processed.
     var remainingPingAnswers = 0
-    /// The window that the server was sent last.
+    /// The window last sent to the server.
     var announcedWindow: UInt32 = 0
     var hasRefusedReconnect = false
 
@@ -83,10 +83,9 @@ public struct PublishSession: Sendable {
             streamID: streamID, chunkSize: configuration.chunkSize, firstTimestamp: configuration.firstTimestamp)
     }
 
-    /// When `timePassed(now:)` must be called at the latest; `nil` when nothing is waited for.
+    /// The latest time to call `timePassed(now:)`; `nil` if no answer is awaited.
     public var nextDeadline: MediaTimestamp? { deadline }
 
-    /// Whether media may be sent.
     public var isPublishing: Bool {
         if case .publishing = state { true } else { false }
     }
@@ -94,10 +93,10 @@ public struct PublishSession: Sendable {
 
 // Events.
 extension PublishSession {
-    /// The connection stands; starts with nothing kept from an earlier one.
+    /// The connection is up. All state of an earlier one is reset.
     public mutating func connectionOpened(now: MediaTimestamp) -> [Action] {
         if case .awaitingReopening = state {
-            // The answer to the server's question is all that is kept.
+            // Keep only the answer to the server's challenge.
         } else {
             authentication = Self.authentication(configuration)
         }
@@ -116,7 +115,7 @@ extension PublishSession {
         return takeActions()
     }
 
-    /// Bytes came from the server, in any portions. The bytes are not kept.
+    /// Bytes arrived from the server, in any portions. They are not retained.
     public mutating func bytesReceived(_ bytes: UnsafeRawBufferPointer, now: MediaTimestamp) -> [Action] {
         guard step != nil else { return [] }
         remainingPingAnswers = Self.pingAnswersPerPortion
@@ -135,14 +134,14 @@ extension PublishSession {
         return takeActions()
     }
 
-    /// The clock reached `now`; ends the session when an answer is overdue.
+    /// To be called at `nextDeadline`; ends the session if an answer is overdue.
     public mutating func timePassed(now: MediaTimestamp) -> [Action] {
         guard let deadline, now >= deadline, let step else { return [] }
         fail(.timedOut(waitingFor: step))
         return takeActions()
     }
 
-    /// The stream shall end. Always answers with `.stopped`, unless the session has ended before.
+    /// Ends the stream. Always results in `.stopped`, unless the session has already ended.
     public mutating func stopRequested() -> [Action] {
         switch state {
         case .ended: return []
@@ -158,7 +157,7 @@ extension PublishSession {
         return takeActions()
     }
 
-    /// The connection ended, by the server or by the network.
+    /// The server or the network ended the connection.
     public mutating func connectionClosed() -> [Action] {
         guard let step else { return [] }
         let isSilent = step == .handshake && handshake.isUnanswered && configuration.url.scheme == .rtmp
@@ -169,26 +168,26 @@ extension PublishSession {
 
 // Media, the hot path. Only between `.publishingStarted` and the end.
 extension PublishSession {
-    /// Sets the time that becomes timestamp zero. Without it that is the decode time of the first packet.
+    /// Sets the time of timestamp zero. By default it is the decode time of the first packet.
     public mutating func mediaStarted(at time: MediaTimestamp) { chunker.mediaStarted(at: time) }
 
-    /// Cuts a packet into chunks, with FLV's media header before its payload. No byte is copied.
+    /// Splits a packet into chunks, with FLV's media header before its payload. Nothing is copied.
     public mutating func chunk(_ packet: EncodedPacket) -> ChunkedMediaMessage {
         let message = chunker.chunk(packet)
         sentByteCount &+= UInt64(message.byteCount)
         return message
     }
 
-    /// Cuts an FLV tag into chunks, with its own timestamp. `onMetaData` is sent as `@setDataFrame`.
+    /// Splits an FLV tag into chunks, with its own timestamp. `onMetaData` is sent as `@setDataFrame`.
     public mutating func chunk(_ tag: FLVTag) -> ChunkedMediaMessage {
         let message = chunker.chunk(tag)
         sentByteCount &+= UInt64(message.byteCount)
         return message
     }
 
-    /// The configuration's metadata, to be sent before the first packet of a connection and at its time: a stream that
-    /// goes on after a loss does not start at zero again.
-    /// - Returns: `nil` when the media brings its own.
+    /// The configuration's metadata, to be sent before the first packet of a connection and with its time: a stream
+    /// that continues after a loss does not restart at zero.
+    /// - Returns: `nil` if the media contains its own.
     public mutating func chunkMetadata(at time: MediaTimestamp) -> ChunkedMediaMessage? {
         guard let metadata = configuration.metadata else { return nil }
         let message = chunker.chunk(
@@ -200,8 +199,8 @@ extension PublishSession {
 
 // Sending and ending.
 extension PublishSession {
-    /// Takes the frames' size out of a header that is about to be sent.
-    /// - Returns: whether the metadata has to be sent again before it.
+    /// Updates the metadata with the frame size in a header that is about to be sent.
+    /// - Returns: whether the metadata must be sent again before the header.
     public mutating func updateMetadata(before packet: EncodedPacket) -> Bool {
         guard packet.kind == .videoHeader, let announced = configuration.metadata?.video?.size,
             let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload),
@@ -212,12 +211,12 @@ extension PublishSession {
         return true
     }
 
-    /// No server asks so often; a flood of pings shall not become a flood of answers.
+    /// More than any server needs; a flood of pings must not cause a flood of answers.
     static let pingAnswersPerPortion = 8
-    /// In bytes, for the window that the server is sent.
+    /// The smallest window sent to the server, in bytes.
     static let smallestWindow: UInt32 = 4096
 
-    /// What is going on, or `nil` outside a connection.
+    /// The present step; `nil` outside a connection.
     var step: PublishStep? {
         switch state {
         case .idle, .awaitingReopening, .ended: nil
@@ -244,7 +243,7 @@ extension PublishSession {
         deadline = nil
     }
 
-    /// What has to be sent comes first.
+    /// Bytes to send come first.
     mutating func takeActions() -> [Action] {
         let result = outgoing.isEmpty ? actions : [.send(outgoing)] + actions
         sentByteCount &+= UInt64(outgoing.count)

@@ -1,22 +1,22 @@
 import Media
 
 extension RTMPURL {
-    /// What `connect` names as `tcUrl`: the URL without credentials and stream.
+    /// The `tcUrl` of `connect`: the URL without credentials and stream.
     public var tcURL: Secret { Secret("\(origin)/\(applicationWithQuery.revealed)") }
 
-    /// What `connect` names as `app`.
+    /// The `app` of `connect`.
     var applicationWithQuery: Secret { Secret(application + (applicationQuery.map { "?" + $0.revealed } ?? "")) }
 }
 
 extension RTMPURL {
-    /// Nothing shorter is taken for a part of a secret: it would blot out ordinary words.
+    /// Shorter matches do not count as parts of a secret, since they would hide ordinary words.
     private static let shortestPart = 8
-    /// What of a server's words is looked at, in bytes; more than is shown.
+    /// How much of a server's text is searched, in bytes; more than is shown.
     private static let longestText = 4096
 
-    /// `text` with everything secret of this URL replaced, for words that a server said and that may repeat it: as it
-    /// is, in other case, percent-encoded, or cut short. Control and format characters become blanks, and at most
-    /// 200 Unicode scalars are kept: of characters, which may be combined of any number of scalars, one alone could
+    /// `text` with all secrets of this URL replaced, for text from a server that may repeat them: unchanged, in another
+    /// case, percent-encoded, or truncated. Control and format characters become blanks, and at most 200 Unicode
+    /// scalars are kept. Characters could not be counted instead: a single one may combine any number of scalars and
     /// fill the log.
     func redacted(_ text: String) -> String {
         let hidden = secrets.map { Array($0.utf8) }
@@ -43,7 +43,8 @@ extension RTMPURL {
                 }))
     }
 
-    /// Stream name, queries, their values, the password and what the application hides, each as it is and percent-encoded.
+    /// Stream name, queries, their values, the password and the application's hidden parts, both plain and
+    /// percent-encoded.
     private var secrets: [String] {
         let halves = streamName.revealed.split(separator: "?", maxSplits: 1).map(String.init)
         var queries = Array(halves.dropFirst())
@@ -58,11 +59,11 @@ extension RTMPURL {
         }
         if let credentials { plain.append(credentials.password) }
         plain += hiddenApplicationParts
-        // Very short values would blot out ordinary words; they protect nothing either.
+        // Very short values would hide ordinary words and protect nothing.
         return plain.filter { $0.utf8.count >= 4 }.flatMap { [$0, Self.percentEncoded($0)] }
     }
 
-    /// How many bytes from `position` on are the secret's, from its start; 0 when they are too few.
+    /// Length of the match between the start of the secret and the bytes from `position`; 0 if it is too short.
     private static func length(of secret: [UInt8], at position: Int, in bytes: [UInt8]) -> Int {
         let length = zip(secret, bytes[position...]).prefix { lowercased($0) == lowercased($1) }.count
         return length == secret.count || length >= shortestPart ? length : 0
@@ -72,7 +73,7 @@ extension RTMPURL {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
-    /// All but the unreserved characters (RFC 3986 section 2.3).
+    /// Encodes all but the unreserved characters (RFC 3986 section 2.3).
     private static func percentEncoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         let bytes = text.utf8.flatMap { byte -> [UInt8] in

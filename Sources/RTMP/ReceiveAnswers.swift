@@ -1,13 +1,13 @@
 import Bitstream
 
-// What the publisher says, and what it hears.
+// Messages from the publisher and the answers to them.
 extension ReceiveSession {
     mutating func messageReceived(_ message: Message) throws(ReceiveError) {
         switch message.type {
         case .audio: mediaReceived(.audio, message)
         case .video: mediaReceived(.video, message)
         case .dataAMF0: dataReceived(message.payload[...], timestamp: message.timestamp)
-        // AMF3 data carries AMF0 behind one byte that says so.
+        // AMF3 data contains AMF0 after a marker byte.
         case .dataAMF3: dataReceived(message.payload.dropFirst(), timestamp: message.timestamp)
         case .aggregate: aggregateReceived(message)
         case .commandAMF0, .commandAMF3:
@@ -49,7 +49,7 @@ extension ReceiveSession {
             let number = command.arguments.first?.numberValue
             if number == nil || number == Double(current) { streamEnded() }
         case "releaseStream", "FCPublish", "_checkbw": answer(command, .null, .undefined)
-        // Answers to our own calls, and what no publisher needs.
+        // Answers to our own calls, and calls that no publisher needs.
         default: break
         }
     }
@@ -120,11 +120,11 @@ extension ReceiveSession {
         }
     }
 
-    /// Without an answer, players wait for a stream that never comes.
+    /// Without an answer, players would wait forever.
     private mutating func playReceived(streamID: UInt32) {
         sendStatus(
             level: "error", code: "NetStream.Play.StreamNotFound",
-            description: "This server takes streams and plays none.", streamID: streamID)
+            description: "This server only receives streams.", streamID: streamID)
         if case .publishing = state { return }
         actions += [.rejected(.player(application: application)), .refused]
         state = .ended
@@ -146,7 +146,7 @@ extension ReceiveSession {
         actions.append(.media(FLVTag(kind: kind, timestamp: message.timestamp, body: message.payload)))
     }
 
-    /// `@setDataFrame` is an order to the server; what follows it is the script data proper.
+    /// `@setDataFrame` addresses the server; the actual script data follows it.
     private mutating func dataReceived(_ payload: ArraySlice<UInt8>, timestamp: UInt32) {
         guard case .publishing = state else { return }
         var decoder = AMF0Decoder(Array(payload))
@@ -163,8 +163,8 @@ extension ReceiveSession {
         actions.append(.media(FLVTag(kind: .script, timestamp: timestamp, body: Array(body))))
     }
 
-    /// Several messages in one, each in the form of an FLV tag (RTMP 1.0 section 7.1.6). Their
-    /// timestamps keep their distances, and the first gets the aggregate's.
+    /// Several messages in one, each in the form of an FLV tag (RTMP 1.0 section 7.1.6). Their timestamps are shifted
+    /// so that the first one equals the aggregate's.
     private mutating func aggregateReceived(_ message: Message) {
         var reader = ByteReader(message.payload)
         var shift: UInt32?
@@ -183,7 +183,7 @@ extension ReceiveSession {
             case .dataAMF0: dataReceived(body, timestamp: timestamp &+ offset)
             default: break
             }
-            // The size of the part once more.
+            // The size of the part is repeated.
             guard reader.readUInt32() != nil else { return }
         }
     }

@@ -1,21 +1,21 @@
-/// How a receiving session behaves.
+/// Configuration of a receiving session.
 public struct ReceiveConfiguration: Sendable {
-    /// What the publisher hears to `connect` or `publish`.
+    /// The answer to a publisher's `connect` or `publish`.
     public enum Answer: Equatable, Sendable {
         case accept
         /// A refusal with this code (`NetConnection.Connect.Rejected`, `NetStream.Publish.BadName`, ...).
         case refuse(code: String, description: String)
-        /// None at all.
+        /// No answer.
         case silence
     }
 
     /// 1528 bytes for the handshake.
     public var randomBytes: [UInt8]
-    /// The most payload bytes of an outgoing chunk, from 1 on.
+    /// The most payload bytes of an outgoing chunk, at least 1.
     public var chunkSize: Int
-    /// After how many bytes the publisher shall acknowledge.
+    /// Bytes after which the publisher must acknowledge.
     public var announcedWindow: UInt32
-    /// After how many bytes acknowledgements are sent where the publisher names no window; zero: never any.
+    /// Bytes after which acknowledgments are sent if the publisher does not announce a window; zero for none.
     public var acknowledgementWindow: UInt32
     public var limits: ChunkReader.Limits
     public var connectAnswer: Answer
@@ -38,7 +38,7 @@ public struct ReceiveConfiguration: Sendable {
     }
 }
 
-/// Why a receiving session broke off.
+/// Why a receiving session failed.
 public enum ReceiveError: Error, Equatable, Sendable {
     case handshakeFailed(version: UInt8)
     case invalidChunks(ChunkError)
@@ -48,11 +48,11 @@ public enum ReceiveError: Error, Equatable, Sendable {
 extension ReceiveError: CustomStringConvertible {
     public var description: String {
         switch self {
-        // The type of a TLS record with a handshake.
+        // The type of a TLS record that contains a handshake.
         case .handshakeFailed(version: 22): "the publisher speaks TLS; its URL must start with rtmp://, not rtmps://"
         case .handshakeFailed(let version):
             "the publisher started with version \(version) instead of 3; it does not speak RTMP"
-        case .invalidChunks(let error): "the publisher sent what is no RTMP: \(error)"
+        case .invalidChunks(let error): "the publisher sent data that is not RTMP: \(error)"
         case .invalidCommand(let error): "the publisher sent a damaged command: \(error)"
         }
     }

@@ -1,51 +1,51 @@
 import Bitstream
 
-/// The receiver's side of one RTMP connection, without the connection: takes one publisher's
-/// stream. Bytes in, actions out.
+/// The receiver's side of one RTMP connection, without the connection itself: accepts one publisher's stream. Bytes in,
+/// actions out.
 public struct ReceiveSession: Sendable {
     public enum Action: Equatable, Sendable {
         case send([UInt8])
         case publishStarted(application: String, streamName: String)
-        /// The properties of `onMetaData`; the same comes as a script tag in `.media`.
+        /// The properties of `onMetaData`; they are also reported as a script tag in `.media`.
         case metadata([AMF0Property])
-        /// Audio, video and data as they came, with absolute timestamps.
+        /// Unchanged audio, video and data, with absolute timestamps.
         case media(FLVTag)
-        /// The publisher ended its stream, or the connection ended while it ran. The connection may stay open.
+        /// The publisher ended its stream, or the connection ended during it. The connection may stay open.
         case ended
         /// Why this connection is refused; `.refused` follows.
         case rejected(Rejection)
-        /// The refusal is in the `.send` before: write that, then close.
+        /// The refusal is in the preceding `.send`: write it, then close.
         case refused
         /// Nothing more can be read: close the connection.
         case failed(ReceiveError)
     }
 
-    /// What this side does not do, whatever its configuration.
+    /// Requests that this side always refuses.
     public enum Rejection: Equatable, Sendable {
-        /// A player asked for a stream: none is served.
+        /// A player requested a stream, but this server does not play streams.
         case player(application: String)
-        /// The stream has another publisher: it is one of `takenStreams`.
+        /// The stream already has a publisher: it is in `takenStreams`.
         case nameInUse(application: String)
     }
 
-    /// What a publisher calls its stream, which distinguishes streams.
+    /// The name that identifies a publisher's stream.
     public struct StreamName: Hashable, Sendable {
         let application: String
         let name: String
 
-        /// What follows a question mark is a password or a signature, which may differ each time.
+        /// A query contains a password or signature, which may differ each time, so it is ignored.
         public init(application: String, name: String) {
             self.application = String(application.prefix { $0 != "?" })
             self.name = String(name.prefix { $0 != "?" })
         }
     }
 
-    /// Streams that have a publisher already, on other connections: a second one is refused.
+    /// Streams that already have a publisher on another connection: a second one is refused.
     public var takenStreams: Set<StreamName> = []
 
     enum State {
         case handshaking
-        /// Commands are exchanged; nobody publishes.
+        /// Commands are exchanged, but there is no publisher.
         case open
         case publishing(streamID: UInt32)
         case ended
@@ -62,7 +62,7 @@ public struct ReceiveSession: Sendable {
     var outgoing: [UInt8] = []
     var actions: [Action] = []
     var remainingPingAnswers = 0
-    /// Bytes that came over this connection.
+    /// Bytes received on this connection.
     public private(set) var receivedByteCount: UInt64 = 0
 
     public init(configuration: ReceiveConfiguration) {
@@ -72,7 +72,7 @@ public struct ReceiveSession: Sendable {
         received.window = configuration.acknowledgementWindow
     }
 
-    /// Bytes came from the publisher, in any portions. The bytes are not kept.
+    /// Bytes arrived from the publisher, in any portions. They are not retained.
     public mutating func bytesReceived(_ bytes: UnsafeRawBufferPointer) -> [Action] {
         guard !hasEnded else { return [] }
         remainingPingAnswers = PublishSession.pingAnswersPerPortion
@@ -93,29 +93,28 @@ public struct ReceiveSession: Sendable {
         return takeActions()
     }
 
-    /// The connection ended.
     public mutating func connectionClosed() -> [Action] {
         defer { state = .ended }
         if case .publishing = state { return [.ended] }
         return []
     }
 
-    /// Asks the publisher for a sign of life; its answer needs no attention.
+    /// Pings the publisher; its answer is ignored.
     public mutating func pingRequested(timestamp: UInt32) -> [Action] {
         guard isOpen else { return [] }
         send(.userControl(.pingRequest(timestamp: timestamp)))
         return takeActions()
     }
 
-    /// The publisher shall hear of a fault of its stream. The stream goes on as far as it is up to this side.
+    /// Reports a stream error to the publisher. This side keeps the stream open.
     public mutating func streamErrorRequested(code: String, description: String) -> [Action] {
         guard case .publishing(let streamID) = state else { return [] }
         sendStatus(level: "error", code: code, description: description, streamID: streamID)
         return takeActions()
     }
 
-    /// The publisher shall go on over another connection (Enhanced RTMP v2, "Reconnect Request").
-    /// - Parameter tcURL: where to, absolute or relative; `nil`: to the same place.
+    /// Asks the publisher to switch to another connection (Enhanced RTMP v2, "Reconnect Request").
+    /// - Parameter tcURL: the target, absolute or relative; `nil` for the same address.
     public mutating func reconnectRequested(tcURL: String?) -> [Action] {
         guard isOpen else { return [] }
         var properties = [
@@ -128,7 +127,7 @@ public struct ReceiveSession: Sendable {
         return takeActions()
     }
 
-    /// Whether messages can go to the publisher.
+    /// Whether messages can be sent to the publisher.
     private var isOpen: Bool {
         switch state {
         case .open, .publishing: true
@@ -177,7 +176,7 @@ extension ReceiveSession {
         send(Command("onStatus", transactionID: 0, arguments: [information]), streamID: streamID)
     }
 
-    /// What has to be sent comes first.
+    /// Bytes to send come first.
     mutating func takeActions() -> [Action] {
         let result = outgoing.isEmpty ? actions : [.send(outgoing)] + actions
         outgoing = []

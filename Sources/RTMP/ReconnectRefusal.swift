@@ -7,18 +7,18 @@ public enum ReconnectRefusal: Error, Equatable, Sendable {
 }
 
 extension ReconnectRefusal: CustomStringConvertible {
-    /// Says nothing of the address itself: the server may have put a secret into it.
+    /// Does not contain the address, since the server may have put a secret in it.
     public var description: String {
         switch self {
-        case .unusable(let error): "the address that the server names is \(error)"
-        case .givesUpEncryption: "the address that the server names is not encrypted, as this connection is"
+        case .unusable(let error): "the new address from the server is \(error)"
+        case .givesUpEncryption: "the new address from the server is not encrypted, unlike this connection"
         }
     }
 }
 
 extension RTMPURL {
-    /// Where a server's reconnect request leads (Enhanced RTMP v2, "Reconnect Request"): its `tcUrl` may
-    /// be absolute, relative to the present one, or missing. The stream name stays.
+    /// The target of a server's reconnect request (Enhanced RTMP v2, "Reconnect Request"). Its `tcUrl` may be absolute,
+    /// relative to the present one, or missing. The stream name stays the same.
     func reconnectTarget(tcURL reference: String?) throws(ReconnectRefusal) -> RTMPURL {
         guard let reference, !reference.isEmpty else { return self }
         let absolute: String

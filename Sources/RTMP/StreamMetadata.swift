@@ -1,6 +1,6 @@
 import Media
 
-/// What `onMetaData` tells players about the stream (FLV 10.1 annex E.5).
+/// The stream's properties that `onMetaData` announces to players (FLV 10.1 annex E.5).
 public struct StreamMetadata: Hashable, Sendable {
     public struct Video: Hashable, Sendable {
         public var size: FrameSize
@@ -16,7 +16,7 @@ public struct StreamMetadata: Hashable, Sendable {
 
     public struct Audio: Hashable, Sendable {
         public var bitrate: Bitrate
-        /// Samples per second and channel.
+        /// Samples per second per channel.
         public var sampleRate: Int
         public var channelCount: Int
 
@@ -27,9 +27,9 @@ public struct StreamMetadata: Hashable, Sendable {
         }
     }
 
-    /// H.264; `nil` when the stream has no video.
+    /// H.264; `nil` if the stream has no video.
     public var video: Video?
-    /// AAC; `nil` when the stream has no audio.
+    /// AAC; `nil` if the stream has no audio.
     public var audio: Audio?
 
     public init(video: Video?, audio: Audio?) {
@@ -37,7 +37,7 @@ public struct StreamMetadata: Hashable, Sendable {
         self.audio = audio
     }
 
-    /// The properties as FLV names them; bitrates in kbit/s, codecs by FLV's numbers.
+    /// The properties with FLV's names; bit rates in kbit/s, codecs by FLV's numbers.
     func properties(encoderName: String) -> [AMF0Property] {
         var properties = [AMF0Property("duration", .number(0)), AMF0Property("fileSize", .number(0))]
         if let video {
@@ -70,7 +70,7 @@ public struct StreamMetadata: Hashable, Sendable {
         return body
     }
 
-    /// `@setDataFrame` as an AMF0 string: what makes a server keep the data for later players.
+    /// `@setDataFrame` as an AMF0 string, which tells a server to keep the data for later players.
     static let setDataFrame: [UInt8] = {
         var bytes: [UInt8] = []
         bytes.appendAMF0(.string("@setDataFrame"))

@@ -4,17 +4,17 @@ import LinuxIO
 import RTMP
 import StreamLogic
 
-/// An FLV file that grows while a publisher sends. It holds whole tags only, also when
-/// the program or the disk ends. Its first tag is `onMetaData`, where the end puts duration and size.
+/// An FLV file that grows while a publisher sends. It always contains only whole tags, even if the program crashes or the disk
+/// fills up. Its first tag is `onMetaData`, into which `finish` writes duration and size.
 final class FLVRecording {
     let path: String
     private let file: OwnedFileDescriptor
-    /// Up to here the file holds whole tags.
+    /// Length of the whole tags in the file.
     private var byteCount = 0
     private var totals: RecordingTotals?
 
-    /// Makes the file, or empties it.
-    /// - Parameter overwrites: whether it may hold something.
+    /// Creates the file, or empties it.
+    /// - Parameter overwrites: whether a non-empty file may be replaced.
     init(path: String, overwrites: Bool) throws {
         self.path = path
         file = try Self.open(path, flags: overwrites ? O_TRUNC : 0)
@@ -22,7 +22,7 @@ final class FLVRecording {
         try append(FLVWriter.header(hasAudio: true, hasVideo: true))
     }
 
-    /// Throws what would hinder a recording; leaves an earlier one as it is.
+    /// Throws if a recording would be impossible. An existing file stays unchanged.
     static func check(path: String, overwrites: Bool) throws {
         if !overwrites, holdsSomething(path) { throw failure(path, SystemCallError("open", number: EEXIST)) }
         _ = try open(path, flags: 0)
@@ -37,7 +37,7 @@ final class FLVRecording {
     func append(_ tag: FLVTag) throws {
         if totals == nil {
             totals = RecordingTotals()
-            // Metadata that comes first gets the fields; before anything else stands a tag with nothing but them.
+            // If metadata comes first, it gets the fields; otherwise a tag with only these fields is inserted.
             let first = RecordingTotals.metadata(in: tag) ?? []
             let body = RecordingTotals.body(first, withTotals: true)
             try write(FLVTag(kind: .script, timestamp: tag.timestamp, body: body))
@@ -49,7 +49,7 @@ final class FLVRecording {
         try write(FLVTag(kind: .script, timestamp: tag.timestamp, body: body))
     }
 
-    /// Writes duration and size. Without this call both are 0 in the file.
+    /// Writes duration and size. Without this call, both are 0 in the file.
     func finish() throws {
         guard let totals else { return }
         do {
@@ -57,7 +57,7 @@ final class FLVRecording {
                 try file.writeAll(Self.bigEndian(number), at: offset)
             }
         } catch {
-            // A terminal, for example, has no places to go back to.
+            // A terminal, for example, cannot seek.
             if error.number != ESPIPE { throw Self.failure(path, error) }
         }
     }
@@ -80,7 +80,7 @@ final class FLVRecording {
         do {
             try file.writeAll(bytes)
         } catch {
-            // What was written of the tag before the disk was full.
+            // Remove the part of the tag written before the disk was full.
             try? file.truncate(to: byteCount)
             try? finish()
             throw Self.failure(path, error)
@@ -91,7 +91,7 @@ final class FLVRecording {
     private static func open(_ path: String, flags: Int32) throws -> OwnedFileDescriptor {
         let file: OwnedFileDescriptor
         do {
-            // Opening a pipe would otherwise wait for its reader, where no signal could end it.
+            // Otherwise, opening a pipe would wait for its reader, and no signal could end that wait.
             file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_CREAT | O_NONBLOCK | flags)
         } catch {
             throw failure(path, error)

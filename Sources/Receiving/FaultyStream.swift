@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import Transport
 
-/// A connection that treats its bytes badly: `--fault` of `tallycam receive`.
+/// A connection that mistreats its data, for `--fault` of `tallycam receive`.
 final class FaultyStream: ByteStream {
     /// S0, S1 and S2.
     private static let handshakeByteCount = 3073
@@ -20,7 +20,7 @@ final class FaultyStream: ByteStream {
         self.stream = stream
         handshake = faults.handshake
         if faults.closesWindow {
-            // What the kernel takes in without being read must be little, or no window ever closes.
+            // The kernel must not buffer much unread data, or the window never closes.
             var byteCount: Int32 = 4096
             setsockopt(
                 stream.fileDescriptor, SOL_SOCKET, SO_RCVBUF, &byteCount, socklen_t(MemoryLayout<Int32>.size))
@@ -37,7 +37,7 @@ final class FaultyStream: ByteStream {
     /// Reads nothing before `time`.
     func stopReading(until time: MediaTimestamp) { readsAgain = time }
 
-    /// When bytes can go on that are held back now.
+    /// When data that is held back can continue.
     var nextTime: MediaTimestamp? {
         let now = MonotonicClock.now()
         return [nextWriteTime, readsAgain].filter { $0 > now }.min()

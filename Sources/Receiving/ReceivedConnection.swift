@@ -4,17 +4,17 @@ import Media
 import RTMP
 import Transport
 
-/// One publisher's connection to `tallycam receive`. Used from the main thread.
+/// A publisher's connection to `tallycam receive`. Used from the main thread.
 final class ReceivedConnection {
     enum Event {
         case publishStarted(application: String, streamName: String)
         case media(FLVTag)
         case ended
-        /// The connection ends by itself when the refusal is written.
+        /// The connection closes itself after the refusal is written.
         case rejected(ReceiveSession.Rejection)
     }
 
-    /// Of `outgoing`, before the answers to one more read.
+    /// Limit for `outgoing` before anything more is read and answered.
     private static let outgoingLimit = 64 * 1024
     /// How long a refused peer may take to read the refusal.
     private static let farewell = Duration.seconds(1)
@@ -22,24 +22,24 @@ final class ReceivedConnection {
     let stream: any ByteStream
     var recording: FLVRecording?
     var tally = MediaTally()
-    /// Streams of the receiver count from 1; as recordings do.
+    /// Number of the stream at this receiver, starting at 1 like recordings.
     var streamNumber = 0
     private(set) var isOver = false
     private(set) var failure: String?
     private var session: ReceiveSession
-    /// Answers that the peer has not taken. While it takes none, nothing more is read from it.
+    /// Answers that the peer has not accepted yet. While there are too many, nothing more is read from it.
     private var outgoing: [UInt8] = []
     private var closesWhenWritten = false
-    /// When a refused peer that does not close the connection loses it.
+    /// When a refused peer that does not close the connection is disconnected.
     private var farewellEnd: MediaTimestamp?
     private var lastByteTime = MonotonicClock.now()
-    /// It was asked to go on over another connection, which may come while this one still sends.
+    /// The peer was asked to reconnect elsewhere. The new connection may come while this one still sends.
     private var isAskedToMove = false
-    /// What is published now.
+    /// The stream being published.
     private(set) var streamName: ReceiveSession.StreamName?
     private var peerReadsNoMore = false
     private var faults: ConnectionFaults
-    /// The stream, where it misbehaves by itself.
+    /// The same stream, if it misbehaves on purpose.
     private let faultyStream: FaultyStream?
     private var receiveBuffer = [UInt8](repeating: 0, count: 65_536)
 
@@ -60,19 +60,19 @@ final class ReceivedConnection {
 
     private var mayRead: Bool { outgoing.count < Self.outgoingLimit }
 
-    /// When `service` is to be called even if nothing became ready.
+    /// When to call `service` even if nothing became ready.
     var nextTime: MediaTimestamp? {
         [faultyStream == nil ? nil : faults.nextTime, faultyStream?.nextTime, farewellEnd].compactMap { $0 }.min()
     }
 
-    /// Whether another publisher of its stream may take its place.
-    /// - Parameter silence: how long it has sent nothing then.
+    /// Whether another publisher of the same stream may replace this one.
+    /// - Parameter silence: how long it must have sent nothing.
     func givesWay(after silence: Duration, now: MediaTimestamp) -> Bool {
         isAskedToMove || now - lastByteTime >= silence
     }
 
-    /// Reads and answers. A failure of the connection ends it and is no error of the receiver.
-    /// - Parameter takenStreams: those that have a publisher which does not give way.
+    /// Reads and answers. A failure of the connection ends it, but is not an error of the receiver.
+    /// - Parameter takenStreams: streams whose publishers cannot be replaced.
     func service(takenStreams: Set<ReceiveSession.StreamName> = []) -> [Event] {
         guard !isOver else { return [] }
         session.takenStreams = takenStreams
@@ -88,7 +88,6 @@ final class ReceivedConnection {
         return events
     }
 
-    /// The receiver ends.
     func close() -> [Event] {
         var events: [Event] = []
         finish(&events)
@@ -100,7 +99,7 @@ final class ReceivedConnection {
         switch try stream.read(into: &receiveBuffer) {
         case .wouldBlock: break
         case .closed: finish(&events)
-        // Unread bytes would make the kernel cut the refusal off.
+        // Keep reading: unread bytes would make the kernel discard the refusal.
         case .bytes where closesWhenWritten: break
         case .bytes(let count):
             lastByteTime = MonotonicClock.now()
@@ -140,7 +139,7 @@ final class ReceivedConnection {
                 if written == 0 { return }
                 outgoing.removeFirst(written)
             } catch {
-                // A publisher that is gone has left what it sent before: reading goes on to the end of that.
+                // A publisher that has left may have sent data before: read to the end of it.
                 peerReadsNoMore = true
             }
         }

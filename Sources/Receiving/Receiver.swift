@@ -6,16 +6,16 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// Takes publishers until a signal comes. One thread.
+/// Accepts publishers until a signal arrives. Used from one thread.
 public final class Receiver {
     private let report: (ReceiverEvent) -> Void
     private let log: (String) -> Void
     private let signals: SignalFD
     private let listener: TCPListener
-    /// Where what is published is written.
+    /// Where published streams are recorded.
     public struct Recording: Sendable {
         public var path: String
-        /// Whether it may replace a file that holds something.
+        /// Whether a non-empty file may be replaced.
         public var overwrites: Bool
 
         public init(path: String, overwrites: Bool = false) {
@@ -28,11 +28,11 @@ public final class Receiver {
     private let reportsArrivals: Bool
     private let faults: ReceiverFaults
     private let silence: Duration
-    /// Before this no connection is taken.
+    /// No connection is accepted before this time.
     private var acceptTime = MediaTimestamp.zero
     private var connectionCount = 0
     private var streamCount = 0
-    /// Of the newest recording, as in its name.
+    /// Number of the latest recording, as in its file name.
     private var recordingNumber = 0
     private var connections: [ReceivedConnection] = []
 
@@ -43,11 +43,11 @@ public final class Receiver {
 
     /// - Parameters:
     ///   - recording: `nil` for none.
-    ///   - silence: after so long without a byte, a publisher gives way to another one of its stream: mostly it is the
-    ///     same camera, which has lost the old connection and come back.
-    ///   - report: called on the thread that calls `run`, as `log` is.
-    ///   - log: what people should know that is no event.
-    /// - Throws: `StreamFailure`, where the port or the file cannot be had.
+    ///   - silence: after this long without data, a publisher can be replaced by another one of the same stream. Usually it is
+    ///     the same camera, which has lost its old connection and reconnected.
+    ///   - report: called on the thread that calls `run`, like `log`.
+    ///   - log: receives messages for people that are not events.
+    /// - Throws: `StreamFailure` if the port or the file is unavailable.
     public init(
         endpoint: Endpoint, recording: Recording?, reportsArrivals: Bool, faults: ReceiverFaults,
         silence: Duration = .seconds(1),
@@ -65,7 +65,7 @@ public final class Receiver {
         } catch {
             throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
         }
-        // A recording that cannot be written is known now, not when the first publisher comes.
+        // Find out now, not when the first publisher comes, whether the recording can be written.
         if let recording { try FLVRecording.check(path: recording.path, overwrites: recording.overwrites) }
     }
 
@@ -110,7 +110,7 @@ public final class Receiver {
     private func takenStreams(
         beside connection: ReceivedConnection, now: MediaTimestamp
     ) -> Set<ReceiveSession.StreamName> {
-        // What publishes already does not ask again.
+        // A connection that already publishes does not ask again.
         guard connection.streamName == nil else { return [] }
         let others = connections.filter { $0 !== connection && !$0.givesWay(after: silence, now: now) }
         return Set(others.compactMap(\.streamName))
@@ -136,7 +136,7 @@ public final class Receiver {
         }
     }
 
-    /// A camera that has come back before the end of its old connection was noticed.
+    /// Ends the old connection of a camera that has reconnected before the loss was noticed.
     private func endPredecessor(
         of name: ReceiveSession.StreamName, for connection: ReceivedConnection
     ) throws {
@@ -157,7 +157,7 @@ public final class Receiver {
                 recording: connection.recording?.path))
     }
 
-    /// `FILE.flv`, then `FILE-2.flv` and so on; numbers of files that hold something already are passed over.
+    /// `FILE.flv`, then `FILE-2.flv` and so on. Numbers of existing non-empty files are skipped.
     private func nextRecording() throws -> FLVRecording? {
         guard let recording else { return nil }
         var path: String

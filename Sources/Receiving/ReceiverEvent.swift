@@ -3,21 +3,21 @@ import Media
 import RTMP
 import StreamLogic
 
-/// What happened at the receiver, for whoever started it.
+/// An event of the receiver.
 public enum ReceiverEvent: Hashable, Sendable {
-    /// Connections are taken.
+    /// Connections are accepted.
     case listening(address: String)
     case accepted(peer: String)
     /// - Parameters:
     ///   - application: with the stream's name hidden.
-    ///   - stream: 1 for the first that was published.
-    ///   - recording: the file that is written, if any.
+    ///   - stream: number of the stream, starting at 1.
+    ///   - recording: the recording's file, if any.
     case publisherStarted(peer: String, application: String, stream: Int, recording: String?)
     indirect case publisherEnded(peer: String, stream: Int, recording: String?, MediaTally)
     case refused(peer: String, Refusal)
     case arrived(Arrival)
 
-    /// Why a peer does not get what it asks for.
+    /// Why a peer was refused.
     public struct Refusal: Hashable, Sendable {
         public enum Reason: String, Sendable {
             case player, nameInUse
@@ -40,12 +40,12 @@ public enum ReceiverEvent: Hashable, Sendable {
         }
     }
 
-    /// A frame or an audio packet that has come whole.
+    /// A complete frame or audio packet.
     public struct Arrival: Hashable, Sendable {
         public let track: StreamTrack
-        /// 1 for the first that was published.
+        /// Number of the stream, starting at 1.
         public let stream: Int
-        /// RTMP's, in milliseconds.
+        /// RTMP's timestamp in milliseconds.
         public let timestamp: UInt32
         public let byteCount: Int
         /// When its last byte was read.
@@ -53,8 +53,7 @@ public enum ReceiverEvent: Hashable, Sendable {
     }
 }
 
-/// A stream as people may read it: its name is the publisher's secret, and so may be what people paste behind the
-/// application.
+/// A stream's name for people. The publisher's stream name is a secret, and so may be anything pasted after the application.
 func streamLabel(_ application: String) -> String {
     let parts = application.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
     return parts.prefix(1).joined() + String(repeating: "/***", count: parts.dropFirst().count + 1)
@@ -87,7 +86,7 @@ extension ReceiverEvent: Event {
             case .player: "\(peer) refused: it wants to play \(refusal.application), but this receiver plays nothing"
             case .nameInUse: "\(peer) refused: another connection publishes the same stream, \(refusal.application)"
             }
-        // Dozens in a second.
+        // There are dozens per second.
         case .arrived: nil
         }
     }

@@ -4,20 +4,20 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// One way to misbehave, asked for by `--fault`: how publishers are tested. No part of any product's use.
+/// A way to misbehave, requested with `--fault`, for testing publishers. Not for production use.
 public enum ReceiverFault: Sendable {
     /// What is wrong with the answer to the handshake.
     public enum Handshake: Hashable, Sendable {
         case missing
-        /// Bytes that are no handshake.
+        /// Bytes that are not a handshake.
         case garbage
-        /// The right bytes, one first and then few at a time, over about a second.
+        /// The right bytes: one first, then a few at a time, over about a second.
         case dribbled
     }
 
-    /// What happens to a stream that was taken.
+    /// What happens to an accepted stream.
     public enum MidStream: Hashable, Sendable {
-        /// Nothing is read for so long.
+        /// Nothing is read for this long.
         case zeroWindow(Duration)
         case close
         case reset
@@ -27,7 +27,7 @@ public enum ReceiverFault: Sendable {
         case pingFlood
     }
 
-    /// Connections wait in the kernel for so long.
+    /// Connections wait in the kernel for this long.
     case noAccept(Duration)
     case handshake(Handshake)
     case connectAnswer(ReceiveConfiguration.Answer)
@@ -35,13 +35,13 @@ public enum ReceiverFault: Sendable {
     case chunkSize(Int)
     case tinyWindow
     case noAcknowledgements
-    /// - Parameter after: counted from the moment the stream was taken.
+    /// - Parameter after: time since the stream was accepted.
     case midStream(MidStream, after: Duration)
     case everyConnection
 }
 
 extension ReceiverFault {
-    /// What `--help` says below the options.
+    /// The text of `--help` below the options.
     public static let helpText = """
 
         Faults, for tests of publishers only. They hit the first connection.
@@ -68,7 +68,7 @@ extension ReceiverFault {
 
         """
 
-    /// Reads `NAME` or `NAME=VALUE`.
+    /// Parses `NAME` or `NAME=VALUE`.
     public init(parsing text: String) throws(StreamFailure) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
@@ -137,14 +137,14 @@ public struct ReceiverFaults: Sendable {
         hitsEveryConnection = faults.contains { if case .everyConnection = $0 { true } else { false } }
     }
 
-    /// How long no connection is taken.
+    /// How long no connection is accepted.
     var acceptDelay: Duration? {
         for case .noAccept(let duration) in faults { return duration }
         return nil
     }
 
     /// The faults of a connection.
-    /// - Parameter number: from 1, in the order they came.
+    /// - Parameter number: counted from 1, in order of arrival.
     func hitting(connection number: Int) -> ConnectionFaults {
         ConnectionFaults(number == 1 || hitsEveryConnection ? faults : [])
     }
@@ -164,7 +164,7 @@ struct ConnectionFaults: Sendable {
         return nil
     }
 
-    /// Whether reading stops at some time.
+    /// Whether reading will stop at some point.
     var closesWindow: Bool {
         faults.contains { if case .midStream(.zeroWindow, _) = $0 { true } else { false } }
     }
@@ -190,7 +190,7 @@ struct ConnectionFaults: Sendable {
 
     var nextTime: MediaTimestamp? { pending.map(\.time).min() }
 
-    /// What is to go wrong now.
+    /// The faults that are due now.
     mutating func takeDue(now: MediaTimestamp) -> [ReceiverFault.MidStream] {
         guard let nextTime, nextTime <= now else { return [] }
         let due = pending.filter { $0.time <= now }

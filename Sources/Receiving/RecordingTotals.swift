@@ -1,13 +1,13 @@
 import Bitstream
 import RTMP
 
-/// Duration and size of a recording, in the `onMetaData` that is its first tag (FLV 10.1 annex E.5).
+/// Duration and size of a recording, stored in `onMetaData`, its first tag (FLV 10.1 annex E.5).
 struct RecordingTotals {
-    /// Milliseconds from the first audio or video tag.
+    /// In milliseconds, from the first audio or video tag.
     private struct Track {
         var last: UInt32
         var position: Int64
-        /// Until the tag before.
+        /// Distance to the previous tag.
         var step: Int64 = 0
     }
 
@@ -23,18 +23,18 @@ struct RecordingTotals {
             tracks[tag.kind] = Track(last: tag.timestamp, position: position)
             return
         }
-        // Serial arithmetic: timestamps wrap at 2^32.
+        // Serial arithmetic, because timestamps wrap at 2^32.
         let step = Int64(Int32(bitPattern: tag.timestamp &- track.last))
         guard step > 0 else { return }
         tracks[tag.kind] = Track(last: tag.timestamp, position: track.position + step, step: step)
     }
 
-    /// Seconds, with as much for the last frame or packet as for the one before.
+    /// In seconds. The last frame or packet counts as long as the one before.
     private var duration: Double {
         Double(tracks.values.map { $0.position + $0.step }.max() ?? 0) / 1000
     }
 
-    /// - Returns: the numbers with their places in the file.
+    /// - Returns: the numbers with their offsets in the file.
     func numbers(fileSize: Int) -> [(offset: Int, number: Double)] {
         [(Self.durationOffset, duration), (Self.fileSizeOffset, Double(fileSize))]
     }
@@ -43,7 +43,7 @@ struct RecordingTotals {
     private static let durationOffset = 13 + 11 + 13 + 5 + (2 + 8) + 1
     private static let fileSizeOffset = durationOffset + 8 + (2 + 8) + 1
 
-    /// - Returns: what a tag of metadata says; `nil` for any other tag.
+    /// - Returns: the contents of a metadata tag; `nil` for any other tag.
     static func metadata(in tag: FLVTag) -> [AMF0Property]? {
         guard tag.kind == .script else { return nil }
         var decoder = AMF0Decoder(Array(tag.body))
@@ -51,7 +51,7 @@ struct RecordingTotals {
         return (try? decoder.decodeValue())?.properties
     }
 
-    /// The body of a tag of metadata, in which a publisher's own ideas of duration and size have no place.
+    /// The body of a metadata tag, without the publisher's own duration and size.
     static func body(_ properties: [AMF0Property], withTotals: Bool) -> [UInt8] {
         let totals = withTotals ? [AMF0Property("duration", .number(0)), AMF0Property("filesize", .number(0))] : []
         let others = properties.filter { !["duration", "filesize"].contains($0.name.lowercased()) }

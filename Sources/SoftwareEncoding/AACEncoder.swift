@@ -4,21 +4,20 @@ import Media
 
 /// AAC-LC by fdk-aac, in blocks of 1024 frames.
 ///
-/// A packet's time is when the audio in it was captured: the encoder's delay is
-/// taken off, so that audio and video with equal times belong together. Packets
-/// that hold nothing but the delay's silence before the first sample are left out.
+/// A packet's time is the capture time of its audio: the encoder's delay is subtracted, so that audio and video with equal
+/// times belong together. Packets that contain only the delay's silence before the first sample are dropped.
 public final class AACEncoder {
     public static let sampleRates = [11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
-    /// Frames in a packet.
+    /// Frames per packet.
     public static let framesPerPacket = 1024
 
     public let format: AudioFormat
-    /// What a decoder needs; it goes out as `audioHeader` before the first packet.
+    /// The decoder configuration, sent as `audioHeader` before the first packet.
     public let header: AudioSpecificConfig
     public private(set) var bitrate: Bitrate
-    /// Frames of silence that stand for gaps in the input.
+    /// Frames of silence inserted for gaps in the input.
     public private(set) var insertedFrameCount = 0
-    /// Frames that were left out because the input ran ahead of the clock.
+    /// Frames dropped because the input ran ahead of the clock.
     public private(set) var droppedFrameCount = 0
 
     private let session: FDKEncoder
@@ -27,9 +26,9 @@ public final class AACEncoder {
     private var hasSentHeader = false
 
     /// - Parameters:
-    ///   - usesAfterburner: about 1 dB less noise for twice the work.
-    ///   - gapThreshold: how much later than expected a block's capture time may be before the
-    ///     difference counts as lost audio and not as jitter.
+    ///   - usesAfterburner: 1 dB less noise for about twice the work.
+    ///   - gapThreshold: how much later than expected a block may be before the difference counts as lost audio instead of
+    ///     jitter.
     public init(
         format: AudioFormat, bitrate: Bitrate, usesAfterburner: Bool = false,
         gapThreshold: Duration = .milliseconds(100)
@@ -48,14 +47,14 @@ public final class AACEncoder {
         timeline = AudioTimeline(sampleRate: format.sampleRate, gapThreshold: gapThreshold)
     }
 
-    /// The header as a packet, for a stream that starts with its headers; `encode` leaves it out then.
+    /// The header as a packet, for a stream that starts with its headers. `encode` then omits it.
     public func takeHeader(at time: MediaTimestamp) -> EncodedPacket {
         hasSentHeader = true
         return EncodedPacket(kind: .audioHeader, decodeTime: time, payload: header.bytes)
     }
 
-    /// Encodes a block of any length; what does not fill a packet waits for the next block.
-    /// - Returns: the packets that came out, an `audioHeader` before the first one.
+    /// Encodes a block of any length. Samples that do not fill a packet wait for the next block.
+    /// - Returns: the finished packets, with an `audioHeader` before the first one.
     public func encode(_ block: AudioBlock) throws(AudioEncodingError) -> [EncodedPacket] {
         let channels = format.channelCount
         guard block.samples.count % channels == 0 else {
@@ -78,14 +77,14 @@ public final class AACEncoder {
     }
 
     /// Ends the stream.
-    /// - Returns: what the encoder still held.
+    /// - Returns: the encoder's remaining packets.
     public func finish() throws(AudioEncodingError) -> [EncodedPacket] {
         var payloads: [[UInt8]] = []
         try session.flush { payloads.append($0) }
         return packets(payloads)
     }
 
-    /// Changes the target while running; the header stays.
+    /// Changes the target bit rate while running. The header stays the same.
     public func setBitrate(_ bitrate: Bitrate) throws(AudioEncodingError) {
         try session.setBitrate(bitrate)
         self.bitrate = bitrate

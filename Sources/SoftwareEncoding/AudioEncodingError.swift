@@ -1,15 +1,15 @@
 import DevicePorts
 import Media
 
-/// Why the audio encoder cannot go on.
+/// Why the audio encoder cannot continue.
 public enum AudioEncodingError: Error, Hashable, Sendable {
-    /// A sample rate that AAC has no place for here, or more than two channels.
+    /// The sample rate is not supported, or there are more than two channels.
     case unsupportedFormat(AudioFormat)
-    /// The encoder has no bitrate near this one for the format. `nearest` is what it would take.
+    /// The encoder supports no bit rate near this one for the format. `nearest` is the one it would use.
     case unsupportedBitrate(Bitrate, format: AudioFormat, nearest: Bitrate)
-    /// A block whose samples do not make whole frames (one sample per channel).
+    /// The block's samples do not form whole frames (one sample per channel).
     case brokenBlock(sampleCount: Int, channelCount: Int)
-    /// A call of the library failed; `status` is its AACENC_ERROR.
+    /// A library call failed; `status` is its AACENC_ERROR.
     case libraryFailed(call: String, status: UInt32)
 }
 

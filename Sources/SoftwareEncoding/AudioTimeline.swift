@@ -1,20 +1,20 @@
 import Media
 
-/// Gives samples their time by counting them, and holds the count against the
-/// clock: capture times jitter, sound cards run at their own rate, and blocks get lost.
+/// Derives sample times by counting, and compares the count with the clock, because capture times jitter, sound cards run at
+/// their own rate, and blocks get lost.
 ///
-/// - Small differences move the timeline by at most a thousandth of the block's
-///   length, which follows any real sample clock and hides jitter.
-/// - A block that comes later than `gapThreshold` follows a gap: silence of the
-///   gap's length takes its place, so that audio stays in sync with the video.
-/// - A gap longer than `longestSilence` is a break (the machine slept): the time jumps.
-/// - Audio that runs more than `largestLead` ahead of the clock (a writer that
-///   does not pace itself) is cut down to the clock.
+/// - Small differences move the timeline by at most a thousandth of the block's length. This follows any real sample clock and
+///   hides jitter.
+/// - A block that comes later than `gapThreshold` follows a gap. Silence of the gap's length replaces it, so that audio stays
+///   in sync with video.
+/// - A gap longer than `longestSilence` is a break (the machine slept), and the time jumps.
+/// - Audio that runs more than `largestLead` ahead of the clock (from a writer that does not pace itself) is cut down to the
+///   clock.
 struct AudioTimeline {
     enum Action: Equatable {
-        /// Put this many frames of silence before the block.
+        /// Insert this many frames of silence before the block.
         case insertSilence(frameCount: Int)
-        /// Leave out this many frames at the block's start.
+        /// Drop this many frames at the block's start.
         case drop(frameCount: Int)
     }
 
@@ -23,9 +23,9 @@ struct AudioTimeline {
 
     private let sampleRate: Int
     private let gapThreshold: Duration
-    /// The time of frame 0, corrected as the stream goes on.
+    /// The time of frame 0, adjusted while the stream runs.
     private var origin: MediaTimestamp?
-    /// Frames counted so far, silence included.
+    /// Frames counted so far, including silence.
     private var frameCount: Int64 = 0
 
     init(sampleRate: Int, gapThreshold: Duration) {
@@ -33,7 +33,7 @@ struct AudioTimeline {
         self.gapThreshold = gapThreshold
     }
 
-    /// The time of a frame; negative numbers are the encoder's delay before the first.
+    /// The time of a frame. Negative numbers are the encoder's delay before the first one.
     func time(ofFrame frame: Int64) -> MediaTimestamp? { origin.map { $0 + duration(ofFrames: frame) } }
 
     private func duration(ofFrames count: Int64) -> Duration {
@@ -41,12 +41,12 @@ struct AudioTimeline {
         return .nanoseconds(count / rate * 1_000_000_000 + count % rate * 1_000_000_000 / rate)
     }
 
-    /// Frames in a duration of at most some seconds.
+    /// Frames in a duration of at most a few seconds.
     private func frames(in duration: Duration) -> Int {
         Int(duration.wholeNanoseconds / 1000 * Int64(sampleRate) / 1_000_000)
     }
 
-    /// Counts a block of `count` frames whose first was captured at `time`.
+    /// Reports a block of `count` frames whose first was captured at `time`.
     mutating func blockArrived(at time: MediaTimestamp, frameCount count: Int) -> Action? {
         guard let expected = self.time(ofFrame: frameCount) else {
             origin = time

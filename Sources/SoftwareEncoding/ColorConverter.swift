@@ -2,10 +2,10 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// Brings I420 to the colours that computers take frames of a webcam for: BT.601 of limited range. By libyuv over red, green
-/// and blue, in strips of some rows that stay in the processor's cache. Used from one thread.
+/// Converts I420 to the colors that computers expect of a webcam: BT.601 limited range. Uses libyuv via RGB, in strips of a few
+/// rows that stay in the processor's cache. Used from one thread.
 public final class ColorConverter {
-    /// Even, as two rows share their chroma.
+    /// Even, because two rows share their chroma.
     private static let stripRows = 16
 
     private let layout: FrameLayout
@@ -13,8 +13,8 @@ public final class ColorConverter {
     private var strip: [UInt8]
 
     /// - Parameters:
-    ///   - layout: of I420 with even sides.
-    ///   - place: of the samples that are converted, in a frame of the layout's size; bars around it stay as they are.
+    ///   - layout: I420 with even sides.
+    ///   - place: the area to convert, in a frame of the layout's size. Bars around it stay unchanged.
     public init(_ layout: FrameLayout, within place: Letterbox? = nil) throws(VideoEncodingError) {
         guard layout.format == .i420, layout.planes.count == 3, layout.size.width % 2 == 0, layout.size.height % 2 == 0
         else { throw .unsupportedSize(layout.size) }
@@ -27,8 +27,8 @@ public final class ColorConverter {
     }
 
     /// - Parameters:
-    ///   - bytes: a frame, which is changed in place.
-    ///   - colors: of the frame, by BT.601 or BT.709.
+    ///   - bytes: a frame, converted in place.
+    ///   - colors: the frame's colors, BT.601 or BT.709.
     public func convert(
         _ bytes: UnsafeMutableRawBufferPointer, from colors: VideoColors
     ) throws(VideoEncodingError) {

@@ -3,8 +3,7 @@ import DevicePorts
 import Media
 
 extension SEncParamExt {
-    /// The library's defaults, changed to what a live stream wants. The numbers behind
-    /// the choices come from 20 s clips at every quality.
+    /// The library's defaults, adjusted for a live stream. The numbers were chosen with 20 s clips at every quality.
     func configured(for configuration: VideoEncoderConfiguration, threadCount: Int) -> SEncParamExt {
         var parameters = self
         parameters.iUsageType = CAMERA_VIDEO_REAL_TIME
@@ -21,19 +20,18 @@ extension SEncParamExt {
     }
 
     private mutating func setRateControl() {
-        // Keeps the bitrate as RC_BITRATE_MODE does (within 0.3 % of each other), and in keyframes
-        // too it adapts the quantizer along the frame: they come out 20 to 45 % smaller where they
-        // are largest, at equal PSNR.
+        // Keeps the bit rate like RC_BITRATE_MODE does (within 0.3 % of each other), and also adapts the quantizer within a
+        // keyframe. The largest keyframes become 20 to 45 % smaller at equal PSNR.
         iRCMode = RC_QUALITY_MODE
         bEnableFrameSkip = true
         bFixRCOverShoot = true
-        // Percent of a frame's mean share. 400, the default, makes the encoder skip frames after
-        // each keyframe of rich content; below 300 nothing more is won.
+        // Percent of a frame's average share. With 400, the default, the encoder skips frames after each keyframe of rich
+        // content; below 300 there is no further gain.
         iIdrBitrateRatio = 300
-        // The lowest quantizer the library allows, and the highest there is.
+        // The lowest quantizer that the library allows, and the highest that exists.
         iMinQp = 12
         iMaxQp = 51
-        // The level's: a limit near the target makes the stream fall short of it.
+        // Leave the limit to the level: a limit near the target makes the stream fall short of it.
         iMaxBitrate = Int32(UNSPECIFIED_BIT_RATE)
     }
 
@@ -42,12 +40,12 @@ extension SEncParamExt {
         iNumRefFrame = 1
         iTemporalLayerNum = 1
         iSpatialLayerNum = 1
-        // KeyframeSchedule decides.
+        // `KeyframeSchedule` decides.
         uiIntraPeriod = 0
         eSpsPpsIdStrategy = CONSTANT_ID
         bEnableSceneChangeDetect = false
         bEnableLongTermReference = false
-        // Costs 0.2 dB and saves nothing.
+        // Costs 0.2 dB and saves no bits.
         bEnableBackgroundDetection = false
         bEnableDenoise = false
     }

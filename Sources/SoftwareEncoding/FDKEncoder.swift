@@ -2,9 +2,9 @@ import CFDKAAC
 import DevicePorts
 import Media
 
-/// The library's encoder handle: opened, fed and closed.
+/// The library's encoder handle: opens, feeds and closes it.
 final class FDKEncoder {
-    /// Frames by which what comes out of a decoder lags behind what went in here.
+    /// Delay in frames between this encoder's input and a decoder's output.
     let delay: Int
     /// The AudioSpecificConfig that the library wrote.
     let configuration: [UInt8]
@@ -57,7 +57,7 @@ final class FDKEncoder {
         }
     }
 
-    /// Lets the settings take effect. The library silently moves a bitrate that the format cannot have.
+    /// Applies the settings. The library silently adjusts a bit rate that the format does not support.
     private static func apply(
         _ bitrate: Bitrate, format: AudioFormat, of handle: HANDLE_AACENCODER
     ) throws(AudioEncodingError) {
@@ -85,7 +85,7 @@ final class FDKEncoder {
         }
     }
 
-    /// Takes interleaved samples and gives every block that gets full on the way.
+    /// Encodes interleaved samples and passes on each block that is completed.
     func encode(_ samples: ArraySlice<Int16>, _ give: ([UInt8]) -> Void) throws(AudioEncodingError) {
         var samples = samples
         while !samples.isEmpty {
@@ -98,12 +98,12 @@ final class FDKEncoder {
         }
     }
 
-    /// Gives what is still inside. Nothing can be encoded afterwards.
+    /// Passes on the remaining blocks. Nothing can be encoded afterwards.
     func flush(_ give: ([UInt8]) -> Void) throws(AudioEncodingError) {
         while let payload = try step([], count: -1).payload { give(payload) }
     }
 
-    /// One call of the library; a count of -1 asks for what is left.
+    /// Makes one library call; a count of -1 asks for the remainder.
     private func step(
         _ samples: ArraySlice<Int16>, count: Int
     ) throws(AudioEncodingError) -> (consumed: Int, payload: [UInt8]?) {

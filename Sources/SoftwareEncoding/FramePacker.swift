@@ -4,8 +4,8 @@ import Media
 
 /// Writes frames without padding. Any thread.
 public enum FramePacker {
-    /// Writes NV12 or YUYV as it is.
-    /// - Returns: how many bytes of the target are the frame.
+    /// Copies NV12 or YUYV unchanged.
+    /// - Returns: number of bytes written.
     public static func copy(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into target: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) -> Int {
@@ -24,11 +24,11 @@ public enum FramePacker {
         return packed.byteCount
     }
 
-    /// Writes I420 in another format.
+    /// Converts I420 to another format.
     /// - Parameters:
-    ///   - layout: of I420.
+    ///   - layout: I420.
     ///   - format: NV12 or YUYV.
-    /// - Returns: how many bytes of the target are the frame.
+    /// - Returns: number of bytes written.
     public static func pack(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, as format: PixelFormat,
         into target: UnsafeMutableRawBufferPointer
@@ -57,10 +57,10 @@ public enum FramePacker {
         return packed.byteCount
     }
 
-    /// Writes a frame without padding where a driver has put its planes; what lies between them stays as it is.
+    /// Copies an unpadded frame to where a driver expects its planes. Gaps between the planes stay unchanged.
     /// - Parameters:
     ///   - bytes: I420 or NV12 in the layout `packed`.
-    ///   - layout: of the target: the same format and size.
+    ///   - layout: the target's layout, of the same format and size.
     public static func spread(
         _ bytes: [UInt8], _ packed: FrameLayout, into target: UnsafeMutableRawBufferPointer, _ layout: FrameLayout
     ) throws(VideoEncodingError) {

@@ -4,10 +4,10 @@ import DevicePorts
 import Media
 
 extension FrameRotation {
-    /// Whether `flips` are all that there is to do.
+    /// Whether `flips` cover the whole rotation.
     public var isOfACamera: Bool { angle == .none || angle == .half }
 
-    /// What a camera can do of it, before all else: half a turn, and the mirror.
+    /// The part that a camera can do before everything else: half a turn, and mirroring.
     public var flips: FrameFlips {
         switch angle {
         case .none: FrameFlips(isHorizontal: isMirrored)
@@ -17,35 +17,35 @@ extension FrameRotation {
         }
     }
 
-    /// What is left to do where a camera has done these.
+    /// The rest of the rotation after a camera has done these flips.
     public func rest(after done: FrameFlips) -> FrameRotation {
         guard done == flips else { return self }
         return isOfACamera ? FrameRotation() : FrameRotation(angle)
     }
 }
 
-/// Rotates and mirrors raw frames of any layout; what comes out is I420. NV12 and I420 go through in one pass, others are
-/// unpacked before. Used from one thread.
+/// Rotates and mirrors raw frames of any layout into I420. NV12 and I420 need one pass; other formats are unpacked first. Used
+/// from one thread.
 public final class FrameRotator {
-    /// Who has the pass.
+    /// How the pass is done.
     private enum Way {
-        /// Quarter turns: rows become columns, after the source's rows were read from the last one on, and before the target's are
-        /// written so.
+        /// Quarter turns: rows become columns. Upside down means that the source's rows are read, or the target's written,
+        /// starting with the last.
         case transposition(isSourceUpsideDown: Bool, isTargetUpsideDown: Bool)
-        /// libyuv, which flips before it rotates where the height is negative.
+        /// With libyuv, which flips before it rotates if the height is negative.
         case libyuv(RotationModeEnum, isFlipped: Bool)
     }
 
     public let target: FrameLayout
-    /// To I420 of the same size; `nil` where what comes is rotated as it is.
+    /// Converts to I420 of the same size; `nil` if the source can be rotated directly.
     private let unpacker: SoftwareScaler?
     private let source: FrameLayout
     private let way: Way
 
-    /// How often a frame is read and written from the first row to the last one.
+    /// How often a complete frame is read and written.
     public var passCount: Int { (unpacker?.passCount ?? 0) + 1 }
 
-    /// - Parameter source: with even sides.
+    /// - Parameter source: must have even sides.
     public init(from source: FrameLayout, _ rotation: FrameRotation) throws(VideoEncodingError) {
         unpacker = source.format.isPlanar ? nil : try SoftwareScaler(from: source, to: source.size)
         let sides = 2...16_384
@@ -59,7 +59,7 @@ public final class FrameRotator {
 
     private static func way(of rotation: FrameRotation) -> Way {
         let isMirrored = rotation.isMirrored
-        // To mirror what was rotated is to rotate what was flipped, and a frame that is flipped and then turned around is mirrored.
+        // Mirroring a rotated frame equals rotating a flipped one, and flipping plus half a turn equals mirroring.
         return switch rotation.angle {
         case .none: .libyuv(isMirrored ? kRotate180 : kRotate0, isFlipped: isMirrored)
         case .half: .libyuv(isMirrored ? kRotate0 : kRotate180, isFlipped: isMirrored)
@@ -70,7 +70,7 @@ public final class FrameRotator {
 
     /// - Parameters:
     ///   - bytes: a frame in the source's layout.
-    ///   - memory: gets the rotated one, in the target's; every byte of it is written.
+    ///   - memory: receives the rotated frame in the target's layout. Every byte of the frame is written.
     public func rotate(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
@@ -87,7 +87,7 @@ public final class FrameRotator {
         guard status == 0 else { throw .libraryFailed(call: "libyuv rotate", status: Int(status), reason: nil) }
     }
 
-    /// - Returns: libyuv's status; -1 when there is no memory to look at.
+    /// - Returns: libyuv's status; -1 for an empty buffer.
     private func rotate(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, into memory: UnsafeMutableRawBufferPointer
     ) -> Int32 {
@@ -153,10 +153,10 @@ public final class FrameRotator {
 }
 
 extension FrameLayout {
-    /// Where the first row starts, and how far behind it the next one: of an upside down plane, the last row, and the one above.
+    /// Offset of the first row and distance to the next. For an upside-down plane, this starts with the last row and goes up.
     fileprivate typealias Rows = (start: Int, stride: Int)
 
-    /// Of NV12 or I420.
+    /// For NV12 or I420.
     fileprivate func rows(of plane: Int, isUpsideDown: Bool) -> Rows {
         let (offset, stride) = (planes[plane].offset, planes[plane].stride)
         guard isUpsideDown else { return (offset, stride) }

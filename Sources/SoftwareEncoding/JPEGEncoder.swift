@@ -3,13 +3,13 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// Why no JPEG was made of a frame.
+/// Why a frame could not be encoded as JPEG.
 public enum JPEGError: Error, Hashable, Sendable {
-    /// An odd side, which 4:2:0 cannot halve.
+    /// A side is odd, and 4:2:0 cannot halve it.
     case unsupportedSize(FrameSize)
-    /// The frame could not be brought to planes.
+    /// The frame could not be converted to planes.
     case unreadableFrame(VideoEncodingError)
-    /// The library's words.
+    /// The library's message.
     case libraryFailed(String)
 }
 
@@ -23,20 +23,20 @@ extension JPEGError: CustomStringConvertible {
     }
 }
 
-/// Turns raw frames into JPEG files by libjpeg-turbo. The colours of video (BT.601 or BT.709, mostly of limited range) become
-/// those of JPEG on the way, some rows at a time.
+/// Encodes raw frames as JPEG files with libjpeg-turbo. Converts video colors (BT.601 or BT.709, mostly limited range) to
+/// JPEG's, a few rows at a time.
 public struct JPEGEncoder: Sendable {
-    /// Whole blocks of 4:2:0, and few enough to stay in the processor's cache.
+    /// Whole 4:2:0 blocks, and few enough to stay in the processor's cache.
     private static let stripRows = 16
 
     private let quality: Int
 
-    /// - Parameter quality: 1 to 100, as libjpeg counts; what is beyond becomes the nearest.
+    /// - Parameter quality: 1 to 100, on libjpeg's scale; values outside are clamped.
     public init(quality: Int) { self.quality = min(max(quality, 1), 100) }
 
     /// - Parameters:
-    ///   - layout: with even sides.
-    ///   - colors: of the frame; `nil` for what players would take it for.
+    ///   - layout: must have even sides.
+    ///   - colors: the frame's colors; `nil` for those that players would assume.
     ///   - segment: the contents of its APP1 marker, `EXIF.segment`.
     /// - Returns: a JPEG file.
     public func encode(
@@ -87,7 +87,7 @@ public struct JPEGEncoder: Sendable {
         return Array(UnsafeBufferPointer(start: file, count: byteCount))
     }
 
-    /// - Parameter row: of luma, even.
+    /// - Parameter row: a luma row with an even number.
     private static func convert(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, _ colors: VideoColors, row: Int, count: Int,
         into strip: inout [UInt8]

@@ -1,9 +1,8 @@
 import DevicePorts
 import Media
 
-/// Decides which frames are keyframes. It counts what comes in: frames that
-/// the encoder skips count too, and a source that is slower than configured still
-/// gets its keyframes in time.
+/// Decides which frames are keyframes. It counts input frames, so frames that the encoder skips count too, and a source slower
+/// than configured still gets its keyframes in time.
 struct KeyframeSchedule {
     private var frameCount = 0
     private var lastKeyTime: MediaTimestamp?
@@ -16,7 +15,7 @@ struct KeyframeSchedule {
         frameCount += 1
         guard let lastKeyTime, !isRequested else { return start(at: time) }
         let interval = max(1, configuration.keyframeInterval)
-        // Half a frame late and more: the source does not keep its rate.
+        // More than half a frame late: the source is slower than configured.
         let latest = configuration.frameRate.offset(ofFrame: interval) + configuration.frameRate.frameDuration / 2
         return frameCount >= interval || time - lastKeyTime >= latest ? start(at: time) : false
     }

@@ -2,13 +2,13 @@ import CJPEG
 import DevicePorts
 import Media
 
-/// Turns I420 frames of one size into JPEG files by libjpeg-turbo, their planes as they are. Samples of limited range become those
-/// of JPEG; the matrix of colours stays, though readers of JPEG take BT.601 for granted. Used from one thread.
+/// Encodes I420 frames of one size as JPEG files with libjpeg-turbo, directly from their planes. Expands limited range to
+/// JPEG's full range. The color matrix stays the same, although JPEG readers assume BT.601. Used from one thread.
 public final class MotionJPEGEncoder {
     public let size: FrameSize
     private let encoder: OpaquePointer
 
-    /// - Parameter size: sides from 2 to 16,384, even.
+    /// - Parameter size: even sides from 2 to 16,384.
     public init(size: FrameSize) throws(JPEGError) {
         let sides = 2...16_384
         guard sides.contains(size.width), sides.contains(size.height), size.width % 2 == 0, size.height % 2 == 0 else {
@@ -23,10 +23,10 @@ public final class MotionJPEGEncoder {
 
     deinit { cjpeg_planar_free(encoder) }
 
-    /// Gives the file for the time of the call.
+    /// Passes the file to `body`; it is valid during the call.
     /// - Parameters:
     ///   - bytes: a frame of the encoder's size.
-    ///   - quality: 1 to 100, as libjpeg counts.
+    ///   - quality: 1 to 100, on libjpeg's scale.
     public func encode<Value>(
         _ bytes: UnsafeRawBufferPointer, _ layout: FrameLayout, isFullRange: Bool, quality: Int,
         _ body: (UnsafeRawBufferPointer) -> Value

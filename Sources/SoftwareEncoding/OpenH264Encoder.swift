@@ -3,8 +3,7 @@ import COpenH264
 import DevicePorts
 import Media
 
-/// H.264 in software, by OpenH264. Frames of another size or format are scaled
-/// and converted on the way in.
+/// H.264 in software, with OpenH264. Frames of another size or format are scaled and converted first.
 public final class OpenH264Encoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public private(set) var skippedFrameCount = 0
@@ -16,8 +15,8 @@ public final class OpenH264Encoder {
     private var keyframeSchedule = KeyframeSchedule()
     private var firstCaptureTime: MediaTimestamp?
 
-    /// - Parameter threadCount: more than one cuts every frame into as many slices, each encoded on
-    ///   its own thread; it costs a little quality.
+    /// - Parameter threadCount: with more than one, each frame is cut into that many slices, each encoded on its own thread.
+    ///   This costs a little quality.
     public init(configuration: VideoEncoderConfiguration, threadCount: Int = 1) throws(VideoEncodingError) {
         let size = configuration.size
         guard size.width % 2 == 0, size.height % 2 == 0, (16...3840).contains(size.width),
@@ -44,8 +43,8 @@ public final class OpenH264Encoder {
         }
     }
 
-    /// The library raises profile_idc and level_idc by rules of its own; a stream
-    /// that is not what was asked for is refused before it starts.
+    /// The library raises profile_idc and level_idc by its own rules. A stream that differs from the request is refused before
+    /// it starts.
     private func verifyParameterSets() throws(VideoEncodingError) {
         let written = try session.parameterSets().withUnsafeBytes { AnnexBAccessUnit($0).parameterSets }
         guard let written else {
@@ -61,8 +60,7 @@ public final class OpenH264Encoder {
         }
     }
 
-    /// - Returns: the packets that came out: none when the encoder skipped the frame, a `videoHeader` first whenever it is
-    ///   new.
+    /// - Returns: the finished packets: none if the encoder skipped the frame; a `videoHeader` first whenever it has changed.
     public func encode(_ frame: CapturedFrame) throws(VideoEncodingError) -> [EncodedPacket] {
         let time = frame.captureTime
         let isKeyframe = keyframeSchedule.frameArrived(at: time, configuration: configuration)
@@ -79,14 +77,14 @@ public final class OpenH264Encoder {
         let unit = encoded.map { $0.withUnsafeBytes { AnnexBAccessUnit($0) } }
         if unit?.containsFrame != true {
             skippedFrameCount += 1
-            // A keyframe that was left out is still wanted.
+            // A skipped keyframe is still needed.
             if isKeyframe { keyframeSchedule.keyframeRequested() }
         }
         return unit.map { packets($0, at: time) } ?? []
     }
 
-    /// An interval of one frame makes the next one IDR, zero none. The library's ForceIntraFrame
-    /// would do it too, but forgets how full its rate control's buffer is.
+    /// An interval of one frame makes the next frame IDR; zero means none. ForceIntraFrame would work too, but forgets the rate
+    /// control's buffer level.
     private func makeNextFrameKey(_ isKey: Bool) throws(VideoEncodingError) {
         try session.setOption(ENCODER_OPTION_IDR_INTERVAL, named: "IDR_INTERVAL", to: Int32(isKey ? 1 : 0))
     }
@@ -112,7 +110,7 @@ public final class OpenH264Encoder {
         frame.iStride.0 = Int32(layout.planes[0].stride)
         frame.iStride.1 = Int32(layout.planes[1].stride)
         frame.iStride.2 = Int32(layout.planes[2].stride)
-        // Milliseconds, for rate control only; zero would mean unknown.
+        // In milliseconds, used only for rate control. Zero would mean unknown.
         let first = firstCaptureTime ?? time
         firstCaptureTime = first
         frame.uiTimeStamp = max(0, (time - first).wholeNanoseconds / 1_000_000) + 1

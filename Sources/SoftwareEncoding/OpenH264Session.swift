@@ -1,13 +1,13 @@
 import COpenH264
 import Synchronization
 
-/// The library's encoder object: created, spoken to and destroyed. What it logs
-/// as errors is kept for error messages; nothing goes to standard error.
+/// The library's encoder object: creates, calls and destroys it. Logged errors are kept for error messages; nothing goes to
+/// standard error.
 final class OpenH264Session {
     private let encoder: UnsafeMutablePointer<ISVCEncoder?>
     private let output: UnsafeMutablePointer<SFrameBSInfo>
     private let log = LibraryLog()
-    /// The bitstream of one call, annex B. The library hands it over in pieces.
+    /// The bitstream of one call, in Annex B format. The library delivers it in pieces.
     private var accessUnit: [UInt8] = []
 
     init() throws(VideoEncodingError) {
@@ -29,7 +29,7 @@ final class OpenH264Session {
         output.deallocate()
     }
 
-    /// The context goes first: the library may log as soon as it knows the callback.
+    /// Set the context first: the library may log as soon as it knows the callback.
     private func redirectLog() {
         var context: UnsafeMutableRawPointer? = Unmanaged.passUnretained(log).toOpaque()
         var callback: WelsTraceCallback? = keepLibraryMessage
@@ -39,7 +39,7 @@ final class OpenH264Session {
         _ = encoder.pointee?.pointee.SetOption(encoder, ENCODER_OPTION_TRACE_LEVEL, &level)
     }
 
-    /// The library's own settings, as a starting point.
+    /// The library's default settings.
     func defaultParameters() throws(VideoEncodingError) -> SEncParamExt {
         var parameters = SEncParamExt()
         try check("GetDefaultParams", encoder.pointee?.pointee.GetDefaultParams(encoder, &parameters))
@@ -61,7 +61,7 @@ final class OpenH264Session {
         try check("SetOption(\(name))", status)
     }
 
-    /// The parameter sets that the next keyframe will carry, annex B.
+    /// The parameter sets of the next keyframe, in Annex B format.
     func parameterSets() throws(VideoEncodingError) -> [UInt8] {
         try check("EncodeParameterSets", encoder.pointee?.pointee.EncodeParameterSets(encoder, output))
         collectOutput()
@@ -69,7 +69,7 @@ final class OpenH264Session {
     }
 
     /// Encodes one frame.
-    /// - Returns: the access unit, annex B; `nil` when the encoder skipped the frame.
+    /// - Returns: the access unit, in Annex B format; `nil` if the encoder skipped the frame.
     func encode(_ frame: SSourcePicture) throws(VideoEncodingError) -> [UInt8]? {
         var frame = frame
         try check("EncodeFrame", encoder.pointee?.pointee.EncodeFrame(encoder, &frame, output))
@@ -102,7 +102,7 @@ final class OpenH264Session {
     }
 }
 
-/// What the library said last. Its worker threads may speak too.
+/// The library's latest message. Its worker threads may log too.
 private final class LibraryLog: Sendable {
     private let lastMessage = Mutex<String?>(nil)
 

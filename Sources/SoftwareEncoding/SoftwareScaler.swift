@@ -2,41 +2,40 @@ import CLibYUV
 import DevicePorts
 import Media
 
-/// Brings raw frames of one layout to I420 of another size with libyuv, aspect
-/// kept, in one pass into one buffer that is used again for every frame. libyuv scales
-/// planes only: formats of one plane (YUYV, RGB) are unpacked and scaled in strips of some
-/// rows, which stay in the processor's cache between the two. Where that cannot be, when
-/// they are enlarged or the heights have no small ratio, they take two passes.
+/// Converts raw frames of one layout to I420 of another size with libyuv, keeping the aspect ratio. One pass, into one buffer
+/// that is reused for every frame. libyuv can only scale planes, so packed formats (YUYV, RGB) are unpacked and scaled in
+/// strips of a few rows, which stay in the processor's cache in between. If that is impossible (enlarging, or heights without a
+/// small ratio), they take two passes.
 ///
-/// I420 that has the size already is passed through untouched.
+/// I420 that already has the size is passed through unchanged.
 public final class SoftwareScaler: FrameScaler {
     public let source: FrameLayout
     public let target: FrameLayout
     public let fit: Letterbox
-    /// Whether frames pass as they are.
+    /// Whether frames are passed through unchanged.
     public let isIdentity: Bool
-    /// How often a frame is read and written from the first row to the last one: 0, 1 or 2.
+    /// How often a complete frame is read and written: 0, 1 or 2 times.
     public let passCount: Int
     public let memoryKind = FrameMemoryKind.pooled
 
     private var output: [UInt8]
-    /// For those who take frames; `nil` until the first one.
+    /// For callers that keep frames; `nil` until the first one.
     private var pool: FramePool?
-    /// NV12 that is scaled: its chroma planes in the source's size, U before V.
+    /// Chroma planes of NV12 to be scaled, in the source's size, U before V.
     private var splitChroma: [UInt8]
-    /// A format of one plane that is scaled: a strip of the frame as I420 in the source's width.
+    /// For packed formats to be scaled: a strip of the frame as I420, in the source's width.
     private var unpacked: [UInt8]
     private let strip: Strip
-    /// RGB of high definition: libyuv makes BT.601 of all RGB.
+    /// Whether to convert RGB to BT.709, for high definition: libyuv itself converts RGB only to BT.601.
     private let becomesBT709: Bool
-    /// Rows that libyuv has just written, and that are still in the processor's cache when their matrix changes; an even number.
+    /// Rows to convert to the other matrix at once, while libyuv's output is still in the processor's cache; an even number.
     private static let matrixRows = 16
 
     /// - Parameters:
-    ///   - source: sides from 1 to 16,384.
+    ///   - source: with sides from 1 to 16,384.
     ///   - targetSize: even sides from 2 to 16,384.
-    ///   - fillsTarget: its shape may differ by a row or column from the target's: no bars are for that.
-    ///   - whole: the size of the frames that the source is a part of, which decides the matrix of RGB.
+    ///   - fillsTarget: the aspect ratio may differ from the target's by a row or column, which is not worth bars.
+    ///   - whole: size of the frames that the source is cut from. It decides RGB's matrix.
     public init(
         from source: FrameLayout, to targetSize: FrameSize, fillsTarget: Bool = false, partOf whole: FrameSize? = nil
     ) throws(VideoEncodingError) {
@@ -69,7 +68,7 @@ public final class SoftwareScaler: FrameScaler {
         FrameLayout(packed: .i420, size: FrameSize(width: size.width, height: rows))
     }
 
-    /// Gives the frame in the target's layout for the time of the call, together with that layout.
+    /// Passes the frame in the target's layout to `body`, together with that layout; valid during the call.
     /// - Parameter bytes: the frame in the source's layout.
     public func scale<Value>(
         _ bytes: UnsafeRawBufferPointer,
@@ -98,8 +97,8 @@ public final class SoftwareScaler: FrameScaler {
             layout: target, captureTime: frame.captureTime, memory: memory, takenAt: frame.takenAt)
     }
 
-    /// Also where the frame has the size already: then it is copied.
-    /// - Parameter memory: started as a black frame, and holds nothing but this scaler's frames.
+    /// Also works if the frame already has the size, by copying.
+    /// - Parameter memory: must start as a black frame, and contain only this scaler's frames.
     public func scale(
         _ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) {
@@ -110,7 +109,7 @@ public final class SoftwareScaler: FrameScaler {
         guard status == 0 else { throw .libraryFailed(call: "libyuv scale", status: Int(status), reason: nil) }
     }
 
-    /// - Returns: libyuv's status. Both memories are as large as their layouts.
+    /// - Returns: libyuv's status. Both buffers must fit their layouts.
     private func convert(_ bytes: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer) -> Int32 {
         guard let base = bytes.bindMemory(to: UInt8.self).baseAddress,
             let target = memory.bindMemory(to: UInt8.self).baseAddress
@@ -123,7 +122,7 @@ public final class SoftwareScaler: FrameScaler {
         }
     }
 
-    /// The corner of the source's place in one plane of the target.
+    /// The top left corner of the source's position in one plane of the target.
     private func corner(ofPlane plane: Int, in target: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
         let layout = self.target.planes[plane]
         let divisor = plane == 0 ? 1 : 2
@@ -154,18 +153,18 @@ public final class SoftwareScaler: FrameScaler {
         }
     }
 
-    /// How libyuv takes one plane and gives three: each pointer with its stride, then width and height.
+    /// libyuv's signature for converting one plane to three: each pointer with its stride, then width and height.
     private typealias PackedConversion = (
         UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32,
         UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32
     ) -> Int32
 
-    /// Rows of packed pixels to planes of the same size.
+    /// Converts rows of packed pixels to planes of the same size.
     private func unpack(
         _ base: UnsafePointer<UInt8>, _ place: Strip.Place, to y: UnsafeMutablePointer<UInt8>,
         _ u: UnsafeMutablePointer<UInt8>, _ v: UnsafeMutablePointer<UInt8>, _ layout: FrameLayout
     ) -> Int32 {
-        // libyuv names the bytes of RGB from the highest one, as libdrm does, and calls the other order of 24 bits RAW.
+        // libyuv names the bytes of RGB from the highest one, like libdrm, and calls the other 24-bit order RAW.
         let convert: PackedConversion? =
             switch source.format {
             case .yuyv: YUY2ToI420
@@ -193,7 +192,7 @@ public final class SoftwareScaler: FrameScaler {
         return 0
     }
 
-    /// - Parameter base: where the place's first row is.
+    /// - Parameter base: the first row of the place.
     private func scaleI420(
         _ base: UnsafePointer<UInt8>, _ source: FrameLayout, to target: UnsafeMutablePointer<UInt8>,
         _ place: Strip.Place
@@ -220,8 +219,8 @@ public final class SoftwareScaler: FrameScaler {
             Int32(source.size.width), Int32(source.size.height))
     }
 
-    /// Chroma is split first: libyuv scales planes with a filter over every sample, but pairs, for most
-    /// ratios, by looking at two of them, which makes fine detail flicker.
+    /// Splits chroma first: libyuv filters planes over every sample, but for most ratios it scales interleaved pairs from only
+    /// two of them, which makes fine detail flicker.
     private func scaleNV12(_ base: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) -> Int32 {
         let luma = scale(
             plane: base + source.planes[0].offset, stride(source, 0), source.size, to: 0, of: target, fit.size)
@@ -250,11 +249,11 @@ public final class SoftwareScaler: FrameScaler {
 }
 
 extension FrameLayout {
-    /// A frame of studio-range black, for the target of a scaler. The bars keep it: only the source's place is
-    /// written again.
+    /// A black frame in limited range, for a scaler's target. The bars keep it, because only the source's position is
+    /// overwritten.
     public var black: [UInt8] { black(isFullRange: false) }
 
-    /// - Parameter isFullRange: whether samples of the range that JPEG has come into its middle.
+    /// - Parameter isFullRange: whether the frame will hold full-range samples, as in JPEG.
     public func black(isFullRange: Bool) -> [UInt8] {
         let luma = size.width * size.height
         return [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in

@@ -1,12 +1,12 @@
 import Media
 
-/// How a frame is cut into strips of rows that can be scaled each for itself, with the same result as in one piece.
+/// Cuts a frame into strips of rows that can be scaled separately with the same result as the whole frame.
 ///
-/// A strip has a whole number of rows before and after, for luma and chroma alike. A filter that makes a frame
-/// smaller takes the samples about the middle of what a new one covers, and never looks beyond the strip; one that
-/// enlarges it does, so such a frame stays in one piece.
+/// A strip has whole numbers of rows before and after scaling, for both luma and chroma. A filter that shrinks takes samples
+/// around the center of the area that a new sample covers and never looks beyond the strip. A filter that enlarges does, so
+/// such a frame is not cut.
 struct Strip {
-    /// Where a strip is, in the source and in the scaled frame.
+    /// Position of a strip in the source and in the scaled frame.
     struct Place: Hashable {
         let sourceRow: Int
         let sourceRows: Int
@@ -14,12 +14,12 @@ struct Strip {
         let targetRows: Int
     }
 
-    /// What is kept between two steps without going to memory and back: half of the smallest board's cache.
+    /// How much may be kept between two steps without leaving the cache: half of the smallest board's cache.
     static let largestByteCount = 256 * 1024
-    /// A call of libyuv for fewer rows costs more than it saves.
+    /// With fewer rows, the overhead of a libyuv call exceeds the gain.
     private static let worthwhileRows = 32
 
-    /// Of all strips but the last one, which may be shorter.
+    /// Rows of every strip but the last, which may be shorter.
     let sourceRows: Int
     let places: [Place]
 
@@ -54,7 +54,6 @@ struct Strip {
 }
 
 extension Strip.Place {
-    /// The whole frame.
     init(of source: FrameSize, to target: FrameSize) {
         self.init(sourceRow: 0, sourceRows: source.height, targetRow: 0, targetRows: target.height)
     }

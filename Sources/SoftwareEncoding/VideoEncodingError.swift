@@ -1,19 +1,19 @@
 import DevicePorts
 import Media
 
-/// Why the software encoder cannot go on.
+/// Why the software encoder cannot continue.
 public enum VideoEncodingError: Error, Hashable, Sendable {
     /// The frame is too small, too large for the level, or has an odd side, which 4:2:0 cannot crop to.
     case unsupportedSize(FrameSize)
-    /// More frames per second than the encoder can count with.
+    /// The rate is higher than the encoder's counters allow.
     case unsupportedFrameRate(FrameRate)
-    /// The level does not carry this many bits, frames or macroblocks per second.
+    /// The level does not allow this many bits, frames or macroblocks per second.
     case levelExceeded(H264Level, size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
-    /// A frame whose memory is smaller than its layout says.
+    /// The frame's memory is smaller than its layout requires.
     case incompleteFrame(FrameLayout, byteCount: Int)
-    /// The encoder wrote something else into its parameter sets than it was asked for: its profile_idc or level_idc.
+    /// The encoder's parameter sets have another profile_idc or level_idc than requested.
     case unexpectedParameterSet(field: String, asked: UInt8, written: UInt8)
-    /// A call of the library failed. `reason` is what the library logged about it, if it did.
+    /// A library call failed. `reason` is the library's log message about it, if any.
     case libraryFailed(call: String, status: Int, reason: String?)
 }
 

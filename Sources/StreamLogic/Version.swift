@@ -1,2 +1,2 @@
-/// The program's, as it names itself to people and servers.
+/// The program's version, shown to people and servers.
 public let version = "0.1.0"

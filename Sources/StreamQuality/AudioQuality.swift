@@ -2,7 +2,7 @@ import Media
 
 /// The bit rate and sample rate of AAC-LC. Bit rates count all channels together.
 public struct AudioQuality: Hashable, Sendable {
-    /// The part of `name` that stands for the bit rate: "High2".
+    /// The part of `name` for the bit rate: "High2".
     public let presetName: String
     public let bitrate: Bitrate
     /// Samples per second of each channel.
@@ -14,22 +14,22 @@ public struct AudioQuality: Hashable, Sendable {
         self.sampleRate = sampleRate
     }
 
-    /// 64 kbit/s: also what adaptation goes down to on a poor link.
+    /// 64 kbit/s, which is also adaptation's choice on a poor link.
     public static let low1 = AudioQuality("Low1", kilobits: 64)
     public static let high1 = AudioQuality("High1", kilobits: 96)
     public static let high2 = AudioQuality("High2", kilobits: 128)
-    /// What a stream has when nobody chose.
+    /// The default.
     public static let standard = high2
 
     /// Each bit rate at 44.1 kHz, lowest first.
     public static let presets = [low1, high1, high2]
-    /// Sample rates that every preset can have, the usual one first.
+    /// Sample rates available for every preset, default first.
     public static let sampleRates = [44_100, 48_000, 22_050, 11_025]
 
     /// "High2" at 44.1 kHz, "High2@48000" otherwise.
     public var name: String { sampleRate == 44_100 ? presetName : "\(presetName)@\(sampleRate)" }
 
-    /// - Parameter name: as `name`, in any case of letters.
+    /// - Parameter name: same form as `name`, case-insensitive.
     public init(named name: String) throws(QualityError) {
         let parts = name.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         let presetName = parts.first.map { $0.lowercased() } ?? ""
@@ -44,14 +44,13 @@ public struct AudioQuality: Hashable, Sendable {
         self = try preset.at(sampleRate: rate)
     }
 
-    /// The same bit rate at another sample rate.
     public func at(sampleRate: Int) throws(QualityError) -> AudioQuality {
         guard Self.sampleRates.contains(sampleRate) else { throw .unsupportedSampleRate(String(sampleRate)) }
         return AudioQuality(
             presetName, kilobits: bitrate.bitsPerSecond / 1000, sampleRate: sampleRate)
     }
 
-    /// The lowest bit rate at this sample rate, for a link that has to choose.
+    /// The lowest bit rate at this sample rate, for a poor link.
     var lowest: AudioQuality {
         AudioQuality(
             Self.low1.presetName, kilobits: Self.low1.bitrate.bitsPerSecond / 1000, sampleRate: sampleRate)

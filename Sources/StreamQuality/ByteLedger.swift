@@ -1,7 +1,7 @@
 import DequeModule
 import Media
 
-/// The packets that were handed out last, so that a number of bytes still on the way can be read as time.
+/// The packets handed out last, used to convert a number of bytes in flight to a time.
 struct ByteLedger: Sendable {
     private struct Entry {
         let byteCount: Int
@@ -11,10 +11,10 @@ struct ByteLedger: Sendable {
 
     private var entries: Deque<Entry> = []
     private(set) var byteCount = 0
-    /// The time that each track's packets in the ledger take.
+    /// The duration of each track's packets in the ledger.
     private(set) var span = PerTrack(video: Duration.zero, audio: .zero)
 
-    /// The packets of each track in the ledger, headers too.
+    /// The number of each track's packets in the ledger, including headers.
     private(set) var count = PerTrack(video: 0, audio: 0)
 
     mutating func append(byteCount: Int, track: Track, span: Duration) {
@@ -24,7 +24,7 @@ struct ByteLedger: Sendable {
         count[track] += 1
     }
 
-    /// Forgets what is not among the last `remaining` bytes. A packet that is partly among them stays whole.
+    /// Forgets all but the last `remaining` bytes. A packet that is only partly among them is kept whole.
     mutating func trim(to remaining: Int) {
         while let first = entries.first, byteCount - first.byteCount >= max(0, remaining) {
             entries.removeFirst()
@@ -35,13 +35,12 @@ struct ByteLedger: Sendable {
     }
 }
 
-/// The two kinds of media that a buffer holds apart, as only one of them refers to earlier packets.
+/// The two kinds of media, which a buffer handles separately: only video refers to earlier packets.
 enum Track {
     case video
     case audio
 }
 
-/// One value for each track.
 struct PerTrack<Value> {
     var video: Value
     var audio: Value

@@ -1,51 +1,52 @@
 import Media
 
-/// What something on the way acknowledges ahead of the link: a proxy, a tunnel, a TLS terminator with a buffer of its own.
+/// Detects data that an intermediate buffer acknowledges ahead of the link: a proxy, a tunnel or a TLS terminator.
 ///
-/// Such a buffer takes more than the link carries for a while, and then nothing for a while, as if the link had become better
-/// and then failed. From one moment when it is full to the next (a cycle), what came through is what the link carries, however
-/// large the buffer is. Three cycles of one rate tell that the buffer is there, if more than that rate came through without
-/// delay in the last two.
+/// Such a buffer accepts more than the link carries for a while, then nothing for a while, as if the link had improved
+/// and then failed. From one moment when the buffer is full to the next (a cycle), the data delivered shows the link's
+/// rate, whatever the buffer's size. Three cycles with the same rate prove that the buffer exists, if the last two
+/// delivered more than that rate without delay.
 struct BytesAhead: Sendable {
-    /// Bytes that were taken ahead of the link, up to the moment when it was too much; 0 while that is not known.
+    /// Bytes accepted ahead of the link before it was too much; 0 while unknown.
     private(set) var reserve = 0.0
-    /// Bytes that came through without delay beyond what the link carries, since they were fewest.
+    /// Bytes delivered without delay beyond the link's rate, since their minimum.
     private(set) var count = 0.0
-    /// What the link carries.
+    /// The link's rate.
     private(set) var rate: Bitrate?
-    /// Bytes that seemed to prove that the link has become better, until it is known whether it has.
+    /// Bytes that seemed to prove a better link, until it is known whether they did.
     private var risen: Double?
-    /// Cycles in a row that had the rate of the one before and took more than it.
+    /// Consecutive cycles with the previous cycle's rate that accepted more than this rate.
     private var sameCycles = 0
     /// The rate of the last cycle.
     private var lastCycle: Bitrate?
     private var full: (time: MediaTimestamp, delivered: Int)?
     private var last: (time: MediaTimestamp, delivered: Int)?
 
-    /// Less is what the link's own queue takes, as time at its rate.
+    /// The link's own queue takes up to this much, as time at the link's rate.
     private static let leastReserve = Duration.milliseconds(500)
-    /// The first holds until more were taken; more than the second would take too long to distinguish from a better link.
+    /// The lower bound applies until more was accepted. Telling more than the upper bound from a better link would take
+    /// too long.
     private static let reserves = 65_536.0...524_288
-    /// Rates of one link from one full moment to the next are within this of each other.
+    /// The rates of one link's cycles differ by no more than this.
     private static let sameRates = 0.8...1.25
-    /// Beyond this, it has become another link.
+    /// Beyond this, it is another link.
     private static let similarRates = 0.6...1.6
-    /// Shorter times between two full moments are mostly chance.
+    /// Shorter times between two full moments are mostly random.
     private static let shortestCycle = Duration.seconds(3)
-    /// One may be chance on a link that changes.
+    /// A single cycle may be a coincidence on a changing link.
     private static let enoughCycles = 2
     private static let proof = 1.5
 
     /// Whether there is such a buffer.
     var isKnown: Bool { reserve > 0 }
 
-    /// Whether more has come through than the buffer takes: the link has become better.
+    /// Whether more was delivered than the buffer can hold, so that the link must be better.
     var provesBetterLink: Bool { !isKnown || count > reserve * Self.proof }
 
-    /// Whether the buffer is on its way to be full, or the link has become better: it is not known yet.
+    /// Whether the buffer is filling up or the link has improved. Which of the two is not known yet.
     var isFilling: Bool { isKnown && count > reserve / 4 }
 
-    /// - Parameter isDelayed: media piles up before it comes through.
+    /// - Parameter isDelayed: media queues up before it is delivered.
     mutating func measured(delivered: Int, isDelayed: Bool, now: MediaTimestamp) {
         if let last, let rate {
             let carried = Double(rate.bitsPerSecond) / 8 * (now - last.time).inSeconds
@@ -55,20 +56,20 @@ struct BytesAhead: Sendable {
         last = (now, delivered)
     }
 
-    /// What a full link was seen to carry.
+    /// The rate of a link that was seen full.
     mutating func linkCarries(_ rate: Bitrate) { if !isKnown { self.rate = rate } }
 
-    /// Behind the buffer, the link carries so much at least.
+    /// Behind the buffer, the link carries at least this rate.
     mutating func linkRose(to new: Bitrate) {
         guard rate != nil else { return }
-        // More twice, and never too much: it is no such buffer, or a larger one.
+        // More was delivered twice without ever being too much: there is no such buffer, or it is larger.
         if risen != nil { reserve = 0 }
         risen = (risen ?? 0) + count
         (rate, count) = (new, 0)
     }
 
-    /// There is too much for the link.
-    /// - Parameter isBursty: nothing came through for half a second and more, and then something did.
+    /// The link is overloaded.
+    /// - Parameter isBursty: nothing was delivered for half a second or more, and then something was.
     mutating func linkWasFull(isBursty: Bool) {
         guard let last else { return }
         let cycle = full.flatMap { full -> Bitrate? in
@@ -76,7 +77,7 @@ struct BytesAhead: Sendable {
             guard time >= Self.shortestCycle else { return nil }
             return Bitrate(bitsPerSecond: Int(Double(last.delivered - full.delivered) * 8 / time.inSeconds))
         }
-        // Too soon to say anything: the cycle goes on.
+        // Too soon to judge: the cycle continues.
         guard full == nil || cycle != nil else { return }
         if let cycle, let lastCycle { compare(cycle, lastCycle, isBursty: isBursty) }
         (full, risen, count, lastCycle) = (last, nil, 0, cycle)

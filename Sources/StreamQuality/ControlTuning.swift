@@ -1,141 +1,144 @@
 import Media
 
-/// The controller's constants, each with the default that was found by simulation and on real links.
-/// docs/explain/quality.md gives the reason of each.
+/// The controller's constants. The defaults were found by simulation and on real links; docs/explain/quality.md explains each.
 public struct ControlTuning: Hashable, Sendable {
     // MARK: Using the link
 
-    /// The part of a link's rate that is used once the rate is known.
+    /// The share of a link's known rate that is used.
     public var share = 0.94
-    /// The part of what is sent that is media; the rest is chunk and media headers.
+    /// The share of media in the data sent; the rest is chunk and media headers.
     public var payloadShare = 0.98
-    /// How long the bytes under way may take to arrive, beside the way itself.
+    /// How long bytes in flight may take to arrive, in addition to the route's delay.
     public var flightTime = Duration.milliseconds(400)
-    /// Bytes that may be under way in any case.
+    /// Bytes that may always be in flight.
     public var smallestFlight = 16_384
-    /// Below this, video needs the bits more than audio does.
+    /// Below this, video needs the bits more than audio.
     public var videoBeforeLowAudio = Bitrate(kilobitsPerSecond: 320)
-    /// Above this, audio gets them back.
+    /// Above this, audio returns to its full bit rate.
     public var videoForFullAudio = Bitrate(kilobitsPerSecond: 420)
-    /// A GOP and a little more: so long, a delay may be one keyframe's.
+    /// A GOP and a little more: for this long, a delay may come from a single keyframe.
     public var gopDuration = Duration.milliseconds(2_200)
 
     // MARK: Down
 
-    /// A delay counts as congestion never below this, however low the buffer's low threshold is.
+    /// A shorter delay never counts as congestion, however low the buffer's low threshold is.
     public var leastCongestion = Duration.milliseconds(200)
-    /// New frames may be late by this part of the buffer's `maxDuration` before what waits is given up for them.
+    /// New frames may be late by this share of the buffer's `maxDuration` before waiting frames are discarded for them.
     public var discardShare = 0.6
-    /// Of the congested delay: beyond this, whatever it is, it is too much.
+    /// Relative to the congested delay: a longer delay is always too much.
     public var severeFactor = 1.7
-    /// A delay above congestion that was never below this part of it for so long is no keyframe's.
+    /// A congested delay that never fell below this share for `slowSignTime` is not caused by a keyframe.
     public var slowSignShare = 0.4
     public var slowSignTime = Duration.seconds(1)
-    /// Half of the congested delay is too much when less than this part of what was appended came through in so long.
+    /// Half the congested delay is too much if less than this share of the appended data was delivered in
+    /// `fastSignTime`.
     public var fastSignShare = 0.6
     public var fastSignTime = Duration.milliseconds(500)
-    /// Of the congested delay: never below this for `gopDuration`, the link is just full.
+    /// Relative to the congested delay: if the delay never falls below this for `gopDuration`, the link is just full.
     public var fullShare = 0.25
-    /// Changes of less than this part are not worth an encoder's swing.
+    /// Smaller relative changes are not worth the encoder's fluctuation.
     public var leastChange = 0.05
     public var leastEasing = 0.03
-    /// A discard must save this part of the delay that asks for it.
+    /// A discard must save this share of the delay that triggers it.
     public var leastSaving = 0.25
-    /// What piled up is to be sent within this time.
+    /// The backlog must be sent within this time.
     public var drainTime = Duration.seconds(3)
-    /// What the lowest rate does not send in this time is dropped at half the lateness.
+    /// If the lowest rate cannot send the backlog within this time, it is discarded at half the usual lateness.
     public var longestDrainTime = Duration.seconds(8)
-    /// Nothing comes through for so long: the link is gone, not slow.
+    /// After this long without any delivery the link counts as stalled rather than slow.
     public var stallTime = Duration.seconds(1)
-    /// One reduction is given so long to show before the next.
+    /// Time for a reduction to take effect before the next one.
     public var reductionInterval = Duration.milliseconds(700)
-    /// A link that goes down slowly is followed in steps, not at each measurement.
+    /// A slowly degrading link is followed in steps, rather than at each measurement.
     public var easingInterval = Duration.seconds(2)
     public var discardInterval = Duration.seconds(2)
-    /// A link that, as the backlog is sent, carries so many times what it did is another link: waits start anew.
+    /// If a link delivers its backlog at this multiple of its former rate, it counts as another link and the waits are
+    /// reset.
     public var otherLinkFactor = 1.5
 
     // MARK: Up
 
-    /// The buffer must have been low for so long in any case before more is tried.
+    /// The buffer must always have been low for this long before a probe.
     public var shortestProbeWait = Duration.seconds(2)
     /// The wait on a link whose limit is known; doubled by each failure, halved by each success.
     public var probeWait = Duration.seconds(4)
     public var longestProbeWait = Duration.seconds(24)
-    /// Bursts of so many times what is sent are a hint that the link has become better.
+    /// Bursts of this multiple of the present rate suggest that the link has improved.
     public var hintFactor = 1.5
-    /// Each hint that misled raises the factor by half, up to here.
+    /// Each misleading hint multiplies the factor by 1.5, up to this.
     public var largestHintFactor = 8.0
-    /// Growth while the link's limit is not known.
+    /// Growth while the link's limit is unknown.
     public var fastGrowth = 1.5
-    /// The same behind a buffer that takes bytes ahead of the link.
+    /// The same behind a buffer that acknowledges bytes ahead of the link.
     public var growthAhead = 1.25
-    /// So many times longer a stall and draining may take there.
+    /// Stalls and draining may take this many times longer there.
     public var patienceAhead = 2.0
-    /// Growth near to the limit.
+    /// Growth near the limit.
     public var cautiousGrowth = 1.12
     public var fastProbeTime = Duration.milliseconds(1_200)
-    /// A probe is given up early when the queue never ran empty for so long and less than `refutingShare` came through.
+    /// A probe is abandoned early if the queue never ran empty for this long and less than `refutingShare` was
+    /// delivered.
     public var refutingTime = Duration.seconds(1)
     public var refutingShare = 0.85
-    /// What is acknowledged at once after a congestion belongs to it for so long.
+    /// Data acknowledged in a rush within this time after congestion still belongs to it.
     public var rushTime = Duration.milliseconds(200)
-    /// Of the congested delay: where even the longest was below this, the limit is not near.
+    /// Relative to the congested delay: if even the longest delay was shorter, the limit is not near.
     public var farShare = 1.0 / 6
-    /// A raise that lasted so long was right.
+    /// A raise that lasted this long was right.
     public var provingTime = Duration.seconds(10)
-    /// A raise that is followed by a link of less than this part of what was sent before it is not what was wrong.
+    /// If after a raise the link carries less than this share of the rate before it, the raise is not to blame.
     public var blameShare = 0.65
-    /// An encoder that gives less than this of what it is asked for proves nothing about the link.
+    /// An encoder whose output is below this share of its target proves nothing about the link.
     public var verifyingShare = 0.55
 
     // MARK: The encoder
 
-    /// What it gives is not looked at for so long after a change.
+    /// Its output is ignored for this long after a change.
     public var settlingTime = Duration.milliseconds(500)
-    /// A GOP: its keyframe alone is a fifth of the bits.
+    /// A GOP: its keyframe alone takes a fifth of the bits.
     public var correctionWindow = Duration.seconds(2)
-    /// What it gives may differ by this part from what it is asked for.
+    /// Its output may differ from its target by this share.
     public var encoderTolerance = 0.08
     public var smallestCorrection = 0.6
-    /// Too little may only mean that the scene is simple.
+    /// Low output may only mean that the scene is simple.
     public var largestCorrection = 1.1
-    /// For so long after the frame rate fell, too little is the encoder's fault.
+    /// For this long after the frame rate was lowered, low output is the encoder's fault.
     public var undershootTime = Duration.seconds(8)
     public var undershootCorrection = 1.6
-    /// With more than this part of its frames left out, it gets the next lower frame rate ...
+    /// If it skips more than this share of its frames, its frame rate goes one step down ...
     public var toleratedSkips = 0.5
-    /// ... until the bit rate is so much higher.
+    /// ... until the bit rate has risen by this factor.
     public var skipRelief = 1.2
 
-    /// Below this a keyframe each two seconds takes a third of the bits.
+    /// Below this, a keyframe every two seconds takes a third of the bits.
     public var rareKeyframesBelow = Bitrate(kilobitsPerSecond: 400)
 
     // MARK: The size of the frame
 
-    /// With fewer bits for a pixel of each frame, the frame becomes smaller ...
+    /// With fewer bits per pixel, the frame becomes smaller ...
     public var leastBitsPerPixel = 0.04
-    /// ... as large as this allows ...
+    /// ... to the largest size that gets this many ...
     public var wantedBitsPerPixel = 0.06
-    /// ... and larger again with so much more.
+    /// ... and becomes larger again when this factor more is available.
     public var growthMargin = 1.25
-    /// With more than this part of its frames left out, the encoder gets the next smaller size ...
+    /// If the encoder skips more than this share of its frames, it gets the next smaller size ...
     public var toleratedSkipsOfSize = 0.2
-    /// An encoder that leaves out a larger share of its frames needs more bits than it gives.
+    /// An encoder that skips a larger share of its frames needs more bits than it outputs.
     public var skipsOfStillScene = 0.05
-    /// A larger size must have been affordable for so long; doubled by each that did not last `growthProvingTime`.
+    /// A larger size must have been affordable for this long; doubled after each one that did not last
+    /// `growthProvingTime`.
     public var waitBeforeGrowth = Duration.seconds(6)
-    /// The same on a link whose limit is not known, as after a blackout.
+    /// The same on a link whose limit is unknown, as after a blackout.
     public var waitBeforeFreeGrowth = Duration.milliseconds(1_500)
     public var longestWaitBeforeGrowth = Duration.seconds(120)
     public var growthProvingTime = Duration.seconds(60)
-    /// Where a change of size costs a restart, it must have been needed for so long.
+    /// If changing the size costs a restart, the need must have lasted this long.
     public var waitBeforeShrinking = Duration.seconds(3)
 
-    // MARK: Between the tiers
+    // MARK: Switching tiers
 
     public var waitBeforeFall = Duration.seconds(5)
-    /// Doubled after each return that did not hold for `switchProvingTime`.
+    /// Doubled after each return that did not last `switchProvingTime`.
     public var waitBeforeRise = Duration.seconds(10)
     public var longestWaitBeforeRise = Duration.seconds(160)
     public var switchProvingTime = Duration.seconds(60)
@@ -143,13 +146,13 @@ public struct ControlTuning: Hashable, Sendable {
     public init() {}
 }
 
-/// The delays that the controller acts on, as they follow from the buffer's limits.
+/// The delays that the controller acts on, derived from the buffer's limits.
 struct DelayLimits: Sendable {
-    /// Above this, more is sent than comes through; below half of it, the buffer is low.
+    /// Above this, more is sent than delivered; below half of it, the buffer is low.
     let congested: Duration
-    /// New frames may be late by so much before what waits is given up for them.
+    /// New frames may be this late before waiting frames are discarded for them.
     let discard: Duration
-    /// Beyond this, whatever it is, it is too much.
+    /// A longer delay is always too much.
     let severe: Duration
 
     init(_ limits: SendBufferLimits, _ tuning: ControlTuning) {

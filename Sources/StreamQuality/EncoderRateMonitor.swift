@@ -1,9 +1,9 @@
 import Media
 
-/// Holds what the video encoder gives against what it was asked for, and says what to ask of it instead.
+/// Compares the video encoder's output with its target, and corrects the target.
 ///
-/// OpenH264 swings by up to 40 % for some seconds after each change of bit rate, and gives too little after its
-/// frame rate was lowered. The first half second after a change is left out, then each GOP corrects.
+/// OpenH264 fluctuates by up to 40 % for some seconds after each change of bit rate, and outputs too little after its
+/// frame rate was lowered. The first half second after a change is ignored; then each GOP corrects the target.
 struct EncoderRateMonitor: Sendable {
     private struct Mark {
         let time: MediaTimestamp
@@ -12,34 +12,34 @@ struct EncoderRateMonitor: Sendable {
         let skipped: Int
     }
 
-    /// Factor on the wanted bit rate that makes the encoder give it.
+    /// Factor on the target bit rate that makes the encoder reach it.
     private(set) var correction = 1.0
     private var mark: Mark?
     private var changedAt: MediaTimestamp?
-    /// Up to when an encoder that gives too little is thought to do so for the frame rate's sake.
+    /// Until this time, low output is attributed to the lowered frame rate.
     private var frameRateLoweredUntil: MediaTimestamp?
-    /// The share of frames that the encoder left out in the last window.
+    /// Share of frames that the encoder skipped in the last window.
     private(set) var skippedShare = 0.0
-    /// What the encoder gave in the last window.
+    /// The encoder's output in the last window.
     private(set) var rate: Bitrate?
-    /// What a pixel of a frame took then, in bits; `nil` when frames were left out that would have taken more.
+    /// Bits per pixel in the last window; `nil` if frames were skipped that would have needed more.
     private(set) var bitsPerPixel: Double?
 
     private let tuning: ControlTuning
 
     init(_ tuning: ControlTuning = ControlTuning()) { self.tuning = tuning }
 
-    /// - Parameter frameRateFell: the encoder will give too little for a while.
+    /// - Parameter frameRateFell: the encoder will output too little for a while.
     mutating func encoderChanged(now: MediaTimestamp, frameRateFell: Bool) {
         changedAt = now
         mark = nil
         skippedShare = 0
-        // What was learnt at another bit rate holds by half.
+        // A correction learned at another bit rate counts half.
         correction = (1 + correction) / 2
         if frameRateFell { frameRateLoweredUntil = now + tuning.undershootTime }
     }
 
-    /// Another scene: what was measured so far says nothing of it.
+    /// The scene has changed, so earlier measurements no longer apply.
     mutating func startAnew(now: MediaTimestamp) {
         changedAt = now
         mark = nil
@@ -47,7 +47,7 @@ struct EncoderRateMonitor: Sendable {
     }
 
     /// - Parameters:
-    ///   - wanted: what it was asked for.
+    ///   - wanted: its target.
     ///   - size: of its frames.
     /// - Returns: whether the correction changed.
     mutating func measured(_ measurement: StreamMeasurement, wanted: Bitrate, size: FrameSize?) -> Bool {
@@ -77,7 +77,7 @@ struct EncoderRateMonitor: Sendable {
 
     private mutating func correct(given: Double, wanted: Double, now: MediaTimestamp) -> Bool {
         guard given > 0, wanted > 0, abs(given / wanted - 1) > tuning.encoderTolerance else { return false }
-        // Too little may only mean that the scene is simple; then more pressure would be felt when it no longer is.
+        // Low output may only mean that the scene is simple; a higher target would then show when the scene changes.
         let ceiling =
             frameRateLoweredUntil.map { now < $0 } ?? false ? tuning.undershootCorrection : tuning.largestCorrection
         let step = min(max(wanted / given, 0.75), 1.3)

@@ -1,22 +1,24 @@
 import Media
 
-/// The sizes that a stream's frames can have, the largest first: the stream's own, and smaller ones of its aspect.
+/// The sizes that a stream's frames can have, largest first: the stream's own size, and smaller ones of the same aspect
+/// ratio.
 ///
-/// Widths are multiples of 16, so that no encoder pads a row; heights are even, as 4:2:0 needs, and cropped by the SPS.
+/// Widths are multiples of 16, so that no encoder pads a row. Heights are even, as 4:2:0 requires, and cropped by the
+/// SPS.
 public struct FrameSizeLadder: Hashable, Sendable {
     public let sizes: [FrameSize]
 
-    /// Of each side; between two steps about half of the pixels go.
+    /// Shares of each side; each step removes about half of the pixels.
     private static let shares = [3.0 / 4, 1.0 / 2, 1.0 / 3]
-    /// A size that is not this much smaller, by its pixels, is no step of its own.
+    /// A step must be at least this much smaller, by pixel count.
     private static let leastStep = 0.8
-    /// Below this nobody recognises anybody: the longer and the shorter side.
+    /// Faces cannot be recognized below this. The longer and the shorter side.
     private static let smallestSides = (320, 180)
 
     /// - Parameters:
-    ///   - full: the stream's own size, the ceiling.
-    ///   - smallest: no side is to be shorter than its; a third of each side, and not below 320x180, when `nil`. Larger
-    ///     than `full`, it leaves that alone.
+    ///   - full: the stream's own size, which is the largest.
+    ///   - smallest: no side is shorter than this size's. If `nil`, a third of each side, but at least 320x180. If it
+    ///     is larger than `full`, then `full` is the only size.
     public init(full: FrameSize, smallest: FrameSize? = nil) {
         let floor = smallest ?? Self.floor(of: full)
         var sizes = [full]
@@ -35,7 +37,7 @@ public struct FrameSizeLadder: Hashable, Sendable {
         return FrameSize(width: max(width, full.width / 3), height: max(height, full.height / 3))
     }
 
-    /// The nearest to the share that has the aspect to the pixel; the nearest of all when there is none.
+    /// The size nearest to the share with exactly the same aspect ratio; if there is none, the nearest one.
     private static func size(_ share: Double, of full: FrameSize, atLeast floor: FrameSize) -> FrameSize? {
         let wanted = Double(full.width) * share
         let nearby = stride(from: 16, to: full.width, by: 16).map { width in
@@ -50,21 +52,21 @@ public struct FrameSizeLadder: Hashable, Sendable {
         }
     }
 
-    /// The step that a camera with a second stream gives by itself: half of each side. Of all steps it serves most of the poor
-    /// links (from 200 to 470 kbit/s at 15 fps and 1280x720), the next smaller one is scaled from a quarter of the pixels, and
-    /// it is what the Raspberry Pi's image processor makes beside each frame in any case. `nil` where there is none.
+    /// The size for a camera's second stream: half of each side. Of all steps it serves most of the poor links (200 to
+    /// 470 kbit/s at 15 fps and 1280x720). The next smaller step is then scaled from a quarter of the pixels, and the
+    /// Raspberry Pi's image processor outputs this size with each frame anyway. `nil` if there is no such step.
     public var ofSecondStream: FrameSize? {
         sizes.first.flatMap { full in sizes.first { $0.pixelCount * 3 <= full.pixelCount } }
     }
 
-    /// The largest that gives each pixel so many bits, or the smallest of all.
+    /// The largest size that gives each pixel this many bits, or the smallest size.
     /// - Parameters:
-    ///   - bitsPerFrame: what one frame may have.
-    ///   - bitsPerPixel: more than 0.
+    ///   - bitsPerFrame: bits available for one frame.
+    ///   - bitsPerPixel: greater than 0.
     func largest(forBitsPerFrame bitsPerFrame: Double, bitsPerPixel: Double) -> FrameSize? {
         sizes.first { bitsPerFrame >= bitsPerPixel * Double($0.pixelCount) } ?? sizes.last
     }
 
-    /// The next smaller size; `nil` below the smallest.
+    /// The next smaller size; `nil` at the smallest.
     func size(below size: FrameSize) -> FrameSize? { sizes.first { $0.pixelCount < size.pixelCount } }
 }

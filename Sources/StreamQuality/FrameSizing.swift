@@ -1,9 +1,9 @@
 import Media
 
-/// Chooses the frame size that goes with a bit rate, by the bits that a pixel gets.
+/// Chooses the frame size for a bit rate, by the bits available per pixel.
 ///
-/// Down at once, since a frame that gets too few bits is left out whole; up only when the rate has shown that it stays, and
-/// later each time that it did not.
+/// The size goes down at once, since a frame with too few bits is skipped entirely. It goes up only when the rate has
+/// proved stable, and later after each time that it did not.
 struct FrameSizing: Sendable {
     private let tuning: ControlTuning
     private var grownAt: MediaTimestamp?
@@ -11,11 +11,11 @@ struct FrameSizing: Sendable {
     private var waitBeforeGrowth: Duration
     private var affordableSince: MediaTimestamp?
     private var neededSince: MediaTimestamp?
-    /// What the encoder could not keep up with, until the bit rate is higher than then.
+    /// The size limit set when the encoder could not keep up, until the bit rate has risen.
     private var ceiling: (pixelCount: Int, until: Bitrate)?
 
-    /// What a pixel takes in a scene in which hardly anything moves; `nil` in all others. The bit rate does not rise with such a
-    /// scene, as an encoder that gives too little shows nothing of the link: the frame is not to stay small with it.
+    /// Bits per pixel in a scene with hardly any motion; otherwise `nil`. In such a scene the encoder's output is too
+    /// low to test the link, so the bit rate does not rise. The frame size must not stay small because of that.
     private var bitsOfStillScene: Double?
 
     init(_ tuning: ControlTuning) {
@@ -23,13 +23,13 @@ struct FrameSizing: Sendable {
         waitBeforeGrowth = tuning.waitBeforeGrowth
     }
 
-    /// - Parameter bits: of each pixel, as the encoder last gave them; `nil` where it would have needed more.
+    /// - Parameter bits: per pixel, as the encoder last used them; `nil` if it would have needed more.
     mutating func scene(takes bits: Double?) {
         bitsOfStillScene = bits.map { $0 * tuning.growthMargin }.flatMap { $0 < tuning.leastBitsPerPixel ? $0 : nil }
     }
 
-    /// The size at a new bit rate: the present one, or a smaller one where that gives a pixel too little. Who chose few bits for
-    /// a large frame has them: nothing shrinks before the rate is below the one that the stream started with.
+    /// The size at a new bit rate: the present one, or a smaller one if pixels would get too few bits. A person who
+    /// chose few bits for a large frame gets them: the size shrinks only below the stream's starting rate.
     func shrunk(_ point: OperatingPoint, in ladder: FrameSizeLadder, start: Bitrate) -> FrameSize? {
         guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point),
             let size = best(for: point, in: ladder),
@@ -38,12 +38,12 @@ struct FrameSizing: Sendable {
         return size
     }
 
-    /// Watches what the present bit rate can afford.
+    /// Tracks the sizes that the present bit rate can afford.
     /// - Parameters:
-    ///   - isSteady: the link carries what is sent.
-    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all.
-    ///   - isAtTop: the rate is the highest that was chosen, and with it the stream's own size.
-    /// - Returns: a larger size that has been affordable for long enough; else `nil`.
+    ///   - isSteady: the link carries the present rate.
+    ///   - isLimited: the link's limit is known, and a rate close to it may turn out too high.
+    ///   - isAtTop: the rate is at its configured maximum, so the stream's own size applies.
+    /// - Returns: a larger size that has been affordable for long enough; otherwise `nil`.
     mutating func growth(
         of point: OperatingPoint, in ladder: FrameSizeLadder, isSteady: Bool, isLimited: Bool, isAtTop: Bool,
         now: MediaTimestamp
@@ -61,7 +61,7 @@ struct FrameSizing: Sendable {
         return isSteady && now - since >= wait ? size : nil
     }
 
-    /// Whether the present size has been too large for so long that a restart is worth it.
+    /// Whether the present size has been too large for long enough to justify a restart.
     mutating func isShrinkingDue(of point: OperatingPoint, start: Bitrate, now: MediaTimestamp) -> Bool {
         guard point.videoBitrate < start, isTooLarge(point.frameSize, for: point) else {
             neededSince = nil
@@ -72,9 +72,9 @@ struct FrameSizing: Sendable {
         return now - since >= tuning.waitBeforeShrinking
     }
 
-    /// The encoder leaves out too many frames of this size.
-    /// - Parameter most: the highest bit rate that there is; at that, the larger size gets another try.
-    /// - Returns: the next smaller one; `nil` when there is none.
+    /// The encoder skips too many frames of this size.
+    /// - Parameter most: the highest possible bit rate, at which the larger size is tried again.
+    /// - Returns: the next smaller size; `nil` if there is none.
     mutating func encoderSkips(at point: OperatingPoint, upTo most: Bitrate, in ladder: FrameSizeLadder) -> FrameSize? {
         guard let present = point.frameSize, let smaller = ladder.size(below: present) else { return nil }
         ceiling = (smaller.pixelCount, until: min(point.videoBitrate * tuning.skipRelief, most))
@@ -95,13 +95,13 @@ struct FrameSizing: Sendable {
         }
     }
 
-    /// What was affordable or needed was so for another scene.
+    /// Sizes were affordable or too large for another scene.
     mutating func sceneChanged() {
         affordableSince = nil
         neededSince = nil
     }
 
-    /// Another link, or the same after a blackout: what did not hold there says nothing.
+    /// Another link, or the same one after a blackout: earlier failures no longer count.
     mutating func linkChanged() {
         waitBeforeGrowth = tuning.waitBeforeGrowth
         grownAt = nil
@@ -115,7 +115,7 @@ struct FrameSizing: Sendable {
         return bitsPerFrame(point) < (bitsOfStillScene ?? tuning.leastBitsPerPixel) * Double(size.pixelCount)
     }
 
-    /// - Parameter margin: what a size must be able to afford beyond the wanted bits.
+    /// - Parameter margin: factor by which a size's required bits are multiplied.
     private func best(
         for point: OperatingPoint, in ladder: FrameSizeLadder, margin: Double = 1
     ) -> FrameSize? {
@@ -136,17 +136,17 @@ struct FrameSizing: Sendable {
 }
 
 extension QualityController {
-    /// Makes the frame larger when the rate has long afforded it; and smaller where that costs a restart and has long been
-    /// needed. Without one it becomes smaller together with the bit rate: `move`.
+    /// Enlarges the frame when the rate has been sufficient for long, and shrinks it if that costs a restart and has
+    /// been needed for long. Without a restart, the frame shrinks together with the bit rate, in `move`.
     mutating func resize(now: MediaTimestamp) -> [QualityAction] {
         guard settings.mayResize, let ladder = settings.frameSizes, operatingPoint.videoQuality != nil else {
             return []
         }
-        // What a probe tries is not yet what the link carries.
+        // The rate of a probe is not yet proved.
         let isSteady = if case .steady = state { true } else { false }
         var point = operatingPoint
         let isAtTop = point.videoBitrate >= settings.bitrateRange.maximum * (1 - tuning.leastChange)
-        // Where each size costs a restart, a rate that is still on its way up gets no size of its own.
+        // If each size costs a restart, wait until the rate has stopped rising.
         let isLimited = link.capacity != nil || settings.resize == .restart && !isAtTop
         if let larger = sizing.growth(
             of: point, in: ladder, isSteady: isSteady, isLimited: isLimited, isAtTop: isAtTop, now: now)
@@ -163,14 +163,15 @@ extension QualityController {
         return resized(to: point, .sizeTooLarge, now: now)
     }
 
-    /// The present point, with the bit rate that it gets when what piled up is sent: a restart for less would be regretted.
+    /// The present point, with the bit rate expected once the backlog is sent. A restart for the lower rate would be
+    /// regretted.
     private var lastingPoint: OperatingPoint {
         guard case .draining = state, let capacity = link.capacity else { return operatingPoint }
         let after = point(forTotal: capacity * tuning.share)
         return after.videoBitrate > operatingPoint.videoBitrate ? after : operatingPoint
     }
 
-    /// The stream's own size, or a smaller one where that is too large for the point's rate.
+    /// The stream's own size, or a smaller one if that is too large for the point's rate.
     func largestSize(for point: OperatingPoint) -> FrameSize? {
         let point = Self.sized(point, settings)
         guard settings.mayResize, let ladder = settings.frameSizes else { return point.frameSize }
@@ -185,14 +186,14 @@ extension QualityController {
     }
 
     /// - Parameters:
-    ///   - frameSizes: what there is by what could be opened.
-    ///   - size: what was opened.
+    ///   - frameSizes: the sizes that the opened devices support.
+    ///   - size: the opened size.
     public mutating func opened(frameSizes: FrameSizeLadder?, size: FrameSize) {
         settings.frameSizes = frameSizes
         operatingPoint.frameSize = size
     }
 
-    /// The encoder did not take the size, and goes on with this one.
+    /// The encoder did not accept the size and continues with this one.
     public mutating func sizeRefused(keeping size: FrameSize) {
         operatingPoint.frameSize = size
         settings.resize = .never

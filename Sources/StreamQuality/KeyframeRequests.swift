@@ -1,32 +1,32 @@
 import Media
 
-/// Brings together what the sinks of a stream ask for. A keyframe costs every sink bits: those that do not lead get one a second
-/// at most, and one keyframe answers everybody who waits for it.
+/// Combines the keyframe requests of a stream's sinks. A keyframe costs every sink bits, so secondary sinks get at most
+/// one per second, and one keyframe answers all waiting sinks.
 public struct KeyframeRequests: Sendable {
     private static let interval = Duration.seconds(1)
 
-    /// A sink that does not lead waits for one.
+    /// A secondary sink waits for one.
     private var isWanted = false
-    /// When one came, or was asked for, last.
+    /// When the last one was encoded or requested.
     private var latest: MediaTimestamp?
 
     public init() {}
 
-    /// - Parameter isLeading: such a sink gets it at once.
-    /// - Returns: whether the encoder is to be asked now.
+    /// - Parameter isLeading: requests of the primary sink are passed on at once.
+    /// - Returns: whether to request a keyframe now.
     public mutating func requested(isLeading: Bool, now: MediaTimestamp) -> Bool {
         isWanted = true
         return isLeading ? take(now) : isDue(now: now)
     }
 
-    /// Every sink has it.
+    /// All sinks receive it.
     public mutating func keyframeCame(now: MediaTimestamp) {
         isWanted = false
         latest = now
     }
 
-    /// To be asked from time to time.
-    /// - Returns: whether the encoder is to be asked now.
+    /// To be called regularly.
+    /// - Returns: whether to request a keyframe now.
     public mutating func isDue(now: MediaTimestamp) -> Bool {
         guard isWanted, latest.map({ now - $0 >= Self.interval }) ?? true else { return false }
         return take(now)

@@ -1,10 +1,10 @@
 import DequeModule
 import Media
 
-/// What the link does, read off the bytes that came through and the delay that piled up.
+/// Estimates the link from the bytes delivered and the delay that builds up.
 ///
-/// Only a link that is full shows what it carries, so the capacity is taken while media piles up, and only since
-/// it started to: what came through before was what was sent, not what could be.
+/// Only a full link shows its capacity. It is therefore measured only while media queues up, and from the start of that
+/// queue: before, the delivered rate was limited by the rate sent.
 struct LinkEstimator: Sendable {
     private struct Sample {
         let time: MediaTimestamp
@@ -14,27 +14,28 @@ struct LinkEstimator: Sendable {
     }
 
     private var samples: Deque<Sample> = []
-    /// Delay that is there on an idle link: the way to the receiver and back, and the wait for the next turn on a
-    /// network that gives the channel in turns.
+    /// Delay on an idle link: the round trip to the receiver, plus the wait for a turn on networks that assign the
+    /// channel in turns.
     private var baseDelay = Duration.zero
-    /// Times in which nothing came through, with their ends, longer than a measurement's own interval.
+    /// Periods without delivery that were longer than the measurement interval, with their ends.
     private var gaps: Deque<(end: MediaTimestamp, length: Duration)> = []
     private var gapAllowance = Duration.zero
     private var firstDelivered: Int?
     /// Since when the link has been full.
     private(set) var busySince: MediaTimestamp?
-    /// When bytes came through last, or none waited.
+    /// When bytes were last delivered, or none were waiting.
     private var lastProgress: MediaTimestamp?
-    /// What a full link was last seen to carry, all media together.
+    /// The last measured rate of the full link, all media together.
     private(set) var capacity: Bitrate?
-    /// What a buffer on the way takes ahead of the link.
+    /// The intermediate buffer that acknowledges data ahead of the link.
     private(set) var ahead = BytesAhead()
 
-    /// A GOP: a keyframe alone proves nothing.
+    /// One GOP: a single keyframe proves nothing.
     private let gopDuration: Duration
 
     private static let memory = Duration.seconds(10)
-    /// A long way is possible (a satellite), but so is a queue that never empties; it must not pass for the way.
+    /// Long delays are possible (a satellite), but so is a queue that never empties, which must not count as the
+    /// route's delay.
     private static let longestWay = Duration.milliseconds(800)
     private static let longestTurn = Duration.milliseconds(400)
     private static let measurementInterval = Duration.milliseconds(100)
@@ -42,14 +43,14 @@ struct LinkEstimator: Sendable {
     private static let idleDelay = Duration.milliseconds(100)
     private static let exceeding = 1.1
     private static let latestTime = Duration.milliseconds(400)
-    /// Shorter than this, a full link's rate is mostly chance.
+    /// Over a shorter time, a full link's rate is mostly random.
     private static let shortestBusyTime = Duration.milliseconds(300)
-    /// Behind a buffer that takes much at once and nothing for a while.
+    /// Behind a buffer that accepts much at once and then nothing for a while.
     private static let burstTime = Duration.milliseconds(2_500)
     private static let longGap = Duration.milliseconds(500)
-    /// It is full for no longer; what takes longer is an outage.
+    /// The buffer is not full for longer than this; a longer gap is an outage.
     private static let longestFullTime = Duration.seconds(3)
-    /// The part of a known link's rate that its estimate behind such a buffer is not below.
+    /// The least share of a known link's rate for its estimate behind such a buffer.
     private static let leastShareAhead = 0.8
 
     init(gopDuration: Duration) { self.gopDuration = gopDuration }
@@ -62,7 +63,7 @@ struct LinkEstimator: Sendable {
                 time: now, appended: measurement.appendedBytes, delivered: measurement.deliveredBytes,
                 delay: measurement.deliveryDelay))
         while let first = samples.first, now - first.time > Self.memory { samples.removeFirst() }
-        // Before the first answer came back the delay says nothing about the way.
+        // Before the first acknowledgment, the delay says nothing about the route.
         if let firstDelivered, measurement.deliveredBytes > firstDelivered {
             let answered = samples.filter { $0.delivered > firstDelivered }
             baseDelay = answered.reduce(Self.longestWay) { min($0, $1.delay) } + gapAllowance
@@ -80,12 +81,12 @@ struct LinkEstimator: Sendable {
             let delivered = deliveredRate(over: gopDuration),
             delivered > capacity * (Self.exceeding + gapAllowance.inSeconds), ahead.provesBetterLink
         {
-            // It delivers more and is not full: it is not the link that was estimated.
+            // It delivers more without being full, so it is not the link that was estimated.
             capacityRefuted()
         }
     }
 
-    /// Keeps an eye on when bytes come through. A gap that came twice is how the network works, not a loss of it.
+    /// Records when bytes are delivered. A gap that occurs twice is the network's normal behavior and not a loss.
     private mutating func noteProgress(_ measurement: StreamMeasurement) {
         let now = measurement.now
         firstDelivered = firstDelivered ?? measurement.deliveredBytes
@@ -99,24 +100,24 @@ struct LinkEstimator: Sendable {
         gapAllowance = min(secondLongest, Self.longestTurn)
     }
 
-    /// Takes a first guess for the capacity, for want of a better one.
+    /// Sets a first guess of the capacity if there is no better value.
     mutating func guessed(_ rate: Bitrate) { capacity = capacity ?? rate }
 
-    /// More came through than a link of this capacity lets through.
+    /// More was delivered than a link of this capacity allows.
     mutating func capacityRefuted() {
         capacity = nil
         if ahead.isKnown, let delivered = deliveredRate(over: gopDuration) { ahead.linkRose(to: delivered) }
     }
 
-    /// There is too much for the link, for the first time since it was not.
+    /// The link is overloaded, for the first time since it was not.
     mutating func wasFull() {
         ahead.linkWasFull(isBursty: gaps.contains { $0.length >= Self.longGap })
     }
 
-    /// Forgets everything: a new connection may go another way.
+    /// Resets everything: a new connection may take another route.
     mutating func reset() { self = LinkEstimator(gopDuration: gopDuration) }
 
-    /// Something comes through again. A buffer that was full for a moment is still there.
+    /// Delivery has resumed. After a short gap, the intermediate buffer is still there.
     mutating func resumed() {
         let wasShort = (gaps.last?.length ?? .zero) < Self.longestFullTime
         let known = ahead
@@ -124,28 +125,28 @@ struct LinkEstimator: Sendable {
         if wasShort { ahead = known }
     }
 
-    /// How late media arrives on an idle link.
+    /// Delay of media on an idle link.
     var wayDelay: Duration { firstDelivered == nil ? .zero : baseDelay }
 
-    /// How much later than on an idle link media arrives.
+    /// Delay of media beyond that of an idle link.
     var excessDelay: Duration { (samples.last?.delay ?? .zero) - baseDelay }
 
-    /// The least excess delay in the last while; `nil` when it was not measured that long.
+    /// The least excess delay within the window; `nil` if measurements do not cover it.
     func leastExcessDelay(over window: Duration) -> Duration? {
         guard let first = samples.first, let last = samples.last, last.time - first.time >= window else { return nil }
         return recent(window).map(\.delay).min().map { $0 - baseDelay }
     }
 
-    /// The most excess delay in the last while.
+    /// The largest excess delay within the window.
     func mostExcessDelay(over window: Duration) -> Duration { (recent(window).map(\.delay).max() ?? .zero) - baseDelay }
 
-    /// How long nothing has come through although something waits.
+    /// How long nothing has been delivered although data is waiting.
     func stalledTime(now: MediaTimestamp) -> Duration { lastProgress.map { now - $0 } ?? .zero }
 
-    /// Time enough that one turn of the network makes little difference.
+    /// Extends a time so that one turn of the network makes little difference.
     func stretched(_ time: Duration) -> Duration { time + gapAllowance * 2 }
 
-    /// What comes through while the link is full, over the last second at most, or some turns.
+    /// The delivered rate of the full link, over the last second at most, or several turns.
     var busyRate: Bitrate? {
         guard let busySince, let last = samples.last, last.time - busySince >= stretched(Self.shortestBusyTime) else {
             return nil
@@ -154,7 +155,8 @@ struct LinkEstimator: Sendable {
         return rate(over: min(stretched(stretched(.seconds(1))), last.time - busySince), \.delivered)
     }
 
-    /// What comes through a buffer that takes much at once: a short time shows nothing, and the rate is near to what it was.
+    /// The rate behind a buffer that accepts much at once. Short windows are meaningless there, so the result stays
+    /// near the known rate.
     private var rateBehindBuffer: Bitrate? {
         guard ahead.isKnown, let full = ahead.rate, let rate = rate(over: Self.burstTime, \.delivered) else {
             return nil
@@ -162,7 +164,7 @@ struct LinkEstimator: Sendable {
         return min(full, max(rate, full * Self.leastShareAhead))
     }
 
-    /// What comes through a full link just now: where it has become worse, the last second is still half the better link's.
+    /// The present rate of the full link. When a link gets worse, half of the last second still shows the better rate.
     var latestBusyRate: Bitrate? {
         guard let busyRate else { return rateBehindBuffer }
         if ahead.isKnown { return busyRate }
@@ -179,8 +181,8 @@ struct LinkEstimator: Sendable {
         return Self.rate(bytes: last[keyPath: count] - first[keyPath: count], in: last.time - first.time)
     }
 
-    /// The most that came through in any tenth of a second, or turns' time, of the last while: no proof of what the
-    /// link carries, but a hint that it is more than the last estimate.
+    /// The highest delivered rate within any tenth of a second, or turn, of the window. It does not prove the link's
+    /// rate, but suggests that it exceeds the last estimate.
     func burstRate(over window: Duration) -> Bitrate {
         let recent = recent(window)
         var best = Bitrate(bitsPerSecond: 0)

@@ -2,12 +2,12 @@ import Media
 
 /// When to try a higher bit rate.
 ///
-/// Each failure doubles the wait, as the link is probably just what it was; each success halves it. A link that lets
-/// through bursts far above what is sent has probably become better, and the wait is cut; unless that hint misled
-/// before, then the bursts must be larger.
+/// Each failure doubles the wait, since the link probably has not changed; each success halves it. A link that delivers
+/// bursts far above the present rate has probably improved, so the wait is cut short. If that hint was misleading
+/// before, larger bursts are required.
 struct ProbeSchedule: Sendable {
     private(set) var wait: Duration
-    /// Whether the last probe that was due was so because of a hint.
+    /// Whether the last probe was triggered by a hint.
     private(set) var isHinted = false
     private var hintFactor: Double
     private let tuning: ControlTuning
@@ -18,21 +18,21 @@ struct ProbeSchedule: Sendable {
         hintFactor = tuning.hintFactor
     }
 
-    /// Whether it is time, when the buffer has been low for `lowTime`.
+    /// Whether a probe is due, after the buffer has been low for `lowTime`.
     /// - Parameters:
-    ///   - hasKnownRoom: less is sent than the link was seen to carry, or it was never seen full.
-    ///   - rate: what is sent now.
-    ///   - burst: what came through at best in a moment of the last seconds.
+    ///   - hasKnownRoom: the present rate is below the link's known rate, or the link was never full.
+    ///   - rate: the present rate.
+    ///   - burst: the highest rate delivered for a moment in the last seconds.
     mutating func isDue(after lowTime: Duration, hasKnownRoom: Bool, rate: Bitrate, burst: Bitrate) -> Bool {
         guard lowTime >= tuning.shortestProbeWait else { return false }
         isHinted = burst > rate * hintFactor
         return hasKnownRoom || isHinted || lowTime >= wait
     }
 
-    /// How much of the wait counts as over after a probe that looked well: all but two seconds, or all of it.
+    /// The part of the wait that a successful probe covers: all but two seconds, or all of it.
     func waited(isLimitKnown: Bool) -> Duration { isLimitKnown ? wait - tuning.shortestProbeWait : wait }
 
-    /// The raise has held.
+    /// The raise has lasted.
     mutating func succeeded() {
         wait = max(wait / 2, tuning.probeWait)
         if isHinted { hintFactor = tuning.hintFactor }

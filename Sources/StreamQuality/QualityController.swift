@@ -1,30 +1,29 @@
 import Media
 
-/// Decides bit rates, frame rate and drops, so that a receiver sees live video and not old.
+/// Decides bit rates, frame rate and drops, so that receivers see live video rather than old video.
 ///
-/// Goes down at once and to what the link carries; goes up by probing. docs/explain/quality.md has the state diagram
-/// and the reason of each constant. Pure: `measured` is called ten times a second with what the buffer and the encoder
-/// count.
+/// It goes down at once to the link's rate, and up by probing. docs/explain/quality.md has the state diagram and explains each
+/// constant. This type is pure: `measured` is called ten times a second with counts from the buffer and the encoder.
 public struct QualityController: Sendable {
     enum State: Sendable {
-        /// The link carries what is sent. The buffer has been low since then; `nil` while it is not.
+        /// The link carries the present rate. `lowSince` is when the buffer became low; `nil` while it is not low.
         case steady(lowSince: MediaTimestamp?)
-        /// More was sent than came through; what piled up is being sent, at a lower rate.
+        /// More was sent than delivered; the backlog is being sent at a lower rate.
         case draining(reducedAt: MediaTimestamp)
         case probing(Probe)
-        /// Nothing comes through.
+        /// Nothing is delivered.
         case stalled
     }
 
-    /// A try of a higher rate.
+    /// An attempt at a higher rate.
     struct Probe: Sendable {
         let startedAt: MediaTimestamp
-        /// Whether the rate comes near to what the link was last seen to carry; then it is watched for longer.
+        /// Whether the rate is close to the link's known rate; then the probe is watched for longer.
         let isCautious: Bool
     }
 
     public internal(set) var settings: QualitySettings
-    /// What the encoders are meant to give now. The root sets them to it at the start.
+    /// The encoders' present targets. Whoever opens the encoders applies them at the start.
     public internal(set) var operatingPoint: OperatingPoint
     var state: State
     var link: LinkEstimator
@@ -32,19 +31,19 @@ public struct QualityController: Sendable {
     var schedule: ProbeSchedule
     var tierWatch: TierSwitchWatch
     var sizing: FrameSizing
-    /// Where the buffer was at the last measurement.
+    /// The buffer's level at the last measurement.
     private var bufferLevel = SendBufferLevel.low
-    /// A still and silence are sent.
+    /// A still frame and silence are sent.
     private var isPaused = false
-    /// Whether the buffer rose above its high threshold since the measurement before.
+    /// Whether the buffer rose above its high threshold since the previous measurement.
     private(set) var isNewlyHigh = false
-    /// Set while the encoder leaves out too many frames, until the bit rate is higher than then.
+    /// Set while the encoder skips too many frames, until the bit rate has risen.
     var frameRateCap: (rate: FrameRate, until: Bitrate)?
     var discardedAt: MediaTimestamp?
     var easedAt: MediaTimestamp?
-    /// What the link carried when there was last too much for it.
+    /// The link's rate at the last overload.
     var capacityWhenReduced: Bitrate?
-    /// The last raise, and what was sent before it, until it is known whether it was right.
+    /// The last raise and the rate before it, until it is known whether the raise was right.
     var raise: (time: MediaTimestamp, from: Bitrate)?
 
     public init(settings: QualitySettings, now: MediaTimestamp) {
@@ -60,18 +59,18 @@ public struct QualityController: Sendable {
 
     var tuning: ControlTuning { settings.tuning }
 
-    /// What the link was last seen to carry, all media together; `nil` while it was never full.
+    /// The link's last estimated rate, all media together; `nil` if it was never full.
     public var linkEstimate: Bitrate? { link.capacity }
 
-    /// Bytes that are to be under way at most: what the link, or what is asked of it where that is more, carries in the
-    /// time of the way and a little more. A link that was never full is not held back from showing what it carries.
+    /// The most bytes that may be in flight: as many as the link carries (or should carry, if that is more) in the
+    /// route's delay plus a margin. A link that was never full is not limited, so that it can show its rate.
     public var flightLimit: Int {
         let rate = link.capacity.map { max($0, total(of: operatingPoint)) } ?? largestTotal
         let seconds = link.wayDelay.inSeconds + tuning.flightTime.inSeconds
         return max(tuning.smallestFlight, Int(Double(rate.bitsPerSecond) / 8 * seconds))
     }
 
-    /// Whether nothing comes through although something waits.
+    /// Whether nothing is delivered although data is waiting.
     public var isLinkStalled: Bool { if case .stalled = state { true } else { false } }
 
     private static func startingPoint(_ settings: QualitySettings) -> OperatingPoint {
@@ -82,7 +81,7 @@ public struct QualityController: Sendable {
             QualityLadder.fitted(point, to: settings, tier: settings.videoQuality?.tier ?? .lowAndMedium), settings)
     }
 
-    /// With the size that the stream was asked for, where it has any.
+    /// The point with the requested frame size, if any.
     static func sized(_ point: OperatingPoint, _ settings: QualitySettings) -> OperatingPoint {
         var point = point
         point.frameSize = point.videoQuality == nil ? nil : settings.frameSizes?.sizes.first
@@ -91,7 +90,7 @@ public struct QualityController: Sendable {
 
     // MARK: Events
 
-    /// Ten times a second while media is sent, each time after `SendBuffer.kernelQueueMeasured`.
+    /// Called ten times a second while media is sent, each time after `SendBuffer.kernelQueueMeasured`.
     public mutating func measured(_ measurement: StreamMeasurement) -> [QualityAction] {
         link.measured(measurement)
         isNewlyHigh = measurement.bufferLevel == .high && bufferLevel != .high
@@ -99,15 +98,15 @@ public struct QualityController: Sendable {
         guard settings.isAutomatic else { return [] }
         var actions = react(to: measurement)
         if actions.isEmpty { actions = switchTier(now: measurement.now) }
-        // A still shows what it takes, and nothing of what follows it.
+        // A still frame says nothing about the bits that later frames need.
         if isPaused { return actions }
         if actions.isEmpty { actions = resize(now: measurement.now) }
         if actions.isEmpty { actions = watchEncoder(measurement) }
         return actions
     }
 
-    /// A still frame and silence are sent from now on, or no longer. The link is watched as ever; the frame size and what the
-    /// encoder is asked for stay as they were.
+    /// A still frame and silence are sent from now on, or no longer. The link is still measured, but the frame size and
+    /// the encoder's target stay unchanged.
     public mutating func paused(_ isPaused: Bool, now: MediaTimestamp) {
         guard isPaused != self.isPaused else { return }
         self.isPaused = isPaused
@@ -115,8 +114,8 @@ public struct QualityController: Sendable {
         sizing.sceneChanged()
     }
 
-    /// A connection took over after a loss. Whatever was known of the link is forgotten.
-    /// - Parameter isRestart: the stream only started again, on the link that is known.
+    /// A connection took over after a loss. All knowledge of the link is discarded.
+    /// - Parameter isRestart: the stream only restarted, on the known link.
     public mutating func connectionOpened(isRestart: Bool = false, now: MediaTimestamp) -> [QualityAction] {
         let known = link.capacity
         link.reset()
@@ -126,15 +125,14 @@ public struct QualityController: Sendable {
             sizing.linkChanged()
         }
         tierWatch.connectionOpened()
-        // A link that was not full before the restart was on its way up: half of the wait is enough.
+        // A link that was not full before the restart was rising: half of the wait is enough.
         let isRising = isRestart && known == nil
         state = .steady(lowSince: isRising ? now - tuning.shortestProbeWait / 2 : now)
         return []
     }
 
-    /// Several changes at once, as one transaction at one keyframe: what `beginUpdateConfiguration` and
-    /// `endUpdateConfiguration` enclose. Another profile tier or another sample rate restarts the stream.
-    /// Whether there is video and audio at all stays as it was at the start.
+    /// Applies several changes as one transaction at one keyframe. Another profile tier or sample rate restarts the
+    /// stream. Whether the stream has video and audio at all stays as it was at the start.
     public mutating func settingsChanged(to new: QualitySettings, now: MediaTimestamp) -> [QualityAction] {
         guard new != settings else { return [] }
         let old = operatingPoint
@@ -146,7 +144,7 @@ public struct QualityController: Sendable {
         settings.audioQuality = audio == nil ? nil : new.audioQuality ?? audio
         frameRateCap = nil
         var point = keepsBitrate ? presentPoint : Self.startingPoint(settings)
-        // A link that was just seen to carry less is not flooded for a new wish's sake.
+        // If the link was just seen to carry less, new settings must not flood it.
         if !keepsBitrate, new.isAutomatic, let known, total(of: point) > known {
             point = self.point(forTotal: known, tier: point.videoQuality?.tier)
         }
@@ -168,28 +166,28 @@ public struct QualityController: Sendable {
         return actions
     }
 
-    /// Whether `settingsChanged` to these would restart the stream.
+    /// Whether `settingsChanged` with these settings would restart the stream.
     public func restarts(for new: QualitySettings) -> Bool {
         var trial = self
-        // When it happens makes no difference to whether.
+        // The time does not affect the result.
         let actions = trial.settingsChanged(to: new, now: .zero)
         return actions.contains { if case .restartStream = $0 { true } else { false } }
     }
 
-    /// Where the stream has come to, with what the settings say of all but its bit rate.
+    /// The present operating point under the new settings; only its bit rate is kept.
     private var presentPoint: OperatingPoint {
         var point = operatingPoint
-        // The frame rate that was wanted before is no sign of the row.
+        // The frame rate wanted earlier does not determine the row.
         if let quality = point.videoQuality { point.frameRate = quality.frameRate }
         point = QualityLadder.fitted(point, to: settings, tier: point.videoQuality?.tier ?? .lowAndMedium)
-        // A size that the settings still have stays what it is.
+        // Keep the present size if the new settings contain it.
         guard let size = point.frameSize, settings.frameSizes?.sizes.contains(size) == true else {
             return Self.sized(point, settings)
         }
         return point
     }
 
-    /// What the link carries, when it is the link that limits the present rate.
+    /// The link's rate, if it is the link that limits the present rate.
     private var limitKnown: Bitrate? {
         switch state {
         case .stalled: total(of: operatingPoint)
@@ -199,15 +197,15 @@ public struct QualityController: Sendable {
 
     // MARK: The operating point
 
-    /// Bits a second that a point takes on the wire, all media together.
+    /// The point's rate on the wire, all media together.
     func total(of point: OperatingPoint) -> Bitrate {
         let media = point.videoQuality == nil ? 0 : point.videoBitrate.bitsPerSecond
         return Bitrate(bitsPerSecond: media + (point.audioQuality?.bitrate.bitsPerSecond ?? 0))
             * (1 / tuning.payloadShare)
     }
 
-    /// The best point that takes no more than `total`, or the least of all.
-    /// - Parameter tier: the present one when `nil`.
+    /// The best point with at most this total, or the lowest point.
+    /// - Parameter tier: `nil` for the present one.
     func point(forTotal total: Bitrate, tier: VideoQuality.ProfileTier? = nil) -> OperatingPoint {
         let payload = total * tuning.payloadShare
         var point = operatingPoint
@@ -239,7 +237,7 @@ public struct QualityController: Sendable {
         return point
     }
 
-    /// Makes `point` the operating point and gives the actions that bring it about.
+    /// Makes `point` the operating point and returns the actions that apply it.
     mutating func move(to point: OperatingPoint, _ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction]
     {
         let old = operatingPoint
@@ -264,15 +262,14 @@ public struct QualityController: Sendable {
         return actions
     }
 
-    /// What the encoder is set to so that it gives what the operating point says.
+    /// The encoder's settings for the operating point.
     var videoCommand: QualityAction {
         .setVideo(
             bitrate: operatingPoint.videoBitrate * monitor.correction, frameRate: operatingPoint.frameRate,
             stretchesKeyframes: stretchesKeyframes)
     }
 
-    /// Whether the link has less than keyframes at the usual distance are worth: at a low rate that nobody chose, and while a
-    /// backlog is being sent.
+    /// Whether to space keyframes out: at a low rate that no person chose, and while a backlog is being sent.
     public var stretchesKeyframes: Bool {
         guard settings.isAutomatic else { return false }
         if case .draining = state { return true }

@@ -1,6 +1,6 @@
 import Media
 
-// How the controller answers a measurement, state by state.
+// The controller's reaction to a measurement, by state.
 extension QualityController {
     private var limits: DelayLimits { DelayLimits(settings.bufferLimits, tuning) }
 
@@ -20,15 +20,15 @@ extension QualityController {
         }
     }
 
-    /// A full buffer on the way takes nothing until there is room for a lot: that is no stall.
+    /// A full intermediate buffer accepts nothing until much of it is free, which is not a stall.
     private var stallTime: Duration { tuning.stallTime * patience }
 
     private var patience: Double { link.ahead.isKnown ? tuning.patienceAhead : 1 }
 
     // MARK: Down
 
-    /// Whether more is sent than comes through. A keyframe alone makes a short delay; four signs tell more
-    /// than that, and the buffer's own high threshold is the first.
+    /// Whether more is sent than delivered. A single keyframe causes only a short delay. Four signs indicate more than
+    /// that; the buffer's high threshold is the first.
     private func isOverloaded(_ measurement: StreamMeasurement) -> Bool {
         if measurement.bufferLevel == .high { return true }
         let excess = link.excessDelay
@@ -45,12 +45,13 @@ extension QualityController {
         return delivered < appended * tuning.fastSignShare
     }
 
-    /// Whether the queue has not run empty for a whole GOP, so that not only a keyframe filled it.
+    /// Whether the queue has not been empty for a whole GOP, so that more than a keyframe filled it.
     private var isFull: Bool {
         link.leastExcessDelay(over: tuning.gopDuration).map { $0 > limits.congested * tuning.fullShare } ?? false
     }
 
-    /// Goes to what the link carries, less what it takes to send what piled up; gives up what would take too long.
+    /// Goes to the link's rate, minus the share needed to send the backlog. Discards a backlog that would take too
+    /// long.
     private mutating func reduce(
         _ measurement: StreamMeasurement, _ reason: QualityChangeReason
     ) -> [QualityAction] {
@@ -83,7 +84,7 @@ extension QualityController {
         return actions
     }
 
-    /// Goes a little below what the link carries, as it has been just full.
+    /// Goes slightly below the link's rate, since it has been just full.
     private mutating func easeOff(_ reason: QualityChangeReason, now: MediaTimestamp) -> [QualityAction] {
         if let easedAt, now - easedAt < tuning.easingInterval { return [] }
         guard let capacity = link.busyRate,
@@ -97,14 +98,14 @@ extension QualityController {
         return move(to: point(forTotal: capacity * tuning.share), reason, now: now)
     }
 
-    /// A rate that was raised lately and is too much was raised in vain, however well the probe looked.
-    /// Unless the link now carries less than before the raise: then it is the link that changed.
+    /// A recent raise that is too much has failed, however good the probe looked. If the link now carries less than
+    /// before the raise, the link has changed and the raise is not to blame.
     private mutating func noteFailure(capacity: Bitrate) {
         if let raise, capacity > raise.from * tuning.blameShare { schedule.failed() }
         raise = nil
     }
 
-    /// Whether a frame taken now would come too late behind what waits, and dropping that helps.
+    /// Whether a frame captured now would be too late behind the backlog, and discarding the backlog helps.
     private func shouldDiscard(_ measurement: StreamMeasurement, capacity: Bitrate) -> Bool {
         let sinceLast = discardedAt.map { measurement.now - $0 } ?? tuning.longestDrainTime
         guard sinceLast >= tuning.discardInterval else { return false }
@@ -114,7 +115,7 @@ extension QualityController {
         let saved = Double(measurement.waitingBytes) * 8 / bitsPerSecond
         guard saved > limits.discard.inSeconds * tuning.leastSaving else { return false }
         if lateness > limits.discard.inSeconds { return true }
-        // The lowest rate leaves too little of the link for what waits: it would be late for long.
+        // At the lowest rate, too little of the link is left for the backlog, so frames would be late for long.
         let spare = bitsPerSecond - Double(total(of: point(forTotal: .zero)).bitsPerSecond)
         return lateness > limits.discard.inSeconds / 2 && sinceLast >= tuning.longestDrainTime
             && backlog > max(0, spare) * tuning.longestDrainTime.inSeconds
@@ -128,7 +129,7 @@ extension QualityController {
             if let before = capacityWhenReduced, capacity > before * tuning.otherLinkFactor,
                 link.ahead.provesBetterLink
             {
-                // It became another link meanwhile, whose limit is not known, and whose probes have not failed.
+                // It has become another link: its limit is unknown and its probes have not failed.
                 link.capacityRefuted()
                 schedule.reset()
             }
@@ -136,7 +137,7 @@ extension QualityController {
             guard target > total(of: operatingPoint) * (1 + tuning.leastChange) else { return [] }
             return move(to: point(forTotal: target), .backlogSent, now: now)
         }
-        // Each rise above the high threshold is a moment to lower the quality, however long ago the last one was.
+        // Each rise above the high threshold may lower the quality, however recent the last reduction was.
         guard isNewlyHigh || now - reducedAt >= tuning.reductionInterval, isOverloaded(measurement) else { return [] }
         return reduce(measurement, .linkCarriesLess)
     }
@@ -157,7 +158,7 @@ extension QualityController {
         let report = QualityAction.reportChange(
             QualityChange(from: operatingPoint, to: operatingPoint, reason: .resumed, linkEstimate: nil))
         guard measurement.deliveryDelay > limits.congested else { return [report] }
-        // What waits is old; the first thing that people see again is to be now.
+        // The backlog is old; the first frame that people see again must be current.
         discardedAt = now
         return [.discardWaitingVideo, .requestKeyframe, report]
     }
@@ -187,9 +188,9 @@ extension QualityController {
         let current = total(of: operatingPoint)
         guard current < largestTotal, isSendingEnough, !link.ahead.isFilling else { return false }
         let hasKnownRoom = link.capacity.map { current < $0 * (tuning.share * (1 - tuning.leastChange)) } ?? true
-        // What came through in a rush while a queue ran empty, or a lost packet was sent again, is no hint.
+        // Data delivered in a rush, while a queue emptied or a lost packet was sent again, is not a hint.
         let window = min(.seconds(3), lowTime - tuning.rushTime)
-        // Nor is what a buffer on the way takes at once.
+        // Nor is data that an intermediate buffer accepts at once.
         return schedule.isDue(
             after: lowTime, hasKnownRoom: hasKnownRoom, rate: current,
             burst: link.ahead.isKnown ? .zero : link.burstRate(over: window))
@@ -197,7 +198,7 @@ extension QualityController {
 
     var largestTotal: Bitrate { total(of: point(forTotal: Bitrate(bitsPerSecond: .max / 4))) }
 
-    /// Whether enough is sent to show anything about the link: an encoder with a simple scene does not.
+    /// Whether enough is sent to test the link; an encoder with a simple scene sends too little.
     private var isSendingEnough: Bool {
         guard let appended = link.appendedRate(over: .seconds(1)) else { return true }
         return appended > total(of: operatingPoint) * tuning.verifyingShare
@@ -211,14 +212,14 @@ extension QualityController {
             target = max(current * tuning.cautiousGrowth, capacity * tuning.share)
             isCautious = true
         }
-        // Audio alone has no steps between.
+        // Audio alone has no intermediate steps.
         if operatingPoint.videoQuality == nil { target = largestTotal }
         state = .probing(Probe(startedAt: now, isCautious: isCautious))
         raise = (now, from: current)
         return move(to: point(forTotal: target), .probing, now: now)
     }
 
-    /// Watches a probe: it fails when media piles up, and succeeds when the queue kept running empty.
+    /// Judges a probe: it fails when media queues up, and succeeds when the queue keeps running empty.
     private mutating func judge(_ probe: Probe, _ measurement: StreamMeasurement) -> [QualityAction] {
         let now = measurement.now
         if isOverloaded(measurement) {
@@ -233,17 +234,17 @@ extension QualityController {
         }
         guard elapsed >= timeNeeded(for: probe) else { return [] }
         guard isSendingEnough, link.excessDelay < limits.low, measurement.bufferLevel == .low else {
-            // Nothing was shown either way; the wait starts again.
+            // The result is inconclusive; the wait starts again.
             state = .steady(lowSince: nil)
             return []
         }
-        // One success after the other: the next step follows soon, and at once where the limit is not known.
+        // After a success the next step follows soon, and at once if the limit is unknown.
         state = .steady(lowSince: now - schedule.waited(isLimitKnown: link.capacity != nil))
         return []
     }
 
-    /// Whether a probe far above what the link carried shows after a second already that it carries no more: the queue
-    /// did not run empty meanwhile, and less came through than is asked for.
+    /// Whether a probe far above the link's known rate has failed after only a second: the queue did not run empty, and
+    /// less was delivered than the target.
     private func isRefuted(after elapsed: Duration) -> Bool {
         guard link.capacity != nil, elapsed >= tuning.refutingTime,
             let least = link.leastExcessDelay(over: tuning.refutingTime), least > limits.congested * tuning.fullShare,
@@ -252,8 +253,8 @@ extension QualityController {
         return delivered < total(of: operatingPoint) * tuning.refutingShare
     }
 
-    /// Near the link's limit a small excess takes long to show; but where not even a keyframe had to wait the limit
-    /// is not near.
+    /// Near the link's limit a small excess takes long to show. If not even a keyframe had to wait, the limit is not
+    /// near.
     private func timeNeeded(for probe: Probe) -> Duration {
         guard probe.isCautious else { return link.stretched(tuning.fastProbeTime) }
         let isFarFromLimit = link.mostExcessDelay(over: tuning.gopDuration) < limits.congested * tuning.farShare

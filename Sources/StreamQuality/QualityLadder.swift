@@ -1,13 +1,13 @@
 import Media
 
-/// Finds the row of the table, and its frame rate, that fit a bit rate.
+/// Finds the row of the quality table, and its frame rate, for a bit rate.
 enum QualityLadder {
-    /// A row is left for a higher one only when the bit rate exceeds that one's by so much, so that a bit rate on a
-    /// border does not make the frame rate jump.
+    /// The bit rate must exceed a higher row's by this factor before that row is used, so that a rate near the boundary
+    /// does not make the frame rate jump.
     private static let hysteresis = 1.08
 
-    /// The point with its bit rate cut to what the settings and the tier allow, and with the row and the frame rate
-    /// that belong to it. Inside High, a bit rate below High1's takes the frame rate of the row that it would be in.
+    /// The point with its bit rate limited by the settings and the tier, and with the matching row and frame rate. In
+    /// the High tier, a bit rate below High1's uses the frame rate of the row that it would otherwise belong to.
     static func fitted(
         _ point: OperatingPoint, to settings: QualitySettings, tier: VideoQuality.ProfileTier
     ) -> OperatingPoint {
@@ -39,7 +39,7 @@ enum QualityLadder {
         return fitting ?? min(.low1, best)
     }
 
-    /// The next lower frame rate of the table.
+    /// The next lower frame rate in the table.
     static func frameRate(below rate: FrameRate) -> FrameRate? {
         VideoQuality.allCases.map(\.frameRate).filter { $0 < rate }.max()
     }

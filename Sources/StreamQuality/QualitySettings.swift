@@ -1,25 +1,26 @@
 import Media
 
-/// Between which bit rates of the video the controller may choose, and where it starts.
+/// The range of video bit rates that the controller may choose from, and the starting rate.
 public struct BitrateRange: Hashable, Sendable {
     public let minimum: Bitrate
     public let start: Bitrate
     public let maximum: Bitrate
 
-    /// The values are put in order: `maximum` holds, `minimum` and `start` are cut to it, `start` is lifted to `minimum`.
+    /// The values are reconciled: `maximum` is kept, `minimum` and `start` are limited to it, and `start` is raised to
+    /// `minimum`.
     public init(minimum: Bitrate, start: Bitrate, maximum: Bitrate) {
         self.maximum = maximum
         self.minimum = min(minimum, maximum)
         self.start = min(max(start, self.minimum), maximum)
     }
 
-    /// From the lowest quality's bit rate up to this one's, starting there.
+    /// From the lowest quality's bit rate up to this quality's, starting there.
     public init(upTo quality: VideoQuality) {
         self.init(minimum: VideoQuality.low1.bitrate, start: quality.bitrate, maximum: quality.bitrate)
     }
 }
 
-/// The contract's ranges for automatic bit rates, by the frame size that they are meant for.
+/// The ranges for automatic bit rates in the limits documented by Pili's SDK, by intended frame size.
 public enum AutomaticBitrate: String, CaseIterable, Sendable {
     case standardDefinition = "SD"
     case highDefinition = "HD"
@@ -37,7 +38,7 @@ public enum AutomaticBitrate: String, CaseIterable, Sendable {
             maximum: Bitrate(kilobitsPerSecond: maximum))
     }
 
-    /// Frames a second that go with the range.
+    /// The range's frame rate.
     public var frameRate: FrameRate {
         switch self {
         case .standardDefinition: FrameRate(framesPerSecond: 20)
@@ -47,61 +48,60 @@ public enum AutomaticBitrate: String, CaseIterable, Sendable {
     }
 }
 
-/// What the controller may do. A change of settings takes effect as a whole: `QualityController.settingsChanged`.
+/// What the controller may do. Changes take effect together: `QualityController.settingsChanged`.
 public struct QualitySettings: Hashable, Sendable {
-    /// Whether the stream may leave its profile tier when the link asks for it.
+    /// Whether the stream may switch to another profile tier to adapt to the link.
     public enum TierSwitch: String, Sendable {
-        /// It stays: a High stream on a poor link lowers bit rate and frame rate and keeps its profile.
+        /// It may not: a High stream on a poor link lowers bit rate and frame rate but keeps its profile.
         case never
-        /// It ends cleanly and starts again in the other tier.
+        /// It ends properly and starts again in the other tier.
         case restartStream
     }
 
-    /// The best that the stream may have; `nil` for a stream without video.
+    /// The best quality allowed; `nil` for a stream without video.
     public var videoQuality: VideoQuality?
     /// `nil` for a stream without audio.
     public var audioQuality: AudioQuality?
     public var bitrateRange: BitrateRange
-    /// Frames that the source gives in a second, when it is known.
+    /// Frame rate of the source, if known.
     public var sourceFrameRate: FrameRate?
-    /// The most frames in a second that are wanted, when they are fewer than the quality's.
+    /// The requested limit of the frame rate, if below the quality's.
     public var frameRateLimit: FrameRate?
-    /// The limits of the stream's `SendBuffer`; the delays that are acted on follow from them.
+    /// The limits of the stream's `SendBuffer`, which determine the delays that the controller acts on.
     public var bufferLimits = SendBufferLimits.standard
-    /// False: bit rates stay as they are set, whatever the link does.
+    /// If false, bit rates stay as set, whatever the link does.
     public var isAutomatic = true
     public var tierSwitch = TierSwitch.never
     public var resize = ResizePolicy.never
-    /// The sizes that frames may have, where `resize` lets them change; `nil` while they are not known.
+    /// The sizes that frames may have if `resize` allows changes; `nil` while unknown.
     public var frameSizes: FrameSizeLadder?
-    /// Whether audio goes down to its lowest bit rate when video has hardly any left.
+    /// Whether audio goes down to its lowest bit rate when little is left for video.
     public var audioFollowsVideo = true
-    /// The controller's constants.
     public var tuning = ControlTuning()
 
-    /// Whether the frames' size is the controller's to change.
+    /// Whether the controller may change the frame size.
     var mayResize: Bool { isAutomatic && resize != .never && (frameSizes?.sizes.count ?? 0) > 1 }
 
-    /// Frames that can become smaller need not become as few: Low1's rate is for who asked for Low1.
+    /// If frames can become smaller, they need not become as rare: Low1's rate is only for streams set to Low1.
     var leastFrameRate: FrameRate {
         guard mayResize, let videoQuality else { return FrameRate(framesPerSecond: 1) }
         return min(videoQuality.frameRate, VideoQuality.low2.frameRate)
     }
 
-    /// The frames in a second that a point with this quality's rate has.
+    /// The frame rate for a point with this quality's rate.
     public func frameRate(atMost rate: FrameRate) -> FrameRate {
         [rate, sourceFrameRate ?? rate, frameRateLimit ?? rate].min() ?? rate
     }
 
-    /// Whether these settings, after those before, say nothing new of bit rates: then the stream goes on at the one that
-    /// the link has brought it to.
+    /// Whether these settings change nothing about bit rates compared to those before; then the stream keeps its
+    /// present rate.
     func leavesBitrate(of before: QualitySettings) -> Bool {
         videoQuality == before.videoQuality && audioQuality == before.audioQuality
             && bitrateRange == before.bitrateRange && isAutomatic == before.isAutomatic
             && tierSwitch == before.tierSwitch
     }
 
-    /// - Parameter bitrateRange: `nil` for everything up to `videoQuality`.
+    /// - Parameter bitrateRange: `nil` for all rates up to `videoQuality`.
     public init(
         videoQuality: VideoQuality?, audioQuality: AudioQuality?, bitrateRange: BitrateRange? = nil
     ) {

@@ -1,9 +1,9 @@
-/// Whether and how a stream may change the size of its frames when the link asks for it.
+/// Whether and how a stream may change its frame size to adapt to the link.
 public enum ResizePolicy: String, CaseIterable, Sendable {
     /// The size stays; a poor link costs frames.
     case never
-    /// The publication ends cleanly and starts again in the other size.
+    /// The stream ends properly and starts again at the other size.
     case restart
-    /// The size changes at a keyframe within the stream, with a sequence header and metadata of its own.
+    /// The size changes at a keyframe within the stream, with a new sequence header and metadata.
     case seamless
 }

@@ -3,57 +3,57 @@ import Media
 
 /// Encoded media on its way to the network, measured in seconds.
 ///
-/// The duration counts what waits here and what the kernel holds unsent, as time, by the packets' own timestamps;
-/// the longer of the two tracks counts. Its policy decides what happens when more comes than may wait. For a target,
-/// frames are dropped up to the newest keyframe that waits, or all of them when none does: so always the whole rest of a
-/// GOP, and never a frame that a sent one refers to. Audio goes last, and oldest first. Sequence headers are never dropped.
+/// The duration covers media waiting here and media unsent in the kernel, by the packets' own timestamps; the longer of
+/// the two tracks counts. The policy decides what happens when the buffer overflows. For a target, frames are dropped
+/// up to the newest waiting keyframe, or all frames if none waits. So the whole rest of a GOP is dropped, and never a
+/// frame that a sent one refers to. Audio is dropped last, oldest first. Sequence headers are never dropped.
 ///
-/// Each packet costs constant time, taken over its life. Memory is bounded: for a target, at most `maxDuration` of video
-/// waits, a quarter of a second more of audio, and at most `SendBufferLimits.maxByteCount` bytes.
+/// Each packet costs amortized constant time. Memory is bounded: for a target, at most `maxDuration` of video waits, a
+/// quarter of a second more of audio, and at most `SendBufferLimits.maxByteCount` bytes.
 public struct SendBuffer: Sendable {
     struct Item {
         let packet: EncodedPacket
-        /// The time that it adds: from its predecessor's decode time to its own when that one is still on its way;
-        /// a frame after a pause adds none. None for a header either.
+        /// The time it adds: from its predecessor's decode time to its own, if the predecessor is still on its way. A
+        /// frame after a pause adds nothing, and neither does a header.
         let span: Duration
-        /// Rises with every packet: the order in which the two tracks go out.
+        /// Increases with every packet: the order in which the packets of both tracks are sent.
         let order: Int
     }
 
     public let limits: SendBufferLimits
     let policy: SendBufferPolicy
-    /// Bytes that may be under way without being acknowledged; more waits here, where it can be given up for newer
-    /// frames, and does not overflow the queue of a router. `nil` for no limit.
+    /// Most bytes in flight without acknowledgment; `nil` for no limit. Further bytes wait here, where they can be
+    /// dropped for newer frames and do not overflow a router's queue.
     public var flightLimit: Int?
 
     var waiting = PerTrack<Deque<Item>>(video: [], audio: [])
     private var waitingSpan = PerTrack(video: Duration.zero, audio: .zero)
     var newestTime = PerTrack<MediaTimestamp?>(video: nil, audio: nil)
-    /// The order of each keyframe that waits.
+    /// The order of each waiting keyframe.
     var keyframes: Deque<Int> = []
     private var nextOrder = 0
     var unsent = ByteLedger()
     var unacknowledged = ByteLedger()
 
-    /// Frames are refused up to the next keyframe, which was last asked for at `requestedAt`.
+    /// Frames are refused until the next keyframe, which was last requested at `requestedAt`.
     var isAwaitingKeyframe = true
     private var requestedAt: MediaTimestamp?
     var alarms: SendBufferAlarms
 
-    /// Bytes of the packets that wait here; the kernel's not counted.
+    /// Bytes of the packets waiting here, without those in the kernel.
     public internal(set) var waitingByteCount = 0
-    /// More came than a recording may hold: it ends with what waits.
+    /// A recording overflowed: it ends with the packets that are waiting.
     public internal(set) var hasOverflowed = false
     var handedOutByteCount = 0
     private var largestDelivery = 0
 
-    /// RTMP's chunk headers and FLV's media header add about so much to each packet.
+    /// RTMP's chunk headers and FLV's media header add about this much to each packet.
     static let overheadPerPacket = 14
-    /// A keyframe that did not come is asked for again after this long: encoders may skip the frame.
+    /// A keyframe that did not arrive is requested again after this long: encoders may skip the frame.
     private static let keyframeRetry = Duration.seconds(1)
-    /// One packet never counts for more, whatever a source's timestamps do.
+    /// The most that one packet counts for, whatever the source's timestamps do.
     private static let longestSpan = Duration.seconds(1)
-    /// A keyframe that waits is used for a jump to live video when it is not older than this.
+    /// A waiting keyframe up to this age is used for a jump to live video.
     static let recentTime = Duration.seconds(1)
     static let audioGrace = Duration.milliseconds(250)
 
@@ -63,15 +63,15 @@ public struct SendBuffer: Sendable {
         alarms = SendBufferAlarms(limits: limits)
     }
 
-    // MARK: What it holds
+    // MARK: Contents
 
-    /// Media waiting here and unsent in the kernel.
+    /// Media waiting here or unsent in the kernel.
     public var duration: Duration { max(span(.video, with: unsent), span(.audio, with: unsent)) }
 
     /// Where `duration` lies between the thresholds.
     public var level: SendBufferLevel { alarms.level }
 
-    /// The same with what was sent and not yet acknowledged: how late the receiver is, without the way there.
+    /// Like `duration`, plus media sent but not acknowledged: how late the receiver is, without the route's delay.
     public var deliveryDelay: Duration {
         max(span(.video, with: unacknowledged), span(.audio, with: unacknowledged))
     }
@@ -79,23 +79,23 @@ public struct SendBuffer: Sendable {
     /// Frames waiting here.
     public var waitingFrameCount: Int { waiting.video.count { !$0.packet.isHeader } }
 
-    /// Bytes waiting here and unsent in the kernel.
+    /// Bytes waiting here or unsent in the kernel.
     public var byteCount: Int { waitingByteCount + unsent.byteCount }
 
-    /// Bytes waiting here and handed out without being acknowledged yet.
+    /// Bytes waiting here or handed out and not yet acknowledged.
     public var undeliveredByteCount: Int { waitingByteCount + unacknowledged.byteCount }
 
-    /// Bytes that were taken in since the buffer was made, whatever became of them.
+    /// All bytes ever added to the buffer.
     public private(set) var appendedByteCount = 0
 
-    /// Bytes that reached the receiver since the buffer was made. Never falls.
+    /// All bytes that ever reached the receiver. Never decreases.
     public var deliveredByteCount: Int { largestDelivery }
 
     func span(_ track: Track, with ledger: ByteLedger) -> Duration { waitingSpan[track] + ledger.span[track] }
 
-    // MARK: In
+    // MARK: Input
 
-    /// Takes a packet that the encoder gave. Video and audio come each in the order of their decode times.
+    /// Adds a packet from the encoder. The packets of each track must arrive in decode order.
     public mutating func append(_ packet: EncodedPacket, now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         if overflows(with: packet, &events) { return events }
@@ -146,16 +146,16 @@ public struct SendBuffer: Sendable {
         events.append(.keyframeNeeded)
     }
 
-    // MARK: Out
+    // MARK: Output
 
-    /// Whether `takeNext` would give a keyframe.
+    /// Whether `takeNext` would return a keyframe.
     public var isKeyframeNext: Bool {
         guard let video = waiting.video.first, video.packet.isKeyframe else { return false }
         return waiting.audio.first.map { video.order < $0.order } ?? true
     }
 
-    /// Takes the next packet to be sent. For a target it counts as unsent until the kernel's queue says otherwise.
-    /// - Returns: `nil` when nothing waits, or enough is under way.
+    /// Takes the next packet to be sent. For a target it counts as unsent until the kernel's queue has been measured.
+    /// - Returns: `nil` if nothing waits or enough is in flight.
     public mutating func takeNext() -> EncodedPacket? {
         if let flightLimit, unacknowledged.byteCount >= flightLimit { return nil }
         let track: Track
@@ -182,11 +182,10 @@ public struct SendBuffer: Sendable {
         return item
     }
 
-    /// Tells what is left of the packets that were handed out. To be called after each write, and ten times a second.
+    /// Updates the state of the packets handed out. To be called after each write, and ten times a second.
     /// - Parameters:
-    ///   - unsentBytes: what the transport and the kernel hold and have not sent (SIOCOUTQNSD).
-    ///   - unacknowledgedBytes: the same and what was sent without being acknowledged (SIOCOUTQ);
-    ///     `nil` when it is not known.
+    ///   - unsentBytes: bytes unsent in the transport and the kernel (SIOCOUTQNSD).
+    ///   - unacknowledgedBytes: the same plus bytes sent but not acknowledged (SIOCOUTQ); `nil` if unknown.
     public mutating func kernelQueueMeasured(
         unsentBytes: Int, unacknowledgedBytes: Int? = nil, now: MediaTimestamp
     ) -> [SendBufferEvent] {
@@ -197,14 +196,14 @@ public struct SendBuffer: Sendable {
         var events: [SendBufferEvent] = []
         let wasFull = alarms.isFull
         alarms.durationMeasured(duration, byteCount: byteCount, &events)
-        // While full, a keyframe would have been dropped again; now there is room for one.
+        // While the buffer was full, a keyframe would have been dropped again; now there is room for one.
         if isAwaitingKeyframe, wasFull, !alarms.isFull { requestKeyframe(now, &events) }
         return events
     }
 }
 
 extension EncodedPacket {
-    /// About what it takes on the wire.
+    /// Its approximate size on the wire.
     var wireByteCount: Int { payload.count + SendBuffer.overheadPerPacket }
 
     func dropped(_ reason: DroppedItem.Reason) -> DroppedItem {

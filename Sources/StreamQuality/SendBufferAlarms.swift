@@ -1,17 +1,17 @@
 import Media
 
-/// Turns the buffer's duration into events, each with hysteresis: one threshold crossing, one event.
+/// Turns the buffer's duration into events with hysteresis: one event for each threshold crossing.
 struct SendBufferAlarms: Sendable {
     private let limits: SendBufferLimits
     private var isAboveHigh = false
     private var isBelowLow = true
     private var isEmpty = true
-    /// Whether the buffer has been full and not come down since.
+    /// Whether the buffer has been full and has not gone down since.
     private(set) var isFull = false
     private var reportedDuration = Duration.zero
 
-    /// How far the duration must come back, as a fraction of the longest, before a threshold crossing counts again: half of
-    /// the least distance between the thresholds, so that the two bands never overlap.
+    /// How far the duration must return, as a fraction of the maximum, before a threshold crossing counts again. Half
+    /// of the least distance between the thresholds, so that the two bands never overlap.
     private static let hysteresis = 0.05
     private static let durationStep = Duration.milliseconds(100)
 
@@ -55,7 +55,6 @@ struct SendBufferAlarms: Sendable {
         }
     }
 
-    /// More came than may wait.
     mutating func overfilled(_ events: inout [SendBufferEvent]) {
         if !isFull { events.append(.full) }
         isFull = true

@@ -1,8 +1,8 @@
 import Media
 
-// What goes when more comes than may wait, when the controller jumps to live video, and with a lost connection.
+// Drops when the buffer overflows, when the controller jumps to live video, and when a connection is lost.
 extension SendBuffer {
-    /// Audio goes last: while both tracks grow alike, video reaches its limit first and makes way.
+    /// Audio is dropped last: if both tracks grow at the same rate, video reaches its limit first and makes room.
     private var audioLimit: Duration { limits.maxDuration + (newestTime.video == nil ? .zero : Self.audioGrace) }
     private var isVideoOverfull: Bool { span(.video, with: unsent) > limits.maxDuration || isTooLarge }
     private var isAudioOverfull: Bool { span(.audio, with: unsent) > audioLimit || isTooLarge }
@@ -11,7 +11,8 @@ extension SendBuffer {
     mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
         if case .recording = policy { return }
         guard isVideoOverfull || isAudioOverfull else { return }
-        // As long as it stays full, each keyframe would go the way of the last one: then there is no hurry.
+        // As long as the buffer stays full, each keyframe would be dropped like the last one, so requests are not
+        // urgent.
         let isUrgent = !alarms.isFull || isRetryDue(now)
         alarms.overfilled(&events)
         var dropped: [DroppedItem] = []
@@ -25,7 +26,7 @@ extension SendBuffer {
         report(dropped, isUrgent: isUrgent, now, &events)
     }
 
-    /// A recording that cannot take the packet ends here: what waits is whole, and is still to be written.
+    /// A recording that cannot hold the packet ends here. The waiting packets are complete and still get written.
     mutating func overflows(with packet: EncodedPacket, _ events: inout [SendBufferEvent]) -> Bool {
         guard case .recording(let maxByteCount) = policy, !hasOverflowed else { return hasOverflowed }
         guard waitingByteCount + packet.wireByteCount > maxByteCount else { return false }
@@ -34,8 +35,8 @@ extension SendBuffer {
         return true
     }
 
-    /// Drops the frames that wait, so that the next one sent is a keyframe of the last second: one that waits
-    /// already, or else a new one, which is asked for. Audio stays.
+    /// Drops the waiting frames so that the next one sent is a keyframe at most a second old: one that is already
+    /// waiting, or a new one, which is requested. Audio stays.
     public mutating func discardWaitingVideo(now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
@@ -44,8 +45,8 @@ extension SendBuffer {
         return events
     }
 
-    /// Starts again on a connection that has just been opened: what waited for the old one is dropped, these sequence
-    /// headers go first, and the first frame is a keyframe.
+    /// Restarts on a new connection: packets that waited for the old one are dropped, these sequence headers are sent
+    /// first, and the first frame is a keyframe.
     public mutating func connectionOpened(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
         var dropped: [DroppedItem] = []
@@ -54,7 +55,7 @@ extension SendBuffer {
         waiting = PerTrack(video: [], audio: [])
         waitingByteCount = 0
         newestTime = PerTrack(video: nil, audio: nil)
-        // What the old connection still held is lost and counts neither as waiting nor as delivered.
+        // Bytes in the old connection are lost and count neither as waiting nor as delivered.
         unsent = ByteLedger()
         unacknowledged = ByteLedger()
         handedOutByteCount = deliveredByteCount
@@ -66,14 +67,14 @@ extension SendBuffer {
         return events
     }
 
-    /// The newest keyframe that waits with something to drop before it; `nil` when all frames must go.
+    /// The newest waiting keyframe with frames to drop before it; `nil` if all frames must be dropped.
     private var newestUsableKeyframe: Int? {
         guard let newest = keyframes.last else { return nil }
         let first = waiting.video.first { !$0.packet.isHeader }
         return first?.order == newest ? nil : newest
     }
 
-    /// The newest keyframe that waits, when it is live enough to start with. A new one would cost as much again.
+    /// The newest waiting keyframe, if it is recent enough. A new one would cost as much again.
     private var recentKeyframe: Int? {
         guard let newest = keyframes.last, let newestTime = newestTime.video,
             let item = waiting.video.last(where: { $0.order == newest }),
@@ -82,8 +83,8 @@ extension SendBuffer {
         return newest
     }
 
-    /// Drops the frames before the keyframe with this order, or all.
-    /// - Returns: whether any was dropped.
+    /// Drops the frames before the keyframe with this order, or all frames.
+    /// - Returns: whether any frame was dropped.
     private mutating func dropVideo(
         upTo keyframe: Int?, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem]
     ) -> Bool {
@@ -94,7 +95,8 @@ extension SendBuffer {
         return true
     }
 
-    /// Drops the track's packets from the front, as long as they should go. Headers among them stay, in front.
+    /// Drops the track's packets from the front as long as `shouldGo` returns true. Headers among them stay, at the
+    /// front.
     private mutating func drop(
         _ track: Track, _ reason: DroppedItem.Reason, into dropped: inout [DroppedItem],
         while shouldGo: (borrowing Self, Item) -> Bool

@@ -3,9 +3,9 @@ import Media
 /// A packet that will never be sent.
 public struct DroppedItem: Hashable, Sendable {
     public enum Reason: String, Sendable {
-        /// More came than `SendBufferLimits` allow.
+        /// `SendBufferLimits` were exceeded.
         case bufferFull
-        /// A frame it refers to was dropped before.
+        /// A frame it refers to was dropped earlier.
         case awaitingKeyframe
         /// The controller chose to jump to live video.
         case discarded
@@ -15,7 +15,7 @@ public struct DroppedItem: Hashable, Sendable {
 
     public let kind: EncodedPacket.Kind
     public let decodeTime: MediaTimestamp
-    /// Bytes of its payload.
+    /// Payload size in bytes.
     public let byteCount: Int
     public let reason: Reason
 
@@ -27,27 +27,27 @@ public struct DroppedItem: Hashable, Sendable {
     }
 }
 
-/// What happened in a `SendBuffer`. Each threshold crossing is reported once.
+/// An event of a `SendBuffer`. Each threshold crossing is reported once.
 public enum SendBufferEvent: Hashable, Sendable {
-    /// Nothing waits any more, here or in the kernel. Reported again only after media piled up in between.
+    /// Nothing is waiting any more, here or in the kernel. Reported again only after media has queued up in between.
     case empty
-    /// More came than may wait.
+    /// The buffer is full.
     case full
-    /// Packets that were dropped, one by one, oldest first.
+    /// The dropped packets, oldest first.
     case droppedItems([DroppedItem])
-    /// A recording could not be written as fast as it came. Nothing more is taken in.
+    /// A recording could not be written fast enough. No more packets are accepted.
     case overflowed(byteCount: Int)
     /// The duration reached the high threshold.
     case roseAboveHigh
     /// The duration fell below the low threshold.
     case fellBelowLow
-    /// The duration moved by a tenth of a second or more since it was last reported.
+    /// The duration changed by at least a tenth of a second since it was last reported.
     case durationChanged(Duration)
-    /// No frame goes out before the next keyframe: ask the encoder for one now.
+    /// No frame is sent before the next keyframe: request one from the encoder now.
     case keyframeNeeded
 }
 
-/// Where the buffer's duration lies between its thresholds, with the hysteresis of the events.
+/// Where the buffer's duration lies between its thresholds, with the events' hysteresis.
 public enum SendBufferLevel: Hashable, Sendable {
     /// Since `fellBelowLow`, and at the start.
     case low

@@ -1,8 +1,8 @@
 import Media
 
-/// How much media may wait, and where "little" and "much" are. Both thresholds are fractions of `maxDuration`.
+/// How much media may wait, and the thresholds for low and high. Both are fractions of `maxDuration`.
 public struct SendBufferLimits: Hashable, Sendable {
-    /// A rule that the values break.
+    /// The rule that a value breaks.
     public enum Violation: Error, Hashable, Sendable {
         /// `maxDuration` must be 1...5 s.
         case maxDurationOutOfRange(Duration)
@@ -12,13 +12,13 @@ public struct SendBufferLimits: Hashable, Sendable {
         case thresholdsTooClose(low: Double, high: Double)
     }
 
-    /// Media that may wait, 1...5 s.
+    /// Most media waiting, 1...5 s.
     public let maxDuration: Duration
     /// Below this fraction there is room to raise the quality.
     public let lowThreshold: Double
-    /// Above this fraction the quality must come down.
+    /// Above this fraction the quality must be lowered.
     public let highThreshold: Double
-    /// Bytes that may wait, whatever the timestamps say: 5 s at 25 Mbit/s. This bounds the memory.
+    /// The most bytes waiting, whatever the timestamps say: 5 s at 25 Mbit/s. This bounds the memory.
     public static let maxByteCount = 16 << 20
 
     /// 3 s, 0.2 and 0.8.
@@ -40,7 +40,7 @@ public struct SendBufferLimits: Hashable, Sendable {
         for (name, value) in [("lowThreshold", lowThreshold), ("highThreshold", highThreshold)] {
             guard value >= 0, value <= 1 else { throw .thresholdOutOfRange(name: name, value: value) }
         }
-        // A little less than 0.1, as 0.2 + 0.1 is more than 0.3 in binary.
+        // Slightly less than 0.1, since 0.2 + 0.1 exceeds 0.3 in binary.
         guard highThreshold - lowThreshold >= 0.1 - 1e-9 else {
             throw .thresholdsTooClose(low: lowThreshold, high: highThreshold)
         }
@@ -49,7 +49,6 @@ public struct SendBufferLimits: Hashable, Sendable {
         self.highThreshold = highThreshold
     }
 
-    /// The given fraction of `maxDuration`.
     func duration(_ fraction: Double) -> Duration { maxDuration * fraction }
 }
 
@@ -57,12 +56,12 @@ extension SendBufferLimits.Violation: CustomStringConvertible {
     public var description: String {
         switch self {
         case .maxDurationOutOfRange(let duration):
-            "send buffer: maxDuration is \(duration.inSeconds) s; it must be 1 to 5 s"
+            "send buffer: maxDuration must be 1 to 5 s, not \(duration.inSeconds) s"
         case .thresholdOutOfRange(let name, let value):
-            "send buffer: \(name) is \(value); it must be a fraction from 0 to 1"
+            "send buffer: \(name) must be from 0 to 1, not \(value)"
         case .thresholdsTooClose(let low, let high):
             """
-            send buffer: highThreshold \(high) is too near to lowThreshold \(low); \
+            send buffer: highThreshold \(high) is too close to lowThreshold \(low); \
             it must be at least 0.1 above
             """
         }

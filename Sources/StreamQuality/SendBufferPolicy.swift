@@ -1,15 +1,16 @@
 import Media
 
-/// What a buffer may hold, and what it does when its reader is too slow.
+/// The limits of a buffer, and what it does when its reader is too slow.
 public enum SendBufferPolicy: Hashable, Sendable {
-    /// For a server: limited in seconds. Frames are dropped up to the next keyframe, and audio goes last.
+    /// For a server: limited in seconds. Frames are dropped up to the next keyframe; audio is dropped last.
     case target(SendBufferLimits)
-    /// For somebody who looks on: limited to about a second. All that waits is dropped, and a keyframe starts it again.
+    /// For a viewer of the preview: limited to about a second. All waiting packets are dropped, and a keyframe restarts
+    /// it.
     case preview
-    /// For a file: limited in bytes. Nothing is dropped; more than fits ends the recording with an event.
+    /// For a file: limited in bytes. Nothing is dropped; an overflow ends the recording with an event.
     case recording(maxByteCount: Int)
 
-    /// Where the buffer's duration is little or much, and how long it may become.
+    /// The buffer's thresholds and its longest duration.
     var limits: SendBufferLimits {
         switch self {
         case .target(let limits): limits

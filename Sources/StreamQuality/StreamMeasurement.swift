@@ -1,6 +1,6 @@
 import Media
 
-/// What the controller learns, ten times a second. Counts go up from any start and are never reset.
+/// The controller's input, ten times a second. Counts start anywhere, only increase, and are never reset.
 public struct StreamMeasurement: Hashable, Sendable {
     public var now: MediaTimestamp
     /// `SendBuffer.appendedByteCount`.
@@ -9,17 +9,17 @@ public struct StreamMeasurement: Hashable, Sendable {
     public var deliveredBytes: Int
     /// `SendBuffer.undeliveredByteCount`.
     public var undeliveredBytes: Int
-    /// `SendBuffer.waitingByteCount`: what a discard can save.
+    /// `SendBuffer.waitingByteCount`: the bytes that a discard can save.
     public var waitingBytes: Int
     /// `SendBuffer.deliveryDelay`.
     public var deliveryDelay: Duration
     /// `SendBuffer.level`.
     public var bufferLevel: SendBufferLevel
-    /// Bytes of frames that the video encoder gave.
+    /// Bytes of frames that the video encoder output.
     public var encodedVideoBytes: Int
-    /// Frames that the video encoder gave.
+    /// Frames that the video encoder output.
     public var encodedFrames: Int
-    /// Frames that the video encoder was given and left out.
+    /// Frames that the video encoder skipped.
     public var skippedFrames: Int
 
     public init(

@@ -1,9 +1,9 @@
 import Media
 
-/// Decides when a stream that may leave its profile tier does so.
+/// Decides when a stream switches its profile tier, if it may.
 ///
-/// A switch costs a restart, so the need must have lasted; and a return that did not hold makes the next one wait
-/// twice as long.
+/// A switch costs a restart, so the need must have lasted. A return that did not last doubles the wait for the next
+/// one.
 struct TierSwitchWatch: Sendable {
     private var neededSince: MediaTimestamp?
     private var roseAt: MediaTimestamp?
@@ -16,11 +16,11 @@ struct TierSwitchWatch: Sendable {
     }
 
     /// - Parameters:
-    ///   - tier: where the stream is.
-    ///   - wanted: where its bit rate belongs.
-    ///   - isLimited: the link's limit is known; what comes near to it may be too much after all. On a link that was never
-    ///     full, as after a blackout, the higher tier waits for nothing.
-    ///   - canSwitch: whether the moment is right; the need is watched in any case.
+    ///   - tier: the present tier.
+    ///   - wanted: the tier that the bit rate belongs to.
+    ///   - isLimited: the link's limit is known, and a rate close to it may turn out too high. On a link that was never
+    ///     full, as after a blackout, the higher tier is used without waiting.
+    ///   - canSwitch: whether a switch is possible now; the need is tracked in any case.
     /// - Returns: whether to switch now.
     mutating func isDue(
         tier: VideoQuality.ProfileTier, wanted: VideoQuality.ProfileTier, isLimited: Bool, canSwitch: Bool = true,
@@ -46,17 +46,17 @@ struct TierSwitchWatch: Sendable {
         }
     }
 
-    /// A new connection: what was needed on the old one says nothing.
+    /// A new connection: the need on the old one no longer counts.
     mutating func connectionOpened() { neededSince = nil }
 }
 
 extension QualityController {
-    /// Switches to the other tier when the settings allow it and the link has long asked for it.
+    /// Switches to the other tier if the settings allow it and the link has required it for long enough.
     mutating func switchTier(now: MediaTimestamp) -> [QualityAction] {
         guard let tier = operatingPoint.videoQuality?.tier, let wanted = wantedTier else { return [] }
         let isSteady: Bool
         switch state {
-        // What a probe tries is not yet what the link carries.
+        // The rate of a probe is not yet proved.
         case .probing: return []
         case .steady: isSteady = true
         case .draining, .stalled: isSteady = false
@@ -65,23 +65,23 @@ extension QualityController {
             tier: tier, wanted: wanted, isLimited: link.capacity != nil, canSwitch: isSteady, now: now)
         guard isDue else { return [] }
         var point = inTier(wanted, operatingPoint, now: now)
-        // What needs a restart anyway comes with this one.
+        // Other changes that need a restart share this one.
         if settings.mayResize { point.frameSize = largestSize(for: point) }
         return restart(at: point, .tierSwitched, now: now)
     }
 
-    /// The tier in which the present bit rate belongs; `nil` where the stream may not leave its own.
+    /// The tier that the present bit rate belongs to; `nil` if the stream may not switch.
     private var wantedTier: VideoQuality.ProfileTier? {
         guard settings.tierSwitch == .restartStream, settings.videoQuality?.tier == .high,
             let tier = operatingPoint.videoQuality?.tier
         else { return nil }
         let belongsHigh = operatingPoint.videoBitrate >= VideoQuality.medium3.bitrate
-        // A link that was never full has not asked for less; the rate is only on its way up.
+        // A link that was never full has not required less; the rate is only still rising.
         let isKept = tier == .high && link.capacity == nil
         return belongsHigh || isKept ? .high : .lowAndMedium
     }
 
-    /// A restart for the size's sake takes the switch along that would be the next.
+    /// If a change of size needs a restart, the next tier switch shares it.
     mutating func takingTierAlong(_ point: OperatingPoint, now: MediaTimestamp) -> OperatingPoint {
         guard let wantedTier, wantedTier != point.videoQuality?.tier else { return point }
         return inTier(wantedTier, point, now: now)

@@ -1,13 +1,13 @@
 import Media
 
-/// The size of the frames of a stream: a preset, or the person's own, rounded to whole macroblocks.
+/// A stream's frame size: a preset, or a custom size rounded to whole macroblocks.
 public struct VideoDimension: Hashable, Sendable {
-    /// The size that is encoded. Presets keep theirs: H.264 cropping covers what is no multiple of 16.
+    /// The encoded size. Presets are exact: H.264 cropping covers sizes that are not multiples of 16.
     public let size: FrameSize
-    /// The size that was asked for.
+    /// The requested size.
     public let requestedSize: FrameSize
 
-    /// Whether the size was rounded and the person should hear of it.
+    /// Whether the size was rounded, which must be reported.
     public var isRounded: Bool { size != requestedSize }
 
     private init(preset width: Int, _ height: Int) {
@@ -20,18 +20,19 @@ public struct VideoDimension: Hashable, Sendable {
         VideoDimension(preset: 416, 234), VideoDimension(preset: 480, 270), VideoDimension(preset: 640, 360),
         VideoDimension(preset: 960, 540), VideoDimension(preset: 1280, 720), VideoDimension(preset: 1920, 1080),
     ]
-    /// 4:3, smallest first. The contract's 1920x1140 is taken as it stands, beside the 1920x1440 that it surely meant.
+    /// 4:3, smallest first. 1920x1140 is taken literally from the limits that Pili's SDK documents; 1920x1440, which
+    /// they surely meant, is added.
     public static let narrowPresets = [
         VideoDimension(preset: 400, 300), VideoDimension(preset: 480, 360), standard,
         VideoDimension(preset: 960, 720), VideoDimension(preset: 1280, 960), VideoDimension(preset: 1920, 1140),
         VideoDimension(preset: 1920, 1440),
     ]
     public static let presets = widePresets + narrowPresets
-    /// What a stream has when nobody chose: 640x480.
+    /// The default: 640x480.
     public static let standard = VideoDimension(preset: 640, 480)
 
-    /// A preset's size as it is; any other rounded to the nearest multiple of 16 on each side, halves up.
-    /// - Throws: `impossibleSize` below 16 pixels on a side, or when H.264 level 5.1 does not carry one frame of it.
+    /// Keeps a preset's size; any other is rounded to the nearest multiple of 16 on each side, halves up.
+    /// - Throws: `impossibleSize` below 16 pixels on a side, or if H.264 level 5.1 does not allow a frame of this size.
     public init(_ requested: FrameSize) throws(QualityError) {
         if let preset = Self.presets.first(where: { $0.size == requested }) {
             self = preset
@@ -50,14 +51,14 @@ public struct VideoDimension: Hashable, Sendable {
         requestedSize = requested
     }
 
-    /// The next smaller preset of the nearest shape; `nil` below the smallest.
+    /// The next smaller preset of the nearest aspect ratio; `nil` below the smallest.
     public var smaller: VideoDimension? {
         let isWide = size.width * 2 > size.height * 3
         let presets = isWide ? Self.widePresets : Self.narrowPresets
         return presets.last { $0.size.width < size.width && $0.size.height < size.height }
     }
 
-    /// - Parameter text: "640x480"; or a preset by its height: "720p" (16:9 where both shapes have it), "16:9-720p",
+    /// - Parameter text: "640x480", or a preset by its height: "720p" (16:9 if both ratios have it), "16:9-720p",
     ///   "4:3-720p".
     /// - Throws: `unknownDimension`, `impossibleSize`.
     public init(parsing text: String) throws(QualityError) {
@@ -85,7 +86,7 @@ public struct VideoDimension: Hashable, Sendable {
 
     private static func number(_ digits: Substring) -> Int? {
         guard !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) else { return nil }
-        // What does not fit an Int is a size all the same, an impossible one.
+        // A number that overflows Int is still a size, though an impossible one.
         return Int(digits) ?? .max
     }
 }

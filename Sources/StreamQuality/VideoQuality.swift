@@ -1,6 +1,6 @@
 import Media
 
-/// The nine video qualities. The order of the cases is the order of the bit rates.
+/// The nine video qualities, in order of bit rate.
 public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
     case low1
     case low2
@@ -12,7 +12,7 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
     case high2
     case high3
 
-    /// Qualities of one tier may follow each other in one unbroken stream; across the border players show garbage.
+    /// Qualities of one tier can follow each other within a stream; if the tier changes, players show garbage.
     public enum ProfileTier: Sendable {
         /// Low and Medium: Baseline profile.
         case lowAndMedium
@@ -20,13 +20,13 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         case high
     }
 
-    /// What a stream has when nobody chose.
+    /// The default.
     public static let standard = VideoQuality.medium1
 
-    /// The name as people write it: "Medium1".
+    /// The name for people: "Medium1".
     public var name: String { rawValue.prefix(1).uppercased() + String(rawValue.dropFirst()) }
 
-    /// - Parameter name: as `name`, in any case of letters.
+    /// - Parameter name: same form as `name`, case-insensitive.
     public init(named name: String) throws(QualityError) {
         guard let quality = VideoQuality(rawValue: name.lowercased()) else { throw .unknownVideoQuality(name) }
         self = quality
@@ -60,7 +60,7 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
 
     public var profile: H264Profile { tier == .high ? .main : .baseline }
 
-    /// The level of the table, before it is raised for a frame that needs more.
+    /// The level in the table, before it is raised for larger frames.
     public var tableLevel: H264Level {
         switch self {
         case .medium1, .medium2, .medium3: .level3_1
@@ -68,17 +68,17 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// The level of the table, or the lowest above it that carries such frames at every rate of the quality's
-    /// tier: an encoder that was opened for one of them never has to be opened again for another.
-    /// - Parameter maximum: the highest bit rate that the stream may have, where that is not the quality's.
-    /// - Throws: `tooManyFrames` when level 5.1 does not carry them at this quality's own rates.
+    /// The level in the table, or the lowest one above it that supports such frames at every rate of the quality's
+    /// tier. An encoder opened for one quality of the tier then never has to be reopened for another.
+    /// - Parameter maximum: the stream's highest bit rate, if it differs from the quality's.
+    /// - Throws: `tooManyFrames` if level 5.1 does not support them even at this quality's own rates.
     public func level(for size: FrameSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
         let own = max(bitrate, maximum ?? bitrate)
         let members = Self.allCases.filter { $0.tier == tier }
         let fastest = members.map(\.frameRate).max() ?? frameRate
         let most = max(own, members.map(\.bitrate).max() ?? own)
         if let level = tableLevel.raised(toCarry: size, at: fastest, bitrate: most) { return level }
-        // A frame so large that the tier's best cannot have it.
+        // The frame is too large for the tier's best quality.
         guard let level = tableLevel.raised(toCarry: size, at: frameRate, bitrate: own) else {
             throw .tooManyFrames(size: size, frameRate: frameRate, bitrate: own)
         }

@@ -1,30 +1,29 @@
 import DevicePorts
 import Media
 
-/// Frame number and time as a strip of black and white blocks along a frame's lower
-/// edge. It survives scaling and strong compression: a block is read at its middle, and
-/// a checksum tells damage.
+/// Frame number and time as a strip of black and white blocks along a frame's bottom edge. It survives scaling and strong
+/// compression: a block is read at its center, and a checksum reveals damage.
 ///
-/// 40 blocks in each of 3 rows, from the left and from above: 8 of sync, 32 of frame number,
-/// 40 of milliseconds, 16 of checksum, 24 unused; white is one, the highest bit first.
+/// There are 3 rows of 40 blocks, filled from the top left: 8 of sync, 32 of frame number, 40 of milliseconds, 16 of checksum,
+/// 24 unused. White is one; the highest bit comes first.
 public enum BurntInClock {
     static let columns = 40
     static let rows = 3
     private static let sync: UInt64 = 0b1010_0110
 
-    /// What a strip says.
+    /// The contents of a strip.
     public struct Reading: Hashable, Sendable {
         public let frameNumber: UInt32
-        /// Of the drawing machine's CLOCK_MONOTONIC, in whole milliseconds.
+        /// On the drawing machine's CLOCK_MONOTONIC, in whole milliseconds.
         public let time: MediaTimestamp
     }
 
-    /// The strip's height for frames of a size: square blocks.
+    /// The strip's height for a frame size; its blocks are square.
     static func height(in size: FrameSize) -> Int { rows * blockHeight(in: size) }
 
     private static func blockHeight(in size: FrameSize) -> Int { max(2, min(size.width / columns, size.height / 12)) }
 
-    /// Draws into the luma plane, whose chroma should be grey there. Frames too small for a strip get none.
+    /// Draws into the luma plane. Chroma should be neutral there. Frames too small for a strip get none.
     static func draw(
         frameNumber: UInt32, time: MediaTimestamp, luma: UnsafeMutableRawBufferPointer, stride: Int, size: FrameSize
     ) {
@@ -50,8 +49,8 @@ public enum BurntInClock {
     /// Reads a strip.
     /// - Parameters:
     ///   - luma: at least `stride` x height bytes.
-    ///   - size: the frame's, which may have been scaled.
-    /// - Returns: `nil` when there is no strip or it is damaged.
+    ///   - size: the frame's size; the frame may have been scaled.
+    /// - Returns: `nil` if there is no strip or it is damaged.
     public static func read(luma: UnsafeRawBufferPointer, stride: Int, size: FrameSize) -> Reading? {
         let blockHeight = blockHeight(in: size)
         let top = size.height - rows * blockHeight
@@ -99,7 +98,6 @@ public enum BurntInClock {
 }
 
 extension Slice<UnsafeMutableRawBufferPointer> {
-    /// Sets every byte.
     func initializeAll(to value: UInt8) {
         UnsafeMutableRawBufferPointer(rebasing: self).initializeMemory(as: UInt8.self, repeating: value)
     }

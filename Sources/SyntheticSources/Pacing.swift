@@ -1,7 +1,7 @@
 import LinuxIO
 import Media
 
-/// Waits on the clock until it is time or somebody says stop.
+/// Waits on the clock until a time or until a stop.
 struct Pacing {
     private enum Waited {
         case stop, source
@@ -9,10 +9,10 @@ struct Pacing {
 
     private let stop: EventFD
 
-    /// - Parameter stop: once signalled, every wait ends at once. It is not drained.
+    /// - Parameter stop: ends every wait when signalled. It is not drained.
     init(stop: EventFD) { self.stop = stop }
 
-    /// - Returns: false when the source shall end.
+    /// - Returns: false if the source should end.
     func wait(until time: MediaTimestamp) throws(SourceError) -> Bool {
         var waits: PollSet<Waited> = [.stop: stop.fileDescriptor]
         return try !Self.wait(&waits, until: time)
@@ -20,13 +20,13 @@ struct Pacing {
 
     enum Readiness {
         case readable
-        /// The time came first.
+        /// The deadline passed first.
         case late
-        /// The source shall end.
+        /// The source should end.
         case stopped
     }
 
-    /// Waits until the descriptor can be read.
+    /// Waits until the descriptor is readable.
     func waitUntilReadable(_ fileDescriptor: Int32, until time: MediaTimestamp?) throws(SourceError) -> Readiness {
         var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .source: fileDescriptor]
         let isReady = try Self.wait(&waits, until: time)
@@ -45,7 +45,7 @@ struct Pacing {
     }
 }
 
-/// The times at which the items of a steady source are due.
+/// The times at which a steady source's items are due.
 struct Schedule {
     let start: MediaTimestamp
     let rate: FrameRate
@@ -60,26 +60,26 @@ struct Schedule {
 
     mutating func advance() { index += 1 }
 
-    /// Leaves out what is late by more than a whole item, as a camera does when nobody takes its frames.
+    /// Skips items that are more than one interval late, as a camera does when nobody takes its frames.
     mutating func skipMissed(now: MediaTimestamp) {
         while due + rate.frameDuration < now { index += 1 }
     }
 }
 
-/// The times at which a pipe's items are given: no sooner than their rate says, since a writer may be faster than real
-/// time, and at once when they come late.
+/// The times at which a pipe's items are delivered. They are not delivered earlier than their rate allows, because a writer may
+/// be faster than real time. Late items are delivered at once.
 ///
-/// A camera or sound card behind the pipe may run a little faster than this machine's clock. Its items must not pile up, so
-/// the schedule runs 0.2 % ahead of the rate while the reader has recently had to wait for the writer.
+/// A camera or sound card behind the pipe may run slightly faster than this machine's clock. To keep its items from piling up,
+/// the schedule runs 0.2 % fast while the reader has recently had to wait for the writer.
 struct PipeSchedule {
-    /// A writer that pauses for longer starts the schedule again; what it missed is not caught up with.
+    /// A longer pause of the writer restarts the schedule, without catching up.
     static let largestDelay = Duration.milliseconds(200)
-    /// Bytes that are in the pipe already are read sooner.
+    /// Data that was already in the pipe is read in less time than this.
     static let leastWait = Duration.milliseconds(1)
-    /// For so long after a wait the writer counts as one with a clock of its own.
+    /// For this long after a wait, the writer counts as paced by its own clock.
     static let clockedTime = Duration.seconds(5)
 
-    /// `false` gives every item when it arrives.
+    /// `false` delivers every item when it arrives.
     private let isPaced: Bool
     private var due: MediaTimestamp?
     private var lastWait: MediaTimestamp?
@@ -87,7 +87,7 @@ struct PipeSchedule {
     init(isPaced: Bool) { self.isPaced = isPaced }
 
     /// - Parameters:
-    ///   - arrival: when the item's first byte was there.
+    ///   - arrival: when the item's first byte arrived.
     ///   - duration: of the item.
     ///   - readTime: when the reader asked for the item.
     /// - Returns: when the item is due.

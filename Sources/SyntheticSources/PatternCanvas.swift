@@ -1,6 +1,6 @@
 import Media
 
-/// The planes of an I420 frame that is drawn on. Coordinates beyond the frame are cut off.
+/// The planes of an I420 frame to draw on. Coordinates outside the frame are clipped.
 struct PatternCanvas {
     let bytes: UnsafeMutableRawBufferPointer
     let size: FrameSize
@@ -8,7 +8,7 @@ struct PatternCanvas {
     private var chromaWidth: Int { (size.width + 1) / 2 }
     private var chromaHeight: Int { (size.height + 1) / 2 }
 
-    /// Fills a rectangle with one colour (luma and chroma of limited range).
+    /// Fills a rectangle with one color (luma and chroma in limited range).
     func fill(x: Int, y: Int, width: Int, height: Int, colour: (y: UInt8, u: UInt8, v: UInt8)) {
         fill(0, size.width, size.height, x, y, width, height, colour.y)
         let luma = size.width * size.height
@@ -31,7 +31,7 @@ struct PatternCanvas {
         }
     }
 
-    /// Copies a grey sprite into the luma plane.
+    /// Copies a gray sprite into the luma plane.
     func draw(sprite: [UInt8], side: Int, x: Int, y: Int) {
         let (left, right) = (max(0, x), min(size.width, x + side))
         guard left < right else { return }
@@ -45,7 +45,7 @@ struct PatternCanvas {
         }
     }
 
-    /// Puts back a square of the luma plane.
+    /// Restores a square of the luma plane.
     func restore(from frame: [UInt8], x: Int, y: Int, side: Int) {
         let (left, right) = (max(0, x), min(size.width, x + side))
         guard left < right else { return }
@@ -57,7 +57,7 @@ struct PatternCanvas {
         }
     }
 
-    /// Writes digits, dots and colons as white on black, each in 5x7 dots of `scale` pixels.
+    /// Draws digits, dots and colons in white on black, as 5x7 dots of `scale` pixels each.
     func write(_ text: String, x: Int, y: Int, scale: Int) {
         let advance = 6 * scale
         fill(
@@ -81,7 +81,7 @@ extension Slice<UnsafeMutableRawBufferPointer> {
     }
 }
 
-/// A font of what a clock and a counter need: 5 dots in each of 7 rows, the left one in bit 4.
+/// The characters of a clock and a counter: 7 rows of 5 dots, the leftmost in bit 4.
 enum DigitFont {
     static func rows(of character: UInt8) -> [UInt8] {
         switch character {

@@ -1,11 +1,11 @@
 import DevicePorts
 
-/// How audio lies in a raw file or pipe: interleaved, little endian.
+/// The sample format of a raw file or pipe: interleaved, little-endian.
 public struct RawAudioFormat: Hashable, Sendable {
     public enum Sample: String, CaseIterable, Sendable {
         case s16le
         case s32le
-        /// Full scale is -1 to 1. What is beyond is cut off there; what is no number is silent.
+        /// Full scale is -1 to 1. Values beyond it are clipped; NaN becomes silence.
         case f32le
 
         /// Bytes of one sample.
@@ -16,9 +16,9 @@ public struct RawAudioFormat: Hashable, Sendable {
     public static let channelCounts = 1...8
 
     public let sample: Sample
-    /// Per second, of each channel.
+    /// Per second and channel.
     public let sampleRate: Int
-    /// In the order that `StereoDownmix` has.
+    /// In the channel order of `StereoDownmix`.
     public let channelCount: Int
 
     /// - Parameters:
@@ -30,13 +30,13 @@ public struct RawAudioFormat: Hashable, Sendable {
         self.channelCount = channelCount
     }
 
-    /// What it is mixed to: one channel stays one, all others become two.
+    /// The format after mixing: mono stays mono, everything else becomes stereo.
     var mixed: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: min(channelCount, 2)) }
 
-    /// Bytes of one sample of each channel.
+    /// Bytes for one sample of each channel.
     var bytesPerFrame: Int { sample.byteCount * channelCount }
 
-    /// The signed 16-bit samples of whole frames, mixed.
+    /// Converts whole frames to mixed signed 16-bit samples.
     func samples(of bytes: UnsafeRawBufferPointer) -> [Int16] {
         if channelCount > 2 { return StereoDownmix(channelCount: channelCount).mix(levels(of: bytes)) }
         if sample != .s16le { return levels(of: bytes).map(Int16.init(level:)) }
@@ -45,7 +45,7 @@ public struct RawAudioFormat: Hashable, Sendable {
         }
     }
 
-    /// Each sample as a part of full scale, -1 to 1.
+    /// The samples as fractions of full scale, -1 to 1.
     private func levels(of bytes: UnsafeRawBufferPointer) -> [Float] {
         let indices = 0..<bytes.count / sample.byteCount
         switch sample {
@@ -69,17 +69,17 @@ public struct RawAudioFormat: Hashable, Sendable {
 }
 
 extension Int16 {
-    /// - Parameter level: a part of full scale, -1 to 1; a number.
+    /// - Parameter level: a fraction of full scale, -1 to 1, not NaN.
     fileprivate init(level: Float) { self.init(clamping: Int((level * 32_768).rounded())) }
 }
 
-/// Mixes three to eight channels to two, as ITU-R BS.775 does: what is at one side stays there, the centre and the
-/// surround channels come 3 dB quieter, those that are both 6 dB, and the low frequencies of `.1` are left out. The sum is made
-/// quieter by as much as channels that are all at full scale would be too loud.
+/// Mixes three to eight channels to stereo according to ITU-R BS.775. Channels at one side stay there. Center and surround
+/// channels are attenuated by 3 dB, the back center by 6 dB, and the low frequencies of `.1` are dropped. The sum is scaled so
+/// that all channels at full scale do not clip.
 struct StereoDownmix {
     private enum Channel { case left, right, centre, lowFrequencies, surroundLeft, surroundRight, backCentre }
 
-    /// As FLAC (RFC 9639) and WAVE files have them.
+    /// The channel orders of FLAC (RFC 9639) and WAVE files.
     private static let orders: [Int: [Channel]] = [
         3: [.left, .right, .centre],
         4: [.left, .right, .surroundLeft, .surroundRight],
@@ -91,10 +91,10 @@ struct StereoDownmix {
         ],
     ]
 
-    /// Each channel's part in both sides.
+    /// Each channel's weight on both sides.
     let weights: [(left: Float, right: Float)]
 
-    /// - Parameter channelCount: 3 to 8; with any other nothing is mixed.
+    /// - Parameter channelCount: 3 to 8. Any other number mixes nothing.
     init(channelCount: Int) {
         let half = Float(0.5).squareRoot()
         let weights = (Self.orders[channelCount] ?? []).map { channel -> (left: Float, right: Float) in

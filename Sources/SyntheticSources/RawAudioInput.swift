@@ -2,8 +2,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Raw samples from a file or pipe, paced by their rate and mixed to stereo where there are more than two channels. While a
-/// pipe gives nothing, it is silence.
+/// Raw samples from a file or pipe, paced by their rate. More than two channels are mixed to stereo. A pipe without data
+/// delivers silence.
 public final class RawAudioInput: AudioSource {
     public let format: AudioFormat
     private let rawFormat: RawAudioFormat
@@ -13,24 +13,24 @@ public final class RawAudioInput: AudioSource {
     private var block: [UInt8] = []
     private var start: MediaTimestamp?
     private var frameCount = 0
-    /// Of a pipe.
+    /// For a pipe.
     private var schedule: PipeSchedule
     private var hasEnded = false
-    /// Whether a pipe's first samples are waited for, however long that takes.
+    /// Whether to wait for a pipe's first samples, however long that takes.
     private let waitsForWriter: Bool
-    /// From when on a pipe counts as silent.
+    /// When a pipe starts to count as silent.
     private var silenceTime: MediaTimestamp?
-    /// Whether the last block was silence in place of a late one.
+    /// Whether the last block was silence in place of late samples.
     private var isSilent = false
 
-    /// A pipe may be late by so much before silence is given: writers do not come evenly.
+    /// How late a pipe may be before silence is delivered, since writers are uneven.
     static let patience = Duration.milliseconds(200)
 
     /// - Parameters:
     ///   - path: `-` is standard input.
-    ///   - waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
-    ///   - isPaced: `false` takes a pipe's samples as fast as they come.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    ///   - waitsForWriter: whether to wait for a pipe's first samples; otherwise it is silent until they come.
+    ///   - isPaced: `false` delivers a pipe's samples as fast as they come.
+    ///   - stop: ends the source when signalled. It is not drained.
     public init(
         path: String, format: RawAudioFormat, waitsForWriter: Bool = true, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {
@@ -66,7 +66,7 @@ public final class RawAudioInput: AudioSource {
         }
     }
 
-    /// - Returns: bytes of whole samples among the last ones.
+    /// - Returns: the bytes of whole samples in the remainder.
     private func end(_ byteCount: Int) throws(SourceError) -> Int {
         hasEnded = true
         let count = byteCount / bytesPerFrame * bytesPerFrame
@@ -88,10 +88,10 @@ public final class RawAudioInput: AudioSource {
         if input.isRegularFile {
             time = scheduledTime(arrival)
             frameCount += count
-            // A file's block is there when its last sample would have been taken.
+            // A file's block is due when its last sample would have been captured.
             guard try pacing.wait(until: scheduledTime(arrival)) else { return nil }
         } else {
-            // A block that has come in part before a pause follows the silence that was given for it.
+            // A block that arrived partly before a pause follows the silence delivered meanwhile.
             let arrival = isSilent ? max(arrival, silenceTime ?? arrival) : arrival
             isSilent = false
             let duration = Duration.ofFrames(count, sampleRate: format.sampleRate)

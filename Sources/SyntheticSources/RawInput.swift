@@ -2,14 +2,15 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A file or pipe of equally long items (frames, blocks of samples).
+/// A file or pipe with items of equal length (frames, blocks of samples).
 final class RawInput {
     enum Read {
-        /// The buffer is full; the time is when its first byte was there.
+        /// The buffer is full. The time is the arrival of its first byte.
         case whole(at: MediaTimestamp)
-        /// The input ended with so many bytes of an item; the time is when the first of them, or the end, was there.
+        /// The input ended with this many bytes of an incomplete item. The time is the arrival of the first of them, or of the
+        /// end.
         case ended(byteCount: Int, at: MediaTimestamp)
-        /// The time came first. What has come stays in the buffer.
+        /// The deadline passed first. Data received so far stays in the buffer.
         case late
         case stopped
     }
@@ -19,7 +20,7 @@ final class RawInput {
     let isRegularFile: Bool
     private let file: OwnedFileDescriptor
     private let pacing: Pacing
-    /// Bytes of the present item that have come, and when the first did.
+    /// Received bytes of the present item, and the arrival of the first one.
     private var filled = 0
     private var arrival = MediaTimestamp.zero
 
@@ -28,7 +29,7 @@ final class RawInput {
         self.path = path == "-" ? "standard input" : path
         pacing = Pacing(stop: stop)
         do {
-            // Without O_NONBLOCK, opening a FIFO would wait for its writer where no stop could end it.
+            // Without O_NONBLOCK, opening a FIFO would wait for its writer, and `stop` could not end that wait.
             file =
                 path == "-"
                 ? OwnedFileDescriptor(adopting: dup(STDIN_FILENO))
@@ -55,8 +56,8 @@ final class RawInput {
 
     /// Fills the buffer, waiting for the writer as long as it takes.
     /// - Parameters:
-    ///   - buffer: after `late`, the same one again.
-    ///   - deadline: when to return `late`; never when `nil`.
+    ///   - buffer: after `late`, pass the same buffer again.
+    ///   - deadline: when to return `late`; `nil` for never.
     func read(
         into buffer: UnsafeMutableRawBufferPointer, until deadline: MediaTimestamp? = nil
     ) throws(SourceError) -> Read {

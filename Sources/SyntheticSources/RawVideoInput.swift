@@ -2,38 +2,38 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Raw frames from a file or pipe, paced by their rate. A pipe's frame that comes later has the arrival of its first byte as
-/// its capture time. While a pipe gives nothing, its last frame is given again, at the source's rate.
+/// Raw frames from a file or pipe, paced by their rate. If a pipe's frame comes late, the arrival of its first byte is its
+/// capture time. A pipe without data repeats its last frame at the source's rate.
 public final class RawVideoInput: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
-    /// Files and pipes do not say.
+    /// Files and pipes carry no color information.
     public var colors: VideoColors? { layout.colors(reported: nil) }
     public private(set) var endingNote: String?
     private let input: RawInput
     private let pacing: Pacing
     private var pool: FramePool
-    /// What is being read.
+    /// The frame being read.
     private var unfinished: PooledFrame?
-    /// The last frame of a pipe, and when it is due again.
+    /// A pipe's last frame, and when to repeat it.
     private var newest: (frame: PooledFrame, time: MediaTimestamp, repeatTime: MediaTimestamp)?
-    /// Of a file.
+    /// For a file.
     private var schedule: Schedule?
     private var pipeSchedule: PipeSchedule
-    /// Whether the last frame was one that was given before.
+    /// Whether the last delivered frame was a repetition.
     private var isRepeating = false
     private var frameCount = 0
     private var repeatedFrameCount = 0
     private var hasEnded = false
 
-    /// A pipe may be late by so much before its last frame is given again: writers do not come evenly.
+    /// How late a pipe may be before its last frame is repeated, since writers are uneven.
     static let leastPatience = Duration.milliseconds(200)
     private var patience: Duration { max(Self.leastPatience, frameRate.frameDuration * 3 / 2) }
 
     /// - Parameters:
     ///   - path: `-` is standard input.
-    ///   - isPaced: `false` takes a pipe's frames as fast as they come.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    ///   - isPaced: `false` delivers a pipe's frames as fast as they come.
+    ///   - stop: ends the source when signalled. It is not drained.
     public init(
         path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {
@@ -100,7 +100,7 @@ public final class RawVideoInput: VideoSource {
     private func paced(
         _ frame: PooledFrame, _ arrival: MediaTimestamp, _ readTime: MediaTimestamp
     ) throws(SourceError) -> CapturedFrame? {
-        // A frame that has come in part before a pause follows those that were given again.
+        // A frame that arrived partly before a pause follows the repeated frames.
         let arrival = isRepeating ? MonotonicClock.now() : arrival
         isRepeating = false
         let time = pipeSchedule.time(ofArrival: arrival, lasting: frameRate.frameDuration, readSince: readTime)

@@ -2,12 +2,12 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// The video source that a command line names.
+/// A video source named on a command line.
 public enum VideoSourceDescription: Hashable, Sendable {
     case synthetic
-    /// No video at all.
+    /// No video.
     case none
-    /// - Parameter isPaced: `false` takes a pipe's frames as fast as they come.
+    /// - Parameter isPaced: `false` delivers a pipe's frames as fast as they come.
     case raw(path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, isPaced: Bool = true)
 
     private static let form =
@@ -34,7 +34,7 @@ public enum VideoSourceDescription: Hashable, Sendable {
         return FrameSize(width: width, height: height)
     }
 
-    /// The same, as fast as a pipe's writer.
+    /// The same source, as fast as a pipe's writer.
     public var unpaced: VideoSourceDescription {
         guard case .raw(let path, let format, let size, let frameRate, _) = self else { return self }
         return .raw(path: path, format: format, size: size, frameRate: frameRate, isPaced: false)
@@ -42,8 +42,8 @@ public enum VideoSourceDescription: Hashable, Sendable {
 
     /// Opens the source.
     /// - Parameters:
-    ///   - size, frameRate: of the stream; synthetic sources make such frames, others have their own.
-    ///   - stop: once signalled, the source ends at once. It is not drained.
+    /// of the stream. Synthetic sources produce such frames; others have their own.
+    ///   - stop: ends the source when signalled. It is not drained.
     public func open(size: FrameSize, frameRate: FrameRate, stop: EventFD) throws(SourceError) -> (any VideoSource)? {
         switch self {
         case .none: nil
@@ -55,13 +55,13 @@ public enum VideoSourceDescription: Hashable, Sendable {
     }
 }
 
-/// The audio source that a command line names.
+/// An audio source named on a command line.
 public enum AudioSourceDescription: Hashable, Sendable {
     case tone
     case silence
-    /// No audio at all.
+    /// No audio.
     case none
-    /// - Parameter isPaced: `false` takes a pipe's samples as fast as they come.
+    /// - Parameter isPaced: `false` delivers a pipe's samples as fast as they come.
     case raw(path: String, format: RawAudioFormat, isPaced: Bool = true)
 
     private static let form = "tone, silence, none or raw:PATH[,format=s16le|s32le|f32le],rate=N,channels=N"
@@ -82,14 +82,14 @@ public enum AudioSourceDescription: Hashable, Sendable {
         }
     }
 
-    /// The same, as fast as a pipe's writer.
+    /// The same source, as fast as a pipe's writer.
     public var unpaced: AudioSourceDescription {
         guard case .raw(let path, let format, _) = self else { return self }
         return .raw(path: path, format: format, isPaced: false)
     }
 
-    /// As `VideoSourceDescription.open`.
-    /// - Parameter waitsForWriter: whether a pipe's first samples are waited for; else it is silent until they come.
+    /// See `VideoSourceDescription.open`.
+    /// - Parameter waitsForWriter: whether to wait for a pipe's first samples; otherwise it is silent until they come.
     public func open(
         sampleRate: Int, stop: EventFD, waitsForWriter: Bool = true
     ) throws(SourceError) -> (any AudioSource)? {
@@ -104,8 +104,8 @@ public enum AudioSourceDescription: Hashable, Sendable {
     }
 }
 
-/// `raw:PATH,key=value,...`. The path may hold commas and equals signs: the settings are the last parts, one
-/// for each key, and what is before them is the path.
+/// `raw:PATH,key=value,...`. The path may contain commas and equals signs: the settings are the last parts, each key at most
+/// once, and everything before them is the path.
 private struct RawSettings {
     let text: String
     private(set) var path = ""
@@ -150,7 +150,7 @@ private struct RawSettings {
         }
     }
 
-    /// One of several names, or the default where none is given.
+    /// One of several names, or the default if the key is missing.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String, of type: Choice.Type, default standard: Choice? = nil
     ) throws(SourceError) -> Choice {

@@ -1,11 +1,11 @@
 import LinuxIO
 
-/// Why a source cannot be opened or goes no further.
+/// Why a source cannot be opened or cannot continue.
 public enum SourceError: Error, Hashable, Sendable {
-    /// A source's description on the command line is wrong; the text says how.
+    /// The source's description on the command line is invalid; the text says how.
     case badDescription(String, problem: String)
     case cannotRead(path: String, SystemCallError)
-    /// Not even one whole frame or sample.
+    /// The file has not even one whole frame or sample.
     case tooShort(path: String, byteCount: Int, needed: Int)
     case systemFailed(SystemCallError)
 }

@@ -2,11 +2,11 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A moving pattern with a running clock and a frame counter: colour bars, a ball of rings that
-/// swings across them, digits for people, and `BurntInClock`'s strip for programs. I420.
+/// A moving pattern with a clock and a frame counter: color bars, a ball of rings that swings across them, digits for people,
+/// and `BurntInClock`'s strip for programs. I420.
 ///
-/// Paced by CLOCK_MONOTONIC: frame N is due N / fps after the first, whoever takes it. Frames that
-/// nobody took in time are left out and leave a gap in the counter, as a camera's would.
+/// Paced by CLOCK_MONOTONIC: frame N is due N / fps after the first one. Frames that nobody takes in time are skipped and leave
+/// a gap in the counter, as with a camera.
 public final class TestPattern: VideoSource {
     public let layout: FrameLayout
     public let frameRate: FrameRate
@@ -17,10 +17,10 @@ public final class TestPattern: VideoSource {
     private let ball: [UInt8]
     private let ballSide: Int
     private var pool: FramePool
-    /// Where the ball is in each of the pool's frames: all else that changes is drawn over anyway.
+    /// Position of the ball in each of the pool's frames. Everything else that changes is redrawn anyway.
     private var balls: [ObjectIdentifier: BallPlace] = [:]
     private var schedule: Schedule?
-    /// Frames that nobody took in time are counted, as a camera's are.
+    /// Skipped frames are counted, as with a camera.
     public private(set) var statistics = VideoSourceStatistics()
 
     public init(size: FrameSize, frameRate: FrameRate, stop: EventFD) {
@@ -53,14 +53,14 @@ public final class TestPattern: VideoSource {
         return CapturedFrame(layout: layout, captureTime: schedule.due, memory: frame)
     }
 
-    /// The ball's upper left corner.
+    /// The ball's top left corner.
     struct BallPlace {
         let x: Int
         let y: Int
     }
 
-    /// - Parameter last: where the ball is in the frame that the memory holds; `nil` when it holds none.
-    /// - Returns: where it is now.
+    /// - Parameter last: position of the ball in the frame that the memory contains; `nil` if there is no frame yet.
+    /// - Returns: the ball's new position.
     @discardableResult
     func draw(
         into bytes: UnsafeMutableRawBufferPointer, over last: BallPlace? = nil, frame: Int, at time: MediaTimestamp,
@@ -87,7 +87,7 @@ public final class TestPattern: VideoSource {
         return place
     }
 
-    /// Back and forth between 0 and `range`, evenly.
+    /// Moves back and forth between 0 and `range` at constant speed.
     private static func swing(_ milliseconds: Int, period: Int, range: Int) -> Int {
         let phase = milliseconds % period * 2
         return (phase < period ? phase : 2 * period - phase) * range / period
@@ -105,7 +105,7 @@ public final class TestPattern: VideoSource {
         return String(repeating: "0", count: max(0, width - text.count)) + text
     }
 
-    /// White, yellow, cyan, green, magenta, red, blue and black of 75 %, in limited range.
+    /// White, yellow, cyan, green, magenta, red, blue and black at 75 %, in limited range.
     private static func bars(_ colors: VideoColors) -> [(UInt8, UInt8, UInt8)] {
         colors == .bt709
             ? [
@@ -118,7 +118,7 @@ public final class TestPattern: VideoSource {
             ]
     }
 
-    /// Eight bars above a ramp from black to white, grey chroma under the strip.
+    /// Eight bars above a ramp from black to white, with neutral chroma under the strip.
     private static func background(_ layout: FrameLayout) -> [UInt8] {
         let size = layout.size
         let colours = bars(layout.colors(reported: nil))
@@ -142,7 +142,7 @@ public final class TestPattern: VideoSource {
         return bytes
     }
 
-    /// Rings around a middle, fine at the rim: detail that costs bits when it moves.
+    /// Concentric rings, fine at the rim: detail that costs bits when it moves.
     private static func rings(side: Int) -> [UInt8] {
         (0..<side * side).map { index in
             let (x, y) = (2 * (index % side) - side, 2 * (index / side) - side)

@@ -2,7 +2,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A test pattern where one of several cameras is wanted. Its clock and counter start anew with each opening.
+/// The test pattern as one of several cameras. Its clock and counter restart with each opening.
 public final class TestPatternCamera: Camera {
     public let name = "the test pattern"
     public let model = "test pattern"
@@ -18,7 +18,7 @@ public final class TestPatternCamera: Camera {
     public var colors: VideoColors? { pattern.colors }
     public var statistics: VideoSourceStatistics { pattern.statistics }
 
-    /// A frame comes at its time, be it later than the deadline.
+    /// Always returns the next frame, even if it is due after the deadline.
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         guard let frame = try pattern.nextFrame() else { return .stopped }
         return .captured(frame)

@@ -3,12 +3,12 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A quiet sine tone (440 Hz, -20 dBFS) with a higher beep at the start of each second, in stereo, paced by the clock.
+/// A quiet sine tone (440 Hz, -20 dBFS) with a higher beep at the start of each second. Stereo, paced by the clock.
 public final class ToneSource: AudioSource {
     public let format: AudioFormat
     public let endingNote: String? = nil
     private let pacing: Pacing
-    /// One second of it, which is then repeated: both frequencies fit in a whole number of times.
+    /// One second of the tone, to be repeated: both frequencies complete a whole number of periods in it.
     private let second: [Int16]
     private var clock: SampleClock
 
@@ -32,7 +32,7 @@ public final class ToneSource: AudioSource {
         return AudioBlock(samples: samples(from: first, frameCount: frameCount), captureTime: time)
     }
 
-    /// Interleaved samples, `first` counted from the tone's start.
+    /// Interleaved samples; `first` counts from the start of the tone.
     func samples(from first: Int, frameCount: Int) -> [Int16] {
         var samples: [Int16] = []
         samples.reserveCapacity(2 * frameCount)
@@ -69,21 +69,21 @@ public final class SilenceSource: AudioSource {
     }
 }
 
-/// Counts samples from the first one's time; no rounding adds up.
+/// Counts samples from the first one's time, without accumulating rounding errors.
 struct SampleClock {
     private let sampleRate: Int
-    /// Of the first one; the clock's time when it is taken, if nobody has said another.
+    /// Time of the first sample. If it is not set, the current time is used when that sample is taken.
     var start: MediaTimestamp?
     private var frameCount = 0
 
     init(sampleRate: Int) { self.sampleRate = sampleRate }
 
-    /// When the next sample is captured: all those taken are there.
+    /// Capture time of the next sample.
     var now: MediaTimestamp {
         (start ?? .zero) + .ofFrames(frameCount, sampleRate: sampleRate)
     }
 
-    /// - Returns: the first frame's number and its time.
+    /// - Returns: number and time of the first frame.
     mutating func take(_ count: Int) -> (first: Int, time: MediaTimestamp) {
         if start == nil { start = MonotonicClock.now() }
         let first = (frameCount, now)

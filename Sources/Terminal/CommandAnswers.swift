@@ -3,9 +3,8 @@ import JSONText
 import Media
 import StreamLogic
 
-// Answers of a stream, as every surface writes them.
+// A stream's answers to commands, in the form shared by all surfaces.
 
-/// A question to a live stream.
 public enum StreamQuestion: Hashable, Sendable {
     case status, settings, controls
 
@@ -18,17 +17,17 @@ public enum StreamQuestion: Hashable, Sendable {
     }
 }
 
-/// How an answer is written.
+/// The form of an answer.
 public enum AnswerForm: Hashable, Sendable {
     case text
-    /// One JSON value in a line, for programs.
+    /// One line with a JSON value, for programs.
     case json
-    /// Of a status, only what is being sent.
+    /// Only the quality of a status.
     case quality
 }
 
 extension CommandOutcome {
-    /// - Returns: whole lines, without their ends; none for what was refused, which is an event.
+    /// - Returns: whole lines without line ends; none for a refused command, which is reported as an event.
     public func lines(as form: AnswerForm) -> [String] {
         switch self {
         case .done(let lines): return lines
@@ -52,7 +51,7 @@ extension CommandOutcome {
 
 extension StreamStatus {
     /// Lines about frames, sources and filters.
-    /// - Parameter camera: the one that is on; `nil` where it has no name.
+    /// - Parameter camera: the current camera; `nil` if it has no name.
     public func sourceLines(camera: String?) -> [String] {
         let sources = SourceSummary(encoded, isMuted: isMuted)
         var lines = ["frames:   \(framesText)"]
@@ -65,7 +64,7 @@ extension StreamStatus {
         return lines
     }
 
-    /// The line about how long it has been live.
+    /// The line with the time since going live.
     public var lengthLines: [String] { liveDuration.map { ["length:   \(StreamPage.clock($0))"] } ?? [] }
 
     private var stateName: String { state == .connected ? isPaused ? "paused" : "live" : state.rawValue }
@@ -87,7 +86,7 @@ extension StreamStatus {
         }
     }
 
-    /// The members that a status has while a stream is live.
+    /// Writes the members of a status that exist while a stream is live.
     /// - Parameter camera: as for `sourceLines`.
     public func write(to object: borrowing JSONObjectWriter, camera: String?) {
         if let liveDuration { object.write("liveSeconds", Int(liveDuration.inSeconds)) }
@@ -122,7 +121,7 @@ extension StreamStatus {
 }
 
 extension [ControlStatus] {
-    /// An array with an object for each control, and its LF.
+    /// An array with an object for each control, and a LF.
     public var jsonLine: [UInt8] {
         var writer = JSONLineWriter()
         return writer.arrayLine { array in

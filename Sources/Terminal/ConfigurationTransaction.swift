@@ -3,7 +3,7 @@ import Media
 import StreamLogic
 import StreamQuality
 
-/// Reads commands for a live stream line by line, several changes of it as one transaction between `begin` and `commit`.
+/// Handles commands for a live stream line by line. Changes between `begin` and `commit` form one transaction.
 ///
 /// ```
 ///              set: changes at once
@@ -16,22 +16,22 @@ import StreamQuality
 /// ```
 public struct ConfigurationTransaction: Sendable {
     public enum Action: Hashable, Sendable {
-        /// Lines for the one who asked.
+        /// Lines for the person who typed the command.
         case answer([String])
-        /// Why the stream is not asked for anything.
+        /// Why the command is refused without asking the stream.
         case refuse(String)
-        /// For the stream.
+        /// A command for the stream.
         case command(PublisherCommand)
-        /// For the stream, whose answer is to be written in this form.
+        /// A question for the stream, with the form of the answer.
         case ask(StreamQuestion, AnswerForm)
     }
 
-    /// Changes that wait for `commit`; `nil` outside a transaction.
+    /// Changes waiting for `commit`; `nil` outside a transaction.
     private var noted: RequestedChanges?
 
     public init() {}
 
-    /// - Returns: what to do, in this order; nothing for an empty line.
+    /// - Returns: what to do, in order; nothing for an empty line.
     public mutating func lineReceived(_ line: String) -> [Action] {
         do throws(CommandError) {
             guard let command = try TypedCommand(line, on: .publish) else { return [] }
@@ -60,7 +60,7 @@ public struct ConfigurationTransaction: Sendable {
         case .snapshot: return [snapshot(words.first ?? "", quality: words.dropFirst().first.flatMap { Int($0) })]
         case .stop: return [.command(.stop)]
         case .help: return [.answer(CommandDescription.help(on: .publish))]
-        // The table gives them to no publisher.
+        // The table does not offer these in publish.
         case .start, .torch, .webcam, .faults, .events, .reboot, .powerOff:
             return [.refuse(CommandError.unavailable(command.name).description)]
         }
@@ -91,27 +91,27 @@ public struct ConfigurationTransaction: Sendable {
 
     private func snapshot(_ path: String, quality: Int?) -> Action {
         guard path != "-" else {
-            return .refuse("snapshot writes to a file here: tallycam snapshot --output - writes to standard output")
+            return .refuse("snapshot needs a file here: tallycam snapshot --output - writes to standard output")
         }
         let quality = quality ?? SnapshotRequest.usualQuality
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: quality, path: path)))
     }
 
     private mutating func open() -> Action {
-        guard noted == nil else { return .refuse("a transaction is open already; commit or cancel ends it") }
+        guard noted == nil else { return .refuse("a transaction is already open; use commit or cancel") }
         noted = RequestedChanges()
-        return .answer(["what is set from here on waits for commit"])
+        return .answer(["transaction open: further changes wait for commit"])
     }
 
     private mutating func commit() -> Action {
-        guard let noted else { return .refuse("there is nothing to commit; begin opens a transaction") }
+        guard let noted else { return .refuse("nothing to commit; begin opens a transaction") }
         self.noted = nil
         return .command(.apply(noted))
     }
 
     private mutating func cancel() -> Action {
-        guard let noted else { return .refuse("there is nothing to cancel; begin opens a transaction") }
+        guard let noted else { return .refuse("nothing to cancel; begin opens a transaction") }
         self.noted = nil
-        return .answer([noted.count == 1 ? "1 change is forgotten" : "\(noted.count) changes are forgotten"])
+        return .answer([noted.count == 1 ? "1 change discarded" : "\(noted.count) changes discarded"])
     }
 }

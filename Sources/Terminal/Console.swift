@@ -4,35 +4,34 @@ import Media
 import StreamLogic
 import Synchronization
 
-/// Standard output and standard error: events, the human log, and the live view below them.
+/// Standard output and standard error: events, the log for people, and the live view below them.
 ///
-/// Events go to standard output, as JSON lines or as text. With JSON there, people
-/// read the same events as text on standard error. The program's last line, which names a
-/// failure, is not written here: it comes for every command alike.
+/// Events go to standard output, as JSON lines or as text. With JSON, people read the same events as text on standard
+/// error. The program's last line, which names a failure, is written elsewhere, in the same way for every command.
 public final class Console: Sendable {
     public enum EventStyle: String, Sendable {
         case json, text
     }
 
-    /// Where it writes; the process's own streams, but for tests.
+    /// Where to write: the process's own streams, except in tests.
     public struct Descriptors: Sendable {
         public var events = STDOUT_FILENO
         /// For people.
         public var log = STDERR_FILENO
-        /// Unless NO_COLOR is set to anything (no-color.org).
+        /// Unless NO_COLOR is set to any value (no-color.org).
         public var hasColor = environment("NO_COLOR") ?? "" == ""
 
         public init() {}
     }
 
     public let start: MediaTimestamp
-    /// Whether people look at standard error on a terminal that can move its cursor, and nothing else writes there: the
-    /// text of events that goes into a pipe may come out on the same terminal, at any time.
+    /// Whether standard error is a terminal that can move its cursor and has no other writer. Text events sent to a
+    /// pipe may be shown on the same terminal at any time.
     public let hasTerminal: Bool
     private let eventStyle: EventStyle
     private let descriptors: Descriptors
     private let output: ConsoleOutput
-    /// Lines of the live view now on the screen. Holding it is the right to write.
+    /// Lines of the live view on the screen. Also serializes all writing.
     private let view = Mutex<[String]>([])
 
     public init(eventStyle: EventStyle, descriptors: Descriptors = Descriptors()) throws(SystemCallError) {
@@ -44,7 +43,7 @@ public final class Console: Sendable {
         hasTerminal = isTerminal(descriptors.log) && !isMixed && !["", "dumb"].contains(environment("TERM") ?? "")
     }
 
-    /// - Parameter showsText: whether people read of it, too.
+    /// - Parameter showsText: whether to show it to people as well.
     public func emit(_ event: some Event, showsText: Bool = true) {
         let seconds = (MonotonicClock.now() - start).inSeconds
         let line = eventStyle == .json ? jsonLine(event, at: seconds) : []
@@ -58,10 +57,10 @@ public final class Console: Sendable {
         }
     }
 
-    /// The same for lines that the caller has made.
+    /// Like `emit`, for prepared lines.
     /// - Parameters:
-    ///   - json: for programs, with its LF; written only where they read.
-    ///   - line: for people, with its time and without its LF; broken at words where a terminal is narrower.
+    ///   - json: for programs, with its LF; only written if they read it.
+    ///   - line: for people, with its time and without LF; wrapped at words on a narrow terminal.
     public func write(json: [UInt8], line: String?) {
         let text = line.map { line -> [UInt8] in
             let stamp = line.prefix { $0 != " " }
@@ -75,7 +74,7 @@ public final class Console: Sendable {
         }
     }
 
-    /// A line where people read events, for what is no event itself.
+    /// A line among the events for people that is not an event itself.
     public func note(_ text: String) {
         let line = bytes(text, at: (MonotonicClock.now() - start).inSeconds, for: people)
         view.withLock { view in
@@ -85,7 +84,7 @@ public final class Console: Sendable {
         }
     }
 
-    /// A line as it is, where people read events: an answer in JSON.
+    /// An unchanged line among the events for people: an answer in JSON.
     public func answer(_ line: String) {
         view.withLock { view in
             erase(view)
@@ -94,7 +93,7 @@ public final class Console: Sendable {
         }
     }
 
-    /// A line for people: warnings and progress that are no event.
+    /// A line for people: warnings and progress that are not events.
     public func log(_ text: String) {
         let seconds = (MonotonicClock.now() - start).inSeconds
         view.withLock { view in
@@ -104,7 +103,7 @@ public final class Console: Sendable {
         }
     }
 
-    /// Replaces the live view; no lines remove it. Does nothing without a terminal.
+    /// Replaces the live view; an empty list removes it. Does nothing without a terminal.
     public func show(view lines: [String]) {
         guard hasTerminal else { return }
         view.withLock { view in
@@ -114,22 +113,22 @@ public final class Console: Sendable {
         }
     }
 
-    /// To be called last: waits until everything is written, unless nobody reads.
+    /// To be called last: waits until everything is written, unless the output is not being read.
     public func finish() { output.finish(patience: .milliseconds(500)) }
 
-    /// How wide the terminal is, where there is one that says so.
+    /// The terminal's width, if known.
     var columns: Int { TerminalSize(of: descriptors.log)?.columns ?? 80 }
 
     /// Where people read events.
     private var people: Int32 { eventStyle == .json ? descriptors.log : descriptors.events }
 
-    /// A line with its time; broken at words where a terminal is narrower.
+    /// A line with its time, wrapped at words on a narrow terminal.
     private func bytes(_ text: String, at seconds: Double, for descriptor: Int32) -> [UInt8] {
         let stamp = stamp(seconds)
         return Array((WordWrap.fitted("\(stamp) \(text)", to: descriptor, indent: stamp.count + 1) + "\n").utf8)
     }
 
-    /// Without the sequences that choose colors and weight (`ESC [ ... m`); others, which move the cursor, stay.
+    /// Removes the sequences for color and weight (`ESC [ ... m`); those that move the cursor stay.
     private static func withoutColors(_ line: String) -> String {
         var bytes: [UInt8] = []
         var rest = Array(line.utf8)[...]
@@ -150,7 +149,7 @@ public final class Console: Sendable {
 
     private func erase(_ view: [String]) {
         guard !view.isEmpty else { return }
-        // Up to the view's first line, and clear from there to the screen's end.
+        // Move up to the view's first line, and clear from there to the end of the screen.
         output.append(Array("\u{1B}[\(view.count)A\r\u{1B}[J".utf8), to: descriptors.log)
     }
 

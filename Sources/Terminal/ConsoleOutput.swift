@@ -3,10 +3,10 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// Writes what the console says, in order, on a thread of its own.
+/// Writes the console's output in order, on its own thread.
 ///
-/// A pipe that nobody reads and a terminal that somebody has stopped hold back this thread and
-/// no other. What does not fit any more meanwhile is counted, and reported when there is room again.
+/// A pipe that is not read or a stopped terminal blocks only this thread. Lines that do not fit meanwhile are counted,
+/// and reported when there is room again.
 final class ConsoleOutput: Sendable {
     private typealias Piece = (bytes: [UInt8], descriptor: Int32)
 
@@ -24,7 +24,7 @@ final class ConsoleOutput: Sendable {
             byteCount += piece.bytes.count
         }
 
-        /// All that is to be written, and how much was dropped before it.
+        /// The pieces to write, preceded by a report of dropped lines.
         mutating func take(log: Int32) -> [Piece] {
             if droppedCount > 0 {
                 append((Array("tallycam: \(droppedCount) lines dropped: the output is not being read\n".utf8), log))
@@ -34,17 +34,17 @@ final class ConsoleOutput: Sendable {
         }
     }
 
-    /// How long the end waits for an output that seems to take something: a disk may hang.
+    /// How long `finish` waits for an output that still makes progress: a disk may hang.
     private static let longestEnd = Duration.seconds(10)
 
-    /// Bytes that may wait for a reader.
+    /// The most bytes that wait for a reader.
     private static let capacity = 1 << 20
 
     private let waiting = Mutex(Waiting())
     private let work: EventFD
     private let end: EventFD
 
-    /// Where people read what is wrong with the output.
+    /// Where people read about problems of the output.
     private let log: Int32
 
     init(log: Int32) throws(SystemCallError) {
@@ -67,8 +67,8 @@ final class ConsoleOutput: Sendable {
         work.signal()
     }
 
-    /// Waits until everything is written. Gives up only when an output that cannot take more has not moved for `patience`:
-    /// on a busy machine the thread may be late although somebody reads. Nothing may be appended afterwards.
+    /// Waits until everything is written. Gives up only if a full output has made no progress for `patience`: on a busy
+    /// machine the thread may be late although the output is being read. Nothing may be appended afterwards.
     func finish(patience: Duration) {
         waiting.withLock { $0.isEnding = true }
         work.signal()
@@ -82,7 +82,7 @@ final class ConsoleOutput: Sendable {
         }
     }
 
-    /// The bytes that are still to be written, and where the thread is writing; `nil` when it has ended.
+    /// The bytes still to be written, and where the thread is writing; `nil` after its end.
     private func unwritten() -> (byteCount: Int, descriptor: Int32?)? {
         waiting.withLock { $0.hasEnded ? nil : ($0.byteCount, $0.descriptor) }
     }
@@ -93,7 +93,7 @@ final class ConsoleOutput: Sendable {
     }
 
     private static func start(_ output: ConsoleOutput) throws(SystemCallError) {
-        // A terminal that somebody has stopped, or a full pipe, is no reason to restart the machine.
+        // A stopped terminal or a full pipe must not make the watchdog restart the machine.
         _ = try NamedThread("console", mayBlock: true) { output.writeAll() }
     }
 

@@ -1,7 +1,7 @@
 import JSONText
 import StreamLogic
 
-/// An event as one JSON object in a line, as programs read it: docs/reference/events.md.
+/// An event as one line with a JSON object, for programs: docs/reference/events.md.
 /// - Parameter seconds: since the program's start.
 public func jsonLine(_ event: some Event, at seconds: Double) -> [UInt8] {
     var writer = JSONLineWriter()
@@ -14,7 +14,7 @@ public func jsonLine(_ event: some Event, at seconds: Double) -> [UInt8] {
 }
 
 extension JSONObjectWriter {
-    /// Numbers have four decimals.
+    /// Numbers are rounded to four decimals.
     fileprivate func write(_ name: String, _ value: EventValue) {
         switch value {
         case .integer(let value): write(name, value)

@@ -11,14 +11,14 @@ package enum ExitStatus: Int32 {
     case media = 4
     /// The recording could not be written.
     case recording = 5
-    /// The system refused something that has no class of its own.
+    /// The system refused something that has no category of its own.
     case system = 6
 }
 
-/// What ends the program: one clear line and a status.
+/// A failure that ends the program: one clear line and an exit status.
 package struct CommandFailure: Error {
     package let status: ExitStatus
-    /// `nil` for what the list of codes does not have.
+    /// `nil` if the failure has no code.
     package let code: EventCode?
     package let message: String
 
@@ -28,14 +28,14 @@ package struct CommandFailure: Error {
         self.message = withoutURLs(of: CommandLine.arguments, message)
     }
 
-    /// How whoever reads the events learns of it.
+    /// The failure as an event.
     package var event: StreamEvent { .failed(code, message: message) }
 
     package static func usage(_ message: String, code: EventCode? = nil) -> CommandFailure {
         CommandFailure(.usage, code: code, message)
     }
 
-    /// Whatever a command has thrown.
+    /// Wraps any error of a command.
     package init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
@@ -58,14 +58,14 @@ extension ExitStatus {
     }
 }
 
-/// Whoever refuses a word of the command line quotes it. A URL in the wrong place would bring the stream's key into
-/// journals that way: of what looks like one, only the scheme is left.
+/// Removes URLs from a message. Errors quote words of the command line, so a URL in the wrong place would write the
+/// stream's key into logs. Only the scheme remains.
 package func withoutURLs(of arguments: [String], _ message: String) -> String {
     var bytes = Array(message.utf8)[...]
     for argument in arguments {
         let text = Array(argument.utf8)
         guard let mark = text.indices.first(where: { text[$0...].starts(with: "://".utf8) }) else { continue }
-        // Options with commas are redacted piece by piece.
+        // Redact options with commas piece by piece.
         for secret in [text[mark...], text[mark...].prefix { $0 != UInt8(ascii: ",") }] where secret.count > 3 {
             bytes = replacing(secret, in: bytes, with: Array("://***".utf8))
         }

@@ -1,22 +1,22 @@
-/// Edits one line on a terminal that can do little: what was typed comes in, what is to be written comes out.
+/// Edits one line on a simple terminal: typed bytes in, bytes to write out.
 ///
-/// Left, right, home, end, backspace, delete; Ctrl-A, -E, -B, -F, -U (to the start), -K (to the end), -W (a word),
-/// -C (forget the line), -L (draw it anew); up and down through the last lines.
+/// Left, right, home, end, backspace, delete; Ctrl-A, -E, -B, -F, -U (to the start), -K (to the end), -W (a word), -C
+/// (clear the line), -L (redraw); up and down for the last lines.
 public struct LineEditor: Sendable {
     public enum Action: Hashable, Sendable {
         case write([UInt8])
-        /// A line was ended.
+        /// A line was completed.
         case submit(String)
     }
 
     private enum Escape {
         case none
         case escape
-        /// Within `ESC [`, or `ESC O`.
+        /// Inside `ESC [` or `ESC O`.
         case sequence(parameters: [UInt8])
     }
 
-    /// Longer lines are no commands.
+    /// Commands are shorter than this.
     private static let longestLine = 200
     private static let historySize = 20
 
@@ -25,14 +25,14 @@ public struct LineEditor: Sendable {
     private var cursor = 0
     private var escape = Escape.none
     private var history: [[UInt8]] = []
-    /// The entry of the history that is shown; its count for the line being typed.
+    /// The index of the history entry shown; equals the history's count for the line being typed.
     private var historyIndex = 0
     private var typedLine: [UInt8] = []
     private var lastWasReturn = false
 
     public init(prompt: String) { self.prompt = Array(prompt.utf8) }
 
-    /// The prompt and the line so far, on a fresh line: at the start, and after something else was written.
+    /// The prompt and the present line on a fresh line: at the start, and after other output.
     public var drawing: [UInt8] {
         var bytes = erasure + prompt + line
         let back = line.count - cursor
@@ -40,7 +40,7 @@ public struct LineEditor: Sendable {
         return bytes
     }
 
-    /// Removes prompt and line from the screen, to write something else there.
+    /// Removes prompt and line from the screen before other output.
     public var erasure: [UInt8] { Array("\r\u{1B}[K".utf8) }
 
     public mutating func received(_ bytes: [UInt8]) -> [Action] {
@@ -68,7 +68,7 @@ public struct LineEditor: Sendable {
         case 0x1B:
             escape = .escape
             return []
-        // CR LF is one end of a line.
+        // CR LF is a single line end.
         case 0x0A where lastWasReturn: return []
         case 0x0D, 0x0A: return submitted()
         case 0x20..<0x7F: return inserted(byte)

@@ -6,7 +6,7 @@ import StreamQuality
 struct LiveView {
     private static let barWidth = 30
 
-    /// Lines for the terminal, with colours, each within `columns`.
+    /// Lines for the terminal, with colors, each within `columns`.
     static func lines(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let head = "\(snapshot.target)  \(clock(snapshot.start.map { snapshot.time - $0 } ?? .zero))"
         let reason = snapshot.reason.map { "  (\($0.rawValue))" } ?? ""
@@ -30,7 +30,7 @@ struct LiveView {
         return lines + devices(sources).map { clipped($0, to: columns) } + level(snapshot, columns: columns)
     }
 
-    /// The loudest sample of the last block: full is 0 dBFS, empty -60.
+    /// The loudest sample of the last block: a full bar is 0 dBFS, an empty one -60.
     private static func level(_ snapshot: StreamSnapshot, columns: Int) -> [String] {
         let audio = snapshot.encoded.audioSource
         guard audio.capturedSamples + audio.silentSamples > 0 else { return [] }
@@ -52,7 +52,7 @@ struct LiveView {
         }
     }
 
-    /// What is sent, what is meant to be, and what the link carries, on one scale.
+    /// The sent, target and link rates on one scale.
     private static func rates(_ snapshot: StreamSnapshot, _ sent: StreamRates, columns: Int) -> [String] {
         let estimate = snapshot.linkEstimate
         let full = max(snapshot.largestBitrate, estimate ?? snapshot.largestBitrate).kilobitsPerSecond
@@ -62,7 +62,7 @@ struct LiveView {
         }
         return [
             line("bitrate", sent.total), line("target ", snapshot.point.mediaBitrate),
-            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  never full so far",
+            estimate.map { line("link   ", $0) } ?? "  link         ? kbit/s  not saturated yet",
         ]
     }
 
@@ -72,7 +72,7 @@ struct LiveView {
         return snapshot.isPaused ? "paused" : "live"
     }
 
-    /// The state as the tally light shows it: red is live.
+    /// The state in the tally light's color: red is live.
     private static func badge(_ snapshot: StreamSnapshot) -> String {
         let colour =
             switch snapshot.state {

@@ -1,21 +1,20 @@
 import StreamLogic
 
-/// What people read while a server stays away and attempts never end: a line for each change, then only a counter.
+/// The lines for people while a server is away and attempts are unlimited: one for each change, then only a counter.
 struct OutageLines {
     enum Reading: Hashable {
-        /// The event's own line.
         case line
         case nothing
-        /// In the event's place.
+        /// Shown instead of the event.
         case counter(String)
     }
 
     private var failure: String?
     private var isRepeated = false
     private var isEndless = false
-    /// How often in a row the attempts have failed alike.
+    /// How often in a row the attempts have failed with the same text.
     private var count = 0
-    /// Of the newest attempt, for a view that is drawn again and again; `nil` when nothing is tried.
+    /// For the newest attempt, for a view that is redrawn; `nil` while not reconnecting.
     private(set) var counter: String?
 
     mutating func take(_ event: StreamEvent) -> Reading {
@@ -37,7 +36,7 @@ struct OutageLines {
         }
     }
 
-    /// 10, 20, 50, 100, 200, 500 and so on: seldom enough for a file, often enough to show life.
+    /// 10, 20, 50, 100, 200, 500 and so on: rare enough for a file, often enough to show progress.
     private static func isMilestone(_ count: Int) -> Bool {
         var power = count
         while power >= 100, power % 10 == 0 { power /= 10 }

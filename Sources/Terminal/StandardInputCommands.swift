@@ -1,28 +1,28 @@
 import Glibc
 import LinuxIO
 
-/// Standard input as the place of commands: a terminal, while the program is in its foreground, or whatever else
-/// was asked for by `--commands`. Used from the main thread.
+/// Commands from standard input: a terminal, while the program is in its foreground, or any other input if `--commands`
+/// was given. Used from the main thread.
 public final class StandardInputCommands {
-    /// Longer lines are no commands, and no part of them is one.
+    /// Longer lines are not commands, and no part of them is interpreted as one.
     private static let longestLine = 4096
 
     private let input: OwnedFileDescriptor
     private let isTerminal: Bool
-    /// What the terminal did before its own echo and line editing were turned off, which the live view, drawn four
-    /// times a second, would garble.
+    /// The terminal's mode before its echo and line editing were turned off. The live view, redrawn four times a
+    /// second, would garble them.
     private var previousMode: termios?
     private var editor = LineEditor(prompt: "> ")
     private var received: [UInt8] = []
-    /// The line that is coming is too long.
+    /// The present line is too long.
     private var isTooLong = false
     private var hasEnded = false
 
     /// - Parameters:
-    ///   - isAskedFor: standard input is the place, whatever it is; else a terminal is.
-    ///   - editsLines: a live view is shown, and the line that is typed is a part of it.
-    ///   - descriptor: standard input, but for tests.
-    /// - Returns: `nil` where standard input is no place of commands.
+    ///   - isAskedFor: read commands from any standard input rather than only from a terminal.
+    ///   - editsLines: a live view is shown, and the typed line is part of it.
+    ///   - descriptor: standard input, except in tests.
+    /// - Returns: `nil` if commands are not read from standard input.
     public init?(isAskedFor: Bool, editsLines: Bool, from descriptor: Int32 = STDIN_FILENO) {
         isTerminal = LinuxIO.isTerminal(descriptor)
         guard isTerminal || isAskedFor else { return nil }
@@ -32,7 +32,7 @@ public final class StandardInputCommands {
         if editsLines, isTerminal, isInForeground { takeOverEditing() }
     }
 
-    /// Another program has the terminal otherwise: to read or to change it then would stop this one.
+    /// In the background, reading or changing the terminal would stop this program.
     private var isInForeground: Bool { tcgetpgrp(input.rawValue) == getpgrp() }
 
     private func takeOverEditing() {
@@ -43,23 +43,23 @@ public final class StandardInputCommands {
         tcsetattr(input.rawValue, TCSANOW, &mode)
     }
 
-    /// Restores the terminal as it was. To be called at the end.
+    /// Restores the terminal's mode. To be called at the end.
     public func restoreTerminal() {
         guard var mode = previousMode, isInForeground else { return }
         previousMode = nil
         tcsetattr(input.rawValue, TCSANOW, &mode)
     }
 
-    /// Whether commands come only when the terminal is released.
+    /// Whether commands can arrive only after the terminal is released.
     public var isInBackground: Bool { !hasEnded && isTerminal && !isInForeground }
 
-    /// To be polled; -1 when nothing comes.
+    /// For polling; -1 when nothing can arrive.
     public var fileDescriptor: Int32 { hasEnded || isInBackground ? -1 : input.rawValue }
 
-    /// What is typed, as the view's last line; `nil` where the terminal shows it itself.
+    /// The typed line, as the view's last line; `nil` if the terminal echoes it itself.
     public var prompt: String? { previousMode == nil ? nil : String(decoding: editor.drawing, as: UTF8.self) }
 
-    /// The lines that are whole. To be called when the descriptor is readable: it waits otherwise.
+    /// The complete lines. To be called when the descriptor is readable; otherwise it waits.
     public func takeLines() -> [String] {
         guard !isInBackground else { return [] }
         var block = [UInt8](repeating: 0, count: 512)
@@ -93,7 +93,7 @@ public final class StandardInputCommands {
         return lines
     }
 
-    /// What is too long, or no text, is refused like any other word that is no command.
+    /// A line that is too long or not text is refused like an unknown command.
     private func line(_ bytes: ArraySlice<UInt8>) -> String {
         defer { isTooLong = false }
         guard isTooLong || bytes.count > Self.longestLine else {

@@ -2,23 +2,23 @@ import Media
 import StreamLogic
 import Synchronization
 
-/// Brings what a stream says to the console, with the live view below. The stream's thread and the one that reads the
-/// keyboard use it.
+/// Shows a stream's messages on the console, with the live view below. Used by the stream's thread and by the one that
+/// reads the keyboard.
 public final class StreamView: Sendable {
-    /// What the view's rates are averaged over.
+    /// Averaging time of the view's rates.
     private static let window = Duration.seconds(2)
 
     private struct State {
-        /// Those of the window; the last one is what is shown.
+        /// The snapshots within the window; the last one is shown.
         var recent: [StreamSnapshot] = []
-        /// The line that is being typed; `nil` where the terminal shows it itself.
+        /// The line being typed; `nil` if the terminal echoes it itself.
         var prompt: String?
-        /// How to write the answers that a person waits for.
+        /// The form of the answers that a person waits for.
         var awaited: [CommandID: AnswerForm] = [:]
         var outage = OutageLines()
     }
 
-    /// A stream that does not answer for so long loses the oldest question.
+    /// If a stream answers no questions, the oldest one is forgotten beyond this number.
     private static let mostAwaited = 64
 
     private let console: Console
@@ -51,7 +51,7 @@ public final class StreamView: Sendable {
         }
     }
 
-    /// To be called before the question goes to the stream.
+    /// To be called before the question is sent to the stream.
     public func expectAnswer(to id: CommandID, as form: AnswerForm) {
         state.withLock { state in
             if state.awaited.count >= Self.mostAwaited,
@@ -77,7 +77,7 @@ public final class StreamView: Sendable {
         }
     }
 
-    /// Nothing is live any more.
+    /// The stream is over.
     public func end() {
         state.withLock { state in
             state.recent = []

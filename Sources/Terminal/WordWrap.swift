@@ -1,16 +1,16 @@
 import LinuxIO
 
-/// Breaks lines at words. A terminal breaks them anywhere.
+/// Wraps lines at words, since a terminal wraps them anywhere.
 public enum WordWrap {
-    /// Text as the terminal behind a descriptor has room for it; unchanged where there is none.
+    /// Text wrapped for the terminal behind a descriptor; unchanged if it is not a terminal.
     public static func fitted(_ text: String, to descriptor: Int32, indent: Int? = nil) -> String {
         guard let size = TerminalSize(of: descriptor) else { return text }
         return wrapped(text, columns: size.columns, indent: indent)
     }
 
     /// - Parameters:
-    ///   - columns: characters a line; a longer word keeps its line to itself.
-    ///   - indent: of the lines that a long one is continued with; without it, they go on below their column of a table.
+    ///   - columns: characters per line; a longer word gets a line of its own.
+    ///   - indent: of continuation lines; by default they align with their column of a table.
     public static func wrapped(_ text: String, columns: Int, indent: Int? = nil) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { line in
@@ -19,14 +19,14 @@ public enum WordWrap {
         }.joined(separator: "\n")
     }
 
-    /// What the appliance says, broken for the terminal behind a descriptor; unchanged if that is no terminal.
+    /// The appliance's text, wrapped for the terminal behind a descriptor; unchanged if it is not a terminal.
     public static func report(_ text: String, to descriptor: Int32) -> String {
         guard let size = TerminalSize(of: descriptor) else { return text }
         return report(text, columns: size.columns)
     }
 
-    /// A line with a label (`detail:   text`) or a time continues below its text, and any other one two columns to the
-    /// right.
+    /// Continuation lines align with the text after a label (`detail:   text`) or a time; for any other line they are
+    /// indented by two columns.
     static func report(_ text: String, columns: Int) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.map { wrapped(String($0), columns: columns, indent: reportIndent($0)) }.joined(separator: "\n")
@@ -47,7 +47,7 @@ public enum WordWrap {
         while rest.count > (lines.isEmpty ? columns : columns - indent) {
             let room = lines.isEmpty ? columns : columns - indent
             let start = lines.isEmpty ? min(indent, room - 1) : 0
-            // The space may stand just behind the last column.
+            // The space may be directly after the last column.
             let window = rest.prefix(room + 1)
             let searched = window.dropFirst(start)
             guard let space = searched.lastIndex(of: " ") ?? rest.dropFirst(room + 1).firstIndex(of: " ") else { break }
@@ -58,7 +58,7 @@ public enum WordWrap {
         return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
     }
 
-    /// Where the last column of a table's row starts: behind the last two spaces in a row.
+    /// The start of the last column in a table's row, which is after the last two consecutive spaces.
     private static func columnStart(_ line: Substring) -> Int {
         var (start, spaces) = (0, 0)
         for (index, character) in line.enumerated() {

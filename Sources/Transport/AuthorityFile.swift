@@ -1,9 +1,9 @@
 import LinuxIO
 
 extension TLSContext {
-    /// Why no connection could be made with the certificates in a file, for people; `nil` when one could.
+    /// Why the certificates in a file cannot be used, as text for people; `nil` if they can.
     public static func problem(withAuthorityFile path: String) -> String? {
-        // Reading a pipe would hold up the caller for as long as nobody writes to it.
+        // Opening a pipe would block the caller until a writer appears.
         guard isRegularFile(path) != false else { return "\(path) is not a regular file" }
         do {
             _ = try TLSContext.shared(authorityFile: path)

@@ -2,7 +2,7 @@ import CMbedTLS
 import Glibc
 import LinuxIO
 
-/// Collects what the check of a certificate chain finds, and says it in one `TLSFailure`.
+/// Collects the findings about a certificate chain and turns them into one `TLSFailure`.
 final class CertificateVerdict {
     /// The findings of all certificates in the chain (MBEDTLS_X509_BADCERT_*).
     private var flags: UInt32 = 0
@@ -10,11 +10,11 @@ final class CertificateVerdict {
     private var serverNames: [String] = []
     private var serverIsSelfIssued = false
     private var topIssuer = (depth: Int32(-1), name: "")
-    /// The validity of the certificate that is out of date, the server's own before an authority's.
+    /// The validity of the outdated certificate; the server's own takes precedence over an authority's.
     private var expiry: String?
     private var start: String?
 
-    /// One certificate of the chain: the server's own has depth 0.
+    /// Called for each certificate of the chain; the server's own has depth 0.
     func certificateChecked(_ certificate: mbedtls_x509_crt, depth: Int32, flags: UInt32) {
         self.flags |= flags
         if flags & UInt32(MBEDTLS_X509_BADCERT_EXPIRED) != 0 { expiry = dateText(certificate.valid_to) }
@@ -27,10 +27,10 @@ final class CertificateVerdict {
         }
     }
 
-    /// The finding of a check that was made after the handshake.
+    /// Adds the result of a check made after the handshake.
     func add(flags: UInt32) { self.flags |= flags }
 
-    /// What is wrong, the cause before what follows from it: with a wrong clock nothing else can be believed.
+    /// The root cause: with a wrong clock, no other finding can be trusted.
     func failure(expectedHost: String) -> TLSFailure? {
         let now = Self.boardTime
         if let start { return .certificateNotYetValid(from: start, now: now) }
@@ -67,7 +67,7 @@ private func dateText(_ time: mbedtls_x509_time) -> String {
     formatted([time.year, time.mon, time.day, time.hour, time.min, time.sec])
 }
 
-/// Six parts from the year to the second.
+/// - Parameter parts: year to second, six numbers.
 private func formatted(_ parts: [Int32]) -> String {
     let digits = parts.map { $0 < 10 ? "0\($0)" : "\($0)" }
     return digits.prefix(3).joined(separator: "-") + " " + digits.dropFirst(3).joined(separator: ":") + " UTC"
@@ -76,7 +76,7 @@ private func formatted(_ parts: [Int32]) -> String {
 private func nameText(_ name: mbedtls_x509_name) -> String {
     var text = [CChar](repeating: 0, count: 256)
     let length = withUnsafePointer(to: name) { mbedtls_x509_dn_gets(&text, text.count, $0) }
-    // Longer than the buffer, or damaged.
+    // The name is damaged or longer than the buffer.
     guard length > 0 else { return "unnamed" }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
@@ -86,7 +86,7 @@ private func equal(_ left: mbedtls_x509_buf, _ right: mbedtls_x509_buf) -> Bool 
         UnsafeBufferPointer(start: right.p, count: right.len))
 }
 
-/// The hosts that a certificate is for (RFC 5280 section 4.2.1.6), at most eight.
+/// The hosts that a certificate covers (RFC 5280 section 4.2.1.6), at most eight.
 private func alternativeNames(_ certificate: mbedtls_x509_crt) -> [String] {
     withUnsafePointer(to: certificate.subject_alt_names) { first in
         var names: [String] = []

@@ -3,13 +3,13 @@ import Glibc
 import LinuxIO
 import Media
 
-/// One address that is being connected to.
+/// An attempt to connect to one address.
 final class ConnectionAttempt {
     let address: SocketAddress
     let start: MediaTimestamp
-    /// Whether a younger one to the same address is under way.
+    /// Whether a newer attempt to the same address is running.
     var isRepeated = false
-    /// Writable when the outcome is known.
+    /// Becomes writable when the outcome is known.
     let fileDescriptor: Int32
     private var descriptor: OwnedFileDescriptor?
 
@@ -19,12 +19,12 @@ final class ConnectionAttempt {
         case failed(SystemCallError)
     }
 
-    /// Starts to connect; never waits.
+    /// Starts to connect; never blocks.
     init(to address: SocketAddress, settings: TCPSettings, now: MediaTimestamp) throws(SystemCallError) {
         let descriptor = try OwnedFileDescriptor(streamSocketFor: address.family)
         try descriptor.apply(settings)
         let result = address.withSocketAddress { connect(descriptor.rawValue, $0, $1) }
-        // Interrupted, it goes on in the background as well.
+        // An interrupted connect continues in the background too.
         guard result == 0 || errno == EINPROGRESS || errno == EINTR else {
             throw SystemCallError("connect", subject: "\(address)")
         }
@@ -49,7 +49,7 @@ final class ConnectionAttempt {
         return number == 0 ? .connected : .failed(SystemCallError("connect", number: number, subject: "\(address)"))
     }
 
-    /// Takes the socket over when it is connected; `nil` when that was done before.
+    /// Hands over the connected socket, once; `nil` after that.
     func takeConnection(settings: TCPSettings) throws(TransportError) -> TCPConnection? {
         guard let descriptor = descriptor.take() else { return nil }
         return try TCPConnection(connected: descriptor, peer: "\(address)", settings: settings)

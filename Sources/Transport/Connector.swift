@@ -1,14 +1,14 @@
 import LinuxIO
 import Media
 
-/// How long each step to a connection may take.
+/// The time limit of each step to a connection.
 public struct ConnectionTimeouts: Hashable, Sendable {
     public var lookup: Duration
     /// From the first attempt on, for all addresses together.
     public var connect: Duration
     public var tlsHandshake: Duration
-    /// When an address that has not answered is asked once more, beside the first time. TCP repeats its question
-    /// after a second, and with growing pauses then; `nil` leaves it to that.
+    /// When to start a second attempt at an address that has not answered, in parallel with the first. TCP itself retransmits
+    /// after one second, then at growing intervals; `nil` relies on that.
     public var repetition: Duration?
 
     public init(
@@ -28,9 +28,8 @@ public enum TransportSecurity {
     case tls(TLSContext)
 }
 
-/// Makes one connection: looks the name up, tries its addresses, does the TLS handshake.
-/// Never waits: the caller polls `pollEntries` until `deadline` and calls
-/// `advance`. Dropping it ends everything at once. Used from one thread.
+/// Makes one connection: looks the name up, tries its addresses, does the TLS handshake. Never blocks: the caller polls
+/// `pollEntries` until `deadline` and calls `advance`. Dropping the object ends everything at once. Used from one thread.
 public final class Connector {
     private enum Phase {
         case connecting
@@ -43,9 +42,9 @@ public final class Connector {
     private let timeouts: ConnectionTimeouts
     private let settings: TCPSettings
     private var phase = Phase.connecting
-    /// When looking up has taken too long.
+    /// Time limit of the name lookup.
     private let lookupDeadline: MediaTimestamp
-    /// When connecting, and then the TLS handshake, has taken too long; `nil` before the first attempt.
+    /// Time limit of connecting, then of the TLS handshake; `nil` before the first attempt.
     private var stepDeadline: MediaTimestamp?
 
     private var lookup: NameLookup?
@@ -55,7 +54,7 @@ public final class Connector {
     private var failedAttempts: [TransportError.FailedAttempt] = []
 
     private var offer = TLSOffer.latest
-    /// The one that answered.
+    /// The address that answered.
     private var address: SocketAddress?
 
     public init(
@@ -77,7 +76,7 @@ public final class Connector {
         }
     }
 
-    /// What to wait for before the next `advance`.
+    /// The descriptors to wait for before the next `advance`.
     public var pollEntries: [PollEntry] {
         switch phase {
         case .connecting:
@@ -89,7 +88,7 @@ public final class Connector {
         }
     }
 
-    /// When `advance` is to be called even if nothing became ready.
+    /// When to call `advance` even if nothing became ready.
     public var deadline: MediaTimestamp {
         var times = [stepDeadline]
         if case .connecting = phase {
@@ -101,8 +100,8 @@ public final class Connector {
         return times.compactMap { $0 }.min() ?? lookupDeadline
     }
 
-    /// Goes on as far as possible without waiting.
-    /// - Returns: the connected stream, once; `nil` while it is not there yet.
+    /// Does everything that is possible without blocking.
+    /// - Returns: the connected stream, once; `nil` until then.
     public func advance(now: MediaTimestamp) throws(TransportError) -> (any ByteStream)? {
         do throws(TransportError) {
             switch phase {
@@ -116,8 +115,9 @@ public final class Connector {
         }
     }
 
-    /// Connects, waiting for it.
-    /// - Parameter cancellation: a descriptor; once it is readable, the call ends with `cancelled`. Nothing is read.
+    /// Connects and waits for the result.
+    /// - Parameter cancellation: a descriptor that ends the call with `cancelled` when it becomes readable. Nothing is read
+    ///   from it.
     public static func connect(
         to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
         settings: TCPSettings = TCPSettings(), cancellation: Int32? = nil
@@ -169,7 +169,7 @@ extension Connector {
         return nil
     }
 
-    /// What was asked before stays: behind a long way its answer comes first.
+    /// Earlier attempts stay: on a slow path, their answer may come first.
     private func repeatUnanswered(now: MediaTimestamp) throws(TransportError) {
         guard let repetition = timeouts.repetition else { return }
         for attempt in attempts where !attempt.isRepeated && now - attempt.start >= repetition {
@@ -217,10 +217,10 @@ extension Connector {
         }
     }
 
-    /// Why there is no connection, when all that could be tried has failed.
+    /// Why the connection failed, once every possibility has failed.
     private var failure: TransportError {
         if !failedAttempts.isEmpty { return .connectFailed(endpoint, attempts: failedAttempts) }
-        // That a name has no address of one kind says nothing while the question for the other is open.
+        // That a name has no address of one family means nothing while the query for the other is open.
         guard let failure = lookupFailures.last(where: { !$0.isAnswer }) ?? lookupFailures.last else {
             return .timedOut(peer: endpoint.description, .lookup)
         }
@@ -266,15 +266,15 @@ extension Connector {
     }
 }
 
-// Servers with which the library fails unless it offers less: docs/explain/decisions/0015-a-library-that-changed.md.
+// For servers that the library fails with unless it offers less (docs/explain/decisions/0015-a-library-that-changed.md).
 extension Connector {
     private func noteOffer(_ connection: TLSConnection) {
         guard offer == .tls12, case .tls(let context) = security, context.tls12Servers.insert(endpoint) else { return }
         connection.fallbackReason = TLSOffer.fallbackReason(endpoint)
     }
 
-    /// Starts again with another offer where that is the remedy. Nothing else does: an alert, a reset or a bad
-    /// certificate could come from somebody on the way who wants less security.
+    /// Starts again with another offer, if that is the remedy. No other failure triggers this: an attacker who wants weaker
+    /// security could forge an alert, a reset or a bad certificate.
     private func handshakeFailed(
         _ connection: TLSConnection, _ error: TransportError, now: MediaTimestamp
     ) throws(TransportError) {

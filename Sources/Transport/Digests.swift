@@ -3,7 +3,7 @@ import CMbedTLS
 import Glibc
 import LinuxIO
 
-/// HMAC-SHA-1 (RFC 2104), which signs publish URLs.
+/// HMAC-SHA-1 (RFC 2104), used to sign publish URLs.
 public enum HMACSHA1 {
     /// - Returns: 20 bytes.
     public static func authenticationCode(for message: [UInt8], key: [UInt8]) -> [UInt8] {
@@ -14,7 +14,7 @@ public enum HMACSHA1 {
     }
 }
 
-/// MD5 (RFC 1321), which two publisher authentications of RTMP are built on. Not for anything new.
+/// MD5 (RFC 1321), required by two RTMP publisher authentication schemes. Not for anything new.
 public enum MD5 {
     /// - Returns: 16 bytes.
     public static func digest(of message: [UInt8]) -> [UInt8] {
@@ -24,8 +24,8 @@ public enum MD5 {
     }
 }
 
-/// Random bytes from the kernel (getrandom(2)), fit for cryptography. Waits for the
-/// kernel's first entropy, which can take seconds right after a board's start.
+/// Cryptographically secure random bytes from the kernel (getrandom(2)). Waits for the kernel's first entropy, which can take
+/// seconds right after boot.
 public func randomBytes(count: Int) throws(SystemCallError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0

@@ -1,6 +1,6 @@
-/// A host and a TCP port, as a person writes them.
+/// A host and a TCP port, as people write them.
 public struct Endpoint: Hashable, Sendable {
-    /// A host name, an IPv4 address, or an IPv6 address without brackets; empty where it means every address.
+    /// A host name, an IPv4 address, or an IPv6 address without brackets; empty stands for all addresses.
     public let host: String
     public let port: UInt16
 
@@ -9,8 +9,8 @@ public struct Endpoint: Hashable, Sendable {
         self.port = port
     }
 
-    /// Reads `HOST:PORT`; an IPv6 address stands in brackets: `[::1]:1935`.
-    /// - Parameter defaultPort: taken when there is no `:PORT`; `nil` requires one.
+    /// Parses `HOST:PORT`. An IPv6 address needs brackets: `[::1]:1935`.
+    /// - Parameter defaultPort: used if `:PORT` is missing; `nil` makes the port mandatory.
     public init(parsing text: String, defaultPort: UInt16? = nil) throws(EndpointError) {
         guard !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f || "/?#@".utf8.contains($0) })
         else { throw .invalidHost(Self.withoutSecrets(text)) }
@@ -27,7 +27,7 @@ public struct Endpoint: Hashable, Sendable {
         }
     }
 
-    /// What may be shown of a text that is no `HOST:PORT`: a URL's path and user hold secrets.
+    /// The part of an invalid `HOST:PORT` that may be shown: a URL's path and user hold secrets.
     private static func withoutSecrets(_ text: String) -> String {
         guard !text.contains("@") else { return "…" }
         let shown = text.prefix { !"/?#".contains($0) }
@@ -53,7 +53,7 @@ extension Endpoint: CustomStringConvertible {
     public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// Why a text is no `HOST:PORT`.
+/// Why a text is not a valid `HOST:PORT`.
 public enum EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
     case missingPort(String)
     case invalidPort(String, in: String)

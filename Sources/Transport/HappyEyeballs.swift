@@ -1,8 +1,7 @@
 import Media
 
-/// Decides which address is tried when (RFC 8305): IPv6 and IPv4 in turn, a new
-/// attempt every 250 ms while the ones before have not answered, at once when one
-/// has failed. The first that connects wins; that is the caller's to see.
+/// Decides which address to try when (RFC 8305). IPv6 and IPv4 alternate. A new attempt starts every 250 ms while earlier ones
+/// are unanswered, and at once when one fails. The first to connect wins; the caller handles that.
 ///
 ///     waiting for names ──IPv6 answer, or IPv4 answer and 50 ms──▶ trying ──nothing left──▶ exhausted
 struct HappyEyeballs<Address> {
@@ -10,18 +9,18 @@ struct HappyEyeballs<Address> {
 
     enum Action {
         case connect(Address)
-        /// Every address has failed, or there is none.
+        /// Every address has failed, or there was none.
         case giveUp
     }
 
     /// RFC 8305 section 5, Connection Attempt Delay.
     static var attemptDelay: Duration { .milliseconds(250) }
-    /// RFC 8305 section 3, Resolution Delay: how long IPv4 waits for IPv6's addresses.
+    /// RFC 8305 section 3, Resolution Delay: how long IPv4 waits for the IPv6 addresses.
     static var resolutionDelay: Duration { .milliseconds(50) }
 
     private enum State {
         case waitingForNames
-        /// IPv4 is there, IPv6 is not: the first attempt waits until then.
+        /// IPv4 addresses are known, IPv6 ones are not. The first attempt waits until this time.
         case waitingForIPv6(until: MediaTimestamp)
         case trying(nextAttempt: MediaTimestamp)
         case exhausted
@@ -34,10 +33,10 @@ struct HappyEyeballs<Address> {
     private var attemptCount = 0
     private var nextFamily = Family.ipv6
 
-    /// - Parameter families: those whose names are being looked up.
+    /// - Parameter families: the address families being looked up.
     init(lookingUp families: [Family] = [.ipv4, .ipv6]) { unanswered = families }
 
-    /// When `timePassed` is to be called, `nil` when only other events matter.
+    /// When to call `timePassed`; `nil` if only other events matter.
     var nextTime: MediaTimestamp? {
         switch state {
         case .waitingForNames, .exhausted: nil
@@ -46,7 +45,7 @@ struct HappyEyeballs<Address> {
         }
     }
 
-    /// A family's names are looked up; no addresses is an answer too, and so is a failure.
+    /// Reports the answer for one family. An empty answer or a failure counts too.
     mutating func lookupAnswered(_ family: Family, with found: [Address], now: MediaTimestamp) -> [Action] {
         unanswered.removeAll { $0 == family }
         self[family] += found
@@ -59,14 +58,14 @@ struct HappyEyeballs<Address> {
         return timePassed(now: now)
     }
 
-    /// No more answers will come: the time for looking up is over.
+    /// Reports that no more answers will come, because the time for the lookup is over.
     mutating func lookupTimeEnded(now: MediaTimestamp) -> [Action] {
         unanswered = []
         if case .waitingForIPv6 = state { state = .trying(nextAttempt: now) }
         return timePassed(now: now)
     }
 
-    /// An attempt came to its end without a connection; the next may start at once.
+    /// Reports an attempt that ended without a connection; the next may start at once.
     mutating func attemptFailed(now: MediaTimestamp) -> [Action] {
         attemptCount -= 1
         if case .trying(let time) = state { state = .trying(nextAttempt: min(time, now)) }
@@ -90,7 +89,7 @@ struct HappyEyeballs<Address> {
 
     private var hasAddresses: Bool { !ipv4.isEmpty || !ipv6.isEmpty }
 
-    /// The addresses of a family that are still to be tried.
+    /// The untried addresses of a family.
     private subscript(family: Family) -> ArraySlice<Address> {
         get { family == .ipv4 ? ipv4 : ipv6 }
         set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }

@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 import LinuxIO
 
-/// Reports links that go down and come up, new addresses, and the default route, from
-/// the kernel's routing socket (rtnetlink(7)). Used from one thread.
+/// Reports links that go up or down, new addresses, and changes of the default route, from the kernel's routing socket
+/// (rtnetlink(7)). Used from one thread.
 public final class LinkMonitor {
     private let socket: OwnedFileDescriptor
     private var table = LinkTable()
 
     public init() throws(SystemCallError) {
-        // The monitor listens before the dump is taken: nothing falls between.
+        // Listen before taking the dump, so that no change is missed in between.
         socket = try Self.openSocket(groups: Self.groups)
         try socket.setNonBlocking()
         table = try Self.dump()
@@ -18,22 +18,22 @@ public final class LinkMonitor {
     /// Readable when `takeEvents` may have something.
     public var fileDescriptor: Int32 { socket.rawValue }
 
-    /// Whether there is a way to the rest of the network. Servers on the own subnet need none.
+    /// Whether a default route exists. Servers on the board's own subnet need none.
     public var hasDefaultRoute: Bool { table.hasDefaultRoute }
 
     /// The names of the links that are up, without loopback.
     public var linksUp: Set<String> { table.linksUp }
 
-    /// The machine's own address, for people: IPv4 where there is one; `nil` without any.
+    /// The board's own address, for people: IPv4 if there is one; `nil` without any.
     public var firstAddress: String? { table.firstAddress }
 
-    /// Whether the link has an address that leads beyond itself.
+    /// Whether the link has an address that is valid beyond the link itself.
     public func hasAddress(_ link: String) -> Bool { table.hasAddress(link) }
 
-    /// The name of the link that a connection goes through, by its `localAddress`.
+    /// The name of the link that a connection uses, found by its `localAddress`.
     public func link(holding address: SocketAddress) -> String? { table.link(holding: address.bytes) }
 
-    /// What has happened since the last call; never waits.
+    /// The events since the last call. Never blocks.
     public func takeEvents() throws(SystemCallError) -> [LinkEvent] {
         var events: [LinkEvent] = []
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
@@ -44,8 +44,8 @@ public final class LinkMonitor {
                     events += table.messageReceived(message)
                 }
             } else if count < 0, errno == ENOBUFS {
-                // More came than the socket holds, and the end of it is lost: look at everything afresh.
-                // What is still in the socket is older than that and must not be read after it.
+                // The socket overflowed and lost the newest messages, so take a fresh dump. Messages still in the socket are
+                // older than the dump and must not be applied after it.
                 discardQueue(&buffer)
                 let fresh = try Self.dump()
                 events += fresh.changes(since: table)
@@ -64,7 +64,7 @@ extension LinkMonitor {
         while recv(socket.rawValue, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {}
     }
 
-    /// Larger than the kernel's largest message of a dump (32 KiB).
+    /// Larger than the kernel's largest dump message (32 KiB).
     private static let bufferSize = 65_536
 
     /// RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR and so on, as bits.
@@ -88,7 +88,7 @@ extension LinkMonitor {
         return descriptor
     }
 
-    /// The network as it is now.
+    /// The current state of the network.
     private static func dump() throws(SystemCallError) -> LinkTable {
         let socket = try openSocket(groups: 0)
         var table = LinkTable()

@@ -1,25 +1,25 @@
 import Glibc
 
-/// What happened to the network, by the links' names. Loopback is left out.
+/// A change of the network, by link name. Loopback is ignored.
 public enum LinkEvent: Hashable, Sendable {
     /// The link has a carrier.
     case linkUp(String)
     /// The link has lost its carrier, was switched off or unplugged.
     case linkDown(String)
-    /// The link has an address that can be used.
+    /// The link has a usable address.
     case addressAdded(String)
-    /// There is a way to the rest of the network.
+    /// A default route exists.
     case defaultRouteFound
     case defaultRouteLost
 }
 
-/// The network as the kernel has reported it, and what in it has changed.
+/// The network as reported by the kernel; computes what changed.
 struct LinkTable {
     private var links: [Int32: RouteMessage.Link] = [:]
     private var addresses: Set<RouteMessage.Address> = []
     private var routes: Set<RouteMessage.DefaultRoute> = []
 
-    /// Whether a default route leads through a link that is up.
+    /// Whether a default route uses a link that is up.
     var hasDefaultRoute: Bool {
         routes.contains { route in route.link == 0 || links[route.link]?.isUp == true }
     }
@@ -27,12 +27,12 @@ struct LinkTable {
     /// The names of the links that are up, without loopback.
     var linksUp: Set<String> { Set(links.values.filter { $0.isUp && !$0.isLoopback }.map(\.name)) }
 
-    /// The name of the link that has the address; `nil` when none has.
+    /// The name of the link that owns the address; `nil` if none does.
     func link(holding address: [UInt8]) -> String? {
         addresses.first { $0.bytes == address }.flatMap { links[$0.link]?.name }
     }
 
-    /// Of a link that is up and leads to others; IPv4, which people can read, before IPv6.
+    /// The address of a link that is up and not loopback. IPv4 comes first, because people can read it.
     var firstAddress: String? {
         let own = addresses.filter { address in
             guard let link = links[address.link] else { return false }
@@ -44,7 +44,7 @@ struct LinkTable {
         return first.flatMap(Self.text)
     }
 
-    /// As inet_ntop(3) writes it.
+    /// In the notation of inet_ntop(3).
     private static func text(of address: [UInt8]) -> String? {
         guard address.count != 4 else { return address.map(String.init).joined(separator: ".") }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -62,7 +62,7 @@ struct LinkTable {
         return changes(since: before)
     }
 
-    /// The events that lead from another table to this one.
+    /// The events that turn an earlier table into this one.
     func changes(since before: LinkTable) -> [LinkEvent] {
         var events: [LinkEvent] = []
         events += before.linksUp.subtracting(linksUp).sorted().map { .linkDown($0) }
@@ -79,7 +79,7 @@ struct LinkTable {
         switch message {
         case .linkChanged(let link):
             links[link.index] = link
-            // The kernel does not report the IPv4 routes that a link takes along when it is switched off.
+            // The kernel does not report the IPv4 routes that disappear when a link is switched off.
             if !link.isEnabled { forgetRoutes(of: link.index) }
         case .linkRemoved(let index):
             links[index] = nil

@@ -3,15 +3,14 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A host name's addresses, looked up on threads of their own, one for each family:
-/// a name server that answers only one kind of question does not hold up the other.
+/// Looks up a host name's addresses on separate threads, one per family: a name server that answers only one kind of query does
+/// not delay the other.
 ///
-/// A question that got lost on a dead way is not waited for: others race against it, on sockets of their own and to
-/// another name server where there is one, a third of a second apart; each is asked again every second. The first that
-/// is answered counts.
+/// A lost query does not stall the lookup. Up to three queries run in parallel, a third of a second apart, on separate sockets
+/// and to another name server if there is one; each is retransmitted every second. The first answer counts.
 ///
-/// getaddrinfo cannot be stopped. Dropping the object abandons it: the thread
-/// ends by itself when the name servers have answered or timed out, and its answer is thrown away.
+/// getaddrinfo cannot be cancelled. Dropping the object abandons its threads: each ends when the name servers have answered or
+/// timed out, and its answer is discarded.
 ///
 /// Used from one thread.
 final class NameLookup {
@@ -20,13 +19,13 @@ final class NameLookup {
         let result: Result<[SocketAddress], NameLookupFailure>
     }
 
-    /// How often a question is put, and how long after each other.
+    /// How many queries are sent per family, and at what interval.
     private static let rounds = 3
     private static let roundDelay = Duration.milliseconds(333)
 
     private let endpoint: Endpoint
     private let mailbox: Mailbox<Answer>
-    /// How many questions are under way for each family that has no answer.
+    /// The number of open queries for each unanswered family.
     private var questions: [SocketAddress.Family: Int] = [.ipv6: 0, .ipv4: 0]
     private var round = 0
     private var nextRound: MediaTimestamp
@@ -42,13 +41,13 @@ final class NameLookup {
         timePassed(now: now)
     }
 
-    /// Readable when `takeAnswers` has something.
+    /// Readable when `takeAnswers` has a result.
     var fileDescriptor: Int32 { mailbox.wakeup.fileDescriptor }
 
-    /// When `timePassed` is to be called; `nil` when nothing more will be asked.
+    /// When to call `timePassed`; `nil` if no further query will be sent.
     var nextTime: MediaTimestamp? { round < Self.rounds && !questions.isEmpty ? nextRound : nil }
 
-    /// Asks what has not been answered once more, when it is time.
+    /// Repeats the unanswered queries when their time has come.
     func timePassed(now: MediaTimestamp) {
         guard let nextTime, now >= nextTime else { return }
         for family in [SocketAddress.Family.ipv6, .ipv4] {
@@ -60,8 +59,7 @@ final class NameLookup {
         nextRound = now + Self.roundDelay
     }
 
-    /// One for each family: what the first name server says that has something to say, or, when none of those asked so
-    /// far has, why not.
+    /// At most one answer per family: the first conclusive one, or the reason for failure once every query so far has failed.
     func takeAnswers() -> [Answer] {
         mailbox.takeAll().filter { answer in
             guard let count = questions[answer.family] else { return false }
@@ -74,7 +72,7 @@ final class NameLookup {
         }
     }
 
-    /// The threads keep the mailbox when they are abandoned.
+    /// The threads keep the mailbox alive after they are abandoned.
     private func ask(_ family: SocketAddress.Family) {
         let (mailbox, endpoint, isRepeated) = (mailbox, endpoint, round > 0)
         guard runningLookups.add(1, ordering: .relaxed).newValue <= maximumLookups else {
@@ -98,6 +96,6 @@ final class NameLookup {
 
 private let runningLookups = Atomic<Int>(0)
 
-/// Reconnecting for ever with a dead name server leaves threads behind for as long as getaddrinfo waits: about 5 s for
-/// each name server. Six of them every 5 s stay below this.
+/// With a dead name server, endless reconnecting leaves threads behind for as long as getaddrinfo waits: about 5 s per name
+/// server. Six new ones every 5 s stay below this limit.
 private let maximumLookups = 32

@@ -3,14 +3,14 @@ import Glibc
 import LinuxIO
 
 extension LinkMonitor {
-    /// Lets the kernel ask at once for the hardware addresses that it does not know (ARP, IPv6 neighbour discovery).
+    /// Makes the kernel resolve unknown hardware addresses at once (ARP, IPv6 neighbor discovery).
     ///
-    /// It asks once a second, and everything for that neighbour waits for the answer. What it asked while a link was
-    /// down is lost, so after the link's return all waits for the next turn. A forgotten question is asked anew
-    /// as soon as something is sent. Only CAP_NET_ADMIN may do this; without it the next turn comes by itself.
+    /// The kernel asks once a second, and all traffic to that neighbor waits for the answer. Queries sent while a link was down
+    /// are lost, so after the link returns everything waits for the next query. If the entry is deleted, the kernel asks again
+    /// as soon as something is sent. This needs CAP_NET_ADMIN; without it, the next query comes by itself.
     public func forgetUnresolvedNeighbours() throws(SystemCallError) {
         let socket = try Self.openSocket(groups: 0)
-        // An empty struct ndmsg: all families, all links.
+        // An empty struct ndmsg means all families and all links.
         try Self.send(
             UInt16(RTM_GETNEIGH), flags: NLM_F_DUMP, payload: [UInt8](repeating: 0, count: MemoryLayout<ndmsg>.size),
             through: socket)

@@ -1,15 +1,15 @@
-/// The link that the stream goes through, or went through last: news of any other is not the stream's.
+/// The link that the stream uses or used last. Events of other links do not concern the stream.
 public struct OwnLink {
     public enum News: Equatable {
         case down
-        /// It has a carrier again, and an address.
+        /// The link has a carrier and an address again.
         case up
-        /// An address or a default route has come.
+        /// An address or a default route appeared.
         case routeAppeared
         case addressDisappeared
     }
 
-    /// What is known of the network.
+    /// The known state of the network.
     public protocol Links {
         var linksUp: Set<String> { get }
         func hasAddress(_ link: String) -> Bool
@@ -17,23 +17,23 @@ public struct OwnLink {
     }
 
     private var name: String?
-    /// Of the present connection, while its link has it.
+    /// Local address of the current connection, while its link has that address.
     private var address: SocketAddress?
 
     public init() {}
 
-    /// A new connection stands. Through loopback there is no link to be watched.
+    /// Reports a new connection. A connection through loopback has no link to watch.
     public mutating func connected(from address: SocketAddress?, _ links: (any Links)?) {
         name = address.flatMap { links?.link(holding: $0) }
         self.address = name == nil ? nil : address
     }
 
-    /// What of `events` matters to the stream, in their order.
+    /// The events that matter to the stream, in order.
     public mutating func news(of events: [LinkEvent], _ links: any Links) -> [News] {
         var news = events.compactMap { self.news(of: $0, links) }
         if let address, links.link(holding: address) == nil {
             self.address = nil
-            // First: what else has happened may be the way out.
+            // Goes first, because a later event may be the remedy.
             news.insert(.addressDisappeared, at: 0)
         }
         return news
@@ -42,7 +42,7 @@ public struct OwnLink {
     private func news(of event: LinkEvent, _ links: any Links) -> News? {
         switch event {
         case .linkDown(let link): link == name ? .down : nil
-        // Before it has an address nothing can be sent through it, and each attempt would be one of few.
+        // A link without an address cannot send, and every attempt would use up one of few.
         case .linkUp(let link): mayLead(link, links) && links.hasAddress(link) ? .up : nil
         case .addressAdded(let link): mayLead(link, links) ? .routeAppeared : nil
         case .defaultRouteFound: .routeAppeared
@@ -50,7 +50,7 @@ public struct OwnLink {
         }
     }
 
-    /// Another link matters only while the stream's own is down.
+    /// Another link matters only while the stream's own link is down.
     private func mayLead(_ link: String, _ links: any Links) -> Bool {
         guard let name, link != name else { return true }
         return !links.linksUp.contains(name)

@@ -1,35 +1,35 @@
 import CLinux
 import Glibc
 
-/// What the kernel says about links, addresses and default routes (rtnetlink(7)).
+/// A message of the kernel about links, addresses or default routes (rtnetlink(7)).
 enum RouteMessage: Hashable, Sendable {
     struct Link: Hashable, Sendable {
         var index: Int32
         var name: String
-        /// Switched on, by whoever configures the network.
+        /// Administratively switched on.
         var isEnabled: Bool
-        /// Switched on and with a carrier: the cable is in, the Wi-Fi is associated.
+        /// Switched on and running: the cable is in, or the Wi-Fi is associated.
         var isUp: Bool
         var isLoopback: Bool
     }
 
-    /// An address that can be used and reaches beyond its own link.
+    /// A usable address that reaches beyond its own link.
     struct Address: Hashable, Sendable {
         var link: Int32
         /// 4 or 16 bytes.
         var bytes: [UInt8]
     }
 
-    /// A route to everywhere. Two that differ in nothing here count as one.
+    /// A route to everywhere. Routes that agree in all these fields count as one.
     struct DefaultRoute: Hashable, Sendable {
         var family: UInt8
-        /// 0 when there are several links behind one route.
+        /// 0 if several links share one route.
         var link: Int32
         var gateway: [UInt8]
         var priority: UInt32
     }
 
-    /// Another machine on a link, as the kernel's table of hardware addresses has it.
+    /// Another machine on a link, from the kernel's neighbor table.
     struct Neighbour: Hashable, Sendable {
         var family: UInt8
         var link: Int32
@@ -38,7 +38,7 @@ enum RouteMessage: Hashable, Sendable {
         /// NUD_INCOMPLETE and so on.
         var state: UInt16
 
-        /// Asked for and not answered.
+        /// The kernel has asked and got no answer.
         var isUnresolved: Bool { Int32(state) & (NUD_INCOMPLETE | NUD_FAILED) != 0 }
     }
 
@@ -49,12 +49,12 @@ enum RouteMessage: Hashable, Sendable {
     case routeAdded(DefaultRoute)
     case routeRemoved(DefaultRoute)
     case neighbour(Neighbour)
-    /// The end of the answer to a request.
+    /// The end of a reply.
     case done
     case failed(errorNumber: Int32)
 }
 
-/// Bytes with every read checked against the end, in the machine's byte order as netlink has it.
+/// Bytes in host byte order, as netlink uses it. Every read is bounds-checked.
 private struct NetlinkBytes {
     let bytes: ArraySlice<UInt8>
 
@@ -63,12 +63,12 @@ private struct NetlinkBytes {
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
-    /// The bytes from `offset` on, at most `count` of them.
+    /// At most `count` bytes from `offset` on.
     func part(from offset: Int, count: Int = .max) -> NetlinkBytes {
         NetlinkBytes(bytes: bytes.dropFirst(offset).prefix(count))
     }
 
-    /// Attributes by their type, the last of each (NLA_TYPE_MASK takes the flags off).
+    /// Attributes by type, the last of each (NLA_TYPE_MASK removes the flags).
     var attributes: [UInt16: NetlinkBytes] {
         var found: [UInt16: NetlinkBytes] = [:]
         var rest = self
@@ -83,7 +83,7 @@ private struct NetlinkBytes {
 }
 
 extension RouteMessage {
-    /// Reads what one `recv` on a netlink socket gave. What is cut short or of no interest is passed over.
+    /// Parses the result of one `recv` on a netlink socket. Skips truncated and irrelevant messages.
     static func messages(in received: ArraySlice<UInt8>) -> [RouteMessage] {
         var messages: [RouteMessage] = []
         var rest = NetlinkBytes(bytes: received)
@@ -119,22 +119,22 @@ extension RouteMessage {
         }
         let name = payload.part(from: 16).attributes[UInt16(IFLA_IFNAME)]?.bytes ?? []
         func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
-        // Running is more than a carrier: the link may also wait for its Wi-Fi to be associated.
+        // "Running" means more than a carrier: a Wi-Fi link must be associated too.
         return Link(
             index: index, name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self),
             isEnabled: has(IFF_UP), isUp: has(IFF_UP) && has(IFF_RUNNING),
             isLoopback: has(IFF_LOOPBACK))
     }
 
-    /// Reads a `struct ifaddrmsg` and its attributes; `nil` for an address of the link only.
-    /// - Parameter mustBeUsable: whether to pass over one that is still being checked for duplicates.
+    /// Reads a `struct ifaddrmsg` and its attributes; `nil` for a link-local address.
+    /// - Parameter mustBeUsable: whether to ignore an address that is still being checked for duplicates.
     private static func address(_ payload: NetlinkBytes, mustBeUsable: Bool) -> Address? {
         guard let flags = payload.load(UInt8.self, at: 2), let scope = payload.load(UInt8.self, at: 3),
             let index = payload.load(Int32.self, at: 4), Int(scope) < Int(RT_SCOPE_LINK.rawValue)
         else { return nil }
         let attributes = payload.part(from: 8).attributes
         let allFlags = attributes[UInt16(IFA_FLAGS)]?.load(UInt32.self, at: 0) ?? UInt32(flags)
-        // A point-to-point link has the peer's address in IFA_ADDRESS; an IPv6 address has no IFA_LOCAL.
+        // On a point-to-point link, IFA_ADDRESS is the peer's address; an IPv6 address has no IFA_LOCAL.
         guard let bytes = (attributes[UInt16(IFA_LOCAL)] ?? attributes[UInt16(IFA_ADDRESS)])?.bytes,
             bytes.count == 4 || bytes.count == 16,
             !mustBeUsable || allFlags & UInt32(IFA_F_TENTATIVE | IFA_F_DADFAILED) == 0
@@ -152,7 +152,7 @@ extension RouteMessage {
         return Neighbour(family: family, link: index, address: Array(address), state: state)
     }
 
-    /// Reads a `struct rtmsg` and its attributes; `nil` for any route that is no default route.
+    /// Reads a `struct rtmsg` and its attributes; `nil` for anything but a default route.
     private static func defaultRoute(_ payload: NetlinkBytes) -> DefaultRoute? {
         guard let family = payload.load(UInt8.self, at: 0), let prefix = payload.load(UInt8.self, at: 1),
             let table = payload.load(UInt8.self, at: 4), let type = payload.load(UInt8.self, at: 7),

@@ -1,4 +1,4 @@
-/// A server's part of the key exchange in TLS 1.2, as far as a client looks at it that could not take it.
+/// The signed part of a TLS 1.2 server's key exchange, for a client that could not verify it.
 struct ServerKeyExchange {
     /// Its SignatureScheme (RFC 8446 section 4.2.3).
     let signatureScheme: UInt16
@@ -6,11 +6,11 @@ struct ServerKeyExchange {
     var isSignedWithPSS: Bool { (0x0804...0x0806).contains(signatureScheme) }
 
     /// - Parameter message: a handshake message with its header.
-    /// - Returns: `nil` for what is not a signed ServerKeyExchange.
+    /// - Returns: `nil` unless the message is a signed ServerKeyExchange.
     init?(_ message: [UInt8]) {
         guard message.count > Self.headerByteCount, message[0] == Self.messageType else { return nil }
         let body = message[Self.headerByteCount...]
-        // Only one of the two ends with a signature that is as long as it says.
+        // Only in one of the two layouts does the signature's length match the end of the message.
         guard let scheme = Self.schemeOfECDHE(body) ?? Self.schemeOfDHE(body) else { return nil }
         signatureScheme = scheme
     }
@@ -44,14 +44,14 @@ private struct VectorReader {
         return rest.prefix(byteCount).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// - Returns: false when it is not all there.
+    /// - Returns: false if the vector is incomplete.
     mutating func skipVector(lengthByteCount: Int) -> Bool {
         guard let length = number(byteCount: lengthByteCount), length <= rest.count else { return false }
         rest = rest.dropFirst(length)
         return true
     }
 
-    /// - Returns: its scheme; `nil` unless it ends where the bytes end.
+    /// - Returns: its scheme; `nil` unless the signature ends exactly where the bytes end.
     mutating func lastSignature() -> UInt16? {
         guard let scheme = number(byteCount: 2), let length = number(byteCount: 2), length == rest.count else {
             return nil

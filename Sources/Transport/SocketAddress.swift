@@ -15,7 +15,7 @@ public struct SocketAddress: Sendable {
     private var storage: sockaddr_storage
     private var length: socklen_t
 
-    /// Copies an address; `nil` when it is neither IPv4 nor IPv6.
+    /// Copies an address; `nil` unless it is IPv4 or IPv6.
     init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET where Int(length) >= MemoryLayout<sockaddr_in>.size: family = .ipv4
@@ -30,7 +30,7 @@ public struct SocketAddress: Sendable {
         }
     }
 
-    /// Reads an address in digits, `nil` when `host` is a name. IPv6 may have a zone: `fe80::1%eth0`.
+    /// Parses a numeric address; `nil` if `host` is a name. IPv6 may have a zone: `fe80::1%eth0`.
     public init?(numericHost host: String, port: UInt16) {
         guard case .success(let addresses) = SocketAddress.lookUp(host, port: port, flags: AI_NUMERICHOST),
             let address = addresses.first
@@ -58,11 +58,11 @@ public struct SocketAddress: Sendable {
         }
     }
 
-    /// The address in digits, without the port.
+    /// The numeric address, without the port.
     public var host: String { text.host }
     public var port: UInt16 { UInt16(text.port) ?? 0 }
 
-    /// The address alone, 4 or 16 bytes.
+    /// The bare address, 4 or 16 bytes.
     var bytes: [UInt8] {
         withUnsafeBytes(of: storage) { raw in
             switch family {
@@ -73,7 +73,7 @@ public struct SocketAddress: Sendable {
     }
 
     private var text: (host: String, port: String) {
-        // A zone's name behind an IPv6 address is at most 16 bytes long.
+        // The zone name after an IPv6 address has at most 16 bytes.
         var host = [CChar](repeating: 0, count: 80)
         var port = [CChar](repeating: 0, count: 16)
         let flags = NI_NUMERICHOST | NI_NUMERICSERV
@@ -98,13 +98,13 @@ extension SocketAddress: CustomStringConvertible {
 /// Why a name has no addresses.
 struct NameLookupFailure: Error {
     let reason: String
-    /// Whether that is the answer, and not the want of one.
+    /// Whether the name server answered that there is no address, as opposed to not answering.
     var isAnswer = false
 }
 
 extension SocketAddress {
-    /// Calls getaddrinfo, which may take as long as the name servers let it.
-    /// - Parameter flags: `AI_NUMERICHOST` never waits; `AI_PASSIVE` is for listening.
+    /// Calls getaddrinfo, which blocks until the name servers answer or time out.
+    /// - Parameter flags: `AI_NUMERICHOST` never blocks; `AI_PASSIVE` is for listening.
     static func lookUp(
         _ host: String, port: UInt16, family: Family? = nil, flags: Int32 = 0
     ) -> Result<[SocketAddress], NameLookupFailure> {
@@ -118,7 +118,7 @@ extension SocketAddress {
         guard number == 0 else {
             let text = clinux_lookup_error_text(number).map { String(cString: $0) } ?? "error \(number)"
             let reason = number == EAI_SYSTEM ? SystemCallError.reason(of: errno) : text
-            // EAI_NODATA is behind a feature macro: the name exists and has no address of the kind.
+            // EAI_NODATA is hidden by a feature macro: the name exists but has no address of this family.
             let isAnswer = number == EAI_NONAME || number == -5
             return .failure(NameLookupFailure(reason: reason, isAnswer: isAnswer))
         }
@@ -134,7 +134,7 @@ extension SocketAddress {
         return .success(addresses)
     }
 
-    /// A static binary must not load the plug-ins that a desktop's nsswitch.conf names:
-    /// they bring a second C library along. /etc/hosts and DNS are built in.
+    /// A static binary must not load the plug-ins that a desktop's nsswitch.conf names, because they pull in a second C
+    /// library. /etc/hosts and DNS are built in.
     private static let builtInSources: Int32 = clinux_configure_lookup("hosts", "files dns")
 }

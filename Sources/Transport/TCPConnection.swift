@@ -3,19 +3,18 @@ import Glibc
 import LinuxIO
 import Media
 
-/// How a TCP connection is set up for live media: a short queue, no delay, a quick verdict on a dead peer.
+/// TCP options for live media: a short queue, no delay, quick detection of a dead peer.
 public struct TCPSettings: Hashable, Sendable {
-    /// SO_SNDBUF: the most that the kernel holds, under way and unsent, in bytes (the
-    /// kernel doubles it for its own bookkeeping). It bounds the rate to this per round trip.
+    /// SO_SNDBUF: the most bytes that the kernel holds, in flight and unsent (it doubles the value for bookkeeping). Limits the
+    /// rate to this amount per round trip.
     public var sendBufferByteCount: Int = 256 * 1024
-    /// TCP_NOTSENT_LOWAT: the socket takes more only while fewer bytes than this are unsent.
+    /// TCP_NOTSENT_LOWAT: the socket is writable only while fewer bytes than this are unsent.
     public var unsentLowWaterByteCount: Int = 16 * 1024
-    /// A write takes nothing while so many bytes are unsent, and no more than so many at once; `nil` for no limit.
-    /// The mark above stops new segments only: the last one grows to 64 KB all the same, which is
-    /// more than a second of a slow link.
+    /// A write accepts nothing while this many bytes are unsent, and never more than this at once; `nil` for no limit. The
+    /// low-water mark alone does not suffice: it stops only new segments, and the last one still grows to 64 KB, which is more
+    /// than a second on a slow link.
     public var unsentByteLimit: Int?
-    /// TCP_USER_TIMEOUT: the peer is dead when it acknowledges nothing of what was sent, or has
-    /// room for nothing (a window of zero), for so long.
+    /// TCP_USER_TIMEOUT: the peer counts as dead if it acknowledges nothing, or keeps its window at zero, for this long.
     public var userTimeout: Duration = .seconds(5)
 
     public init() {}
@@ -24,16 +23,16 @@ public struct TCPSettings: Hashable, Sendable {
 /// A connected, non-blocking TCP socket. Used from one thread.
 public final class TCPConnection: ByteStream {
     public let peer: String
-    /// Read in the middle of each write; only `close` changes it, on the same thread.
+    /// Read in the middle of each write. Only `close` changes it, on the same thread.
     @exclusivity(unchecked) public private(set) var fileDescriptor: Int32
     private var descriptor: OwnedFileDescriptor?
     private let unsentByteLimit: Int?
-    /// Portions that are still to be acknowledged at once. Servers that leave Nagle's algorithm on send
-    /// the second of two short answers only when the first is acknowledged, which Linux delays by 40 ms:
-    /// longer than everything else before the first frame.
+    /// Number of reads that are still acknowledged immediately. A server with Nagle's algorithm sends the second of two short
+    /// answers only after the first is acknowledged. Linux delays that by 40 ms, longer than everything else before the first
+    /// frame.
     private var promptAcknowledgements = 16
 
-    /// Takes a connected socket and sets it up.
+    /// Takes over a connected socket and applies the settings.
     init(connected descriptor: consuming OwnedFileDescriptor, peer: String, settings: TCPSettings)
         throws(TransportError)
     {
@@ -57,7 +56,7 @@ public final class TCPConnection: ByteStream {
         hasBytesToWrite ? [.readable, .writable] : .readable
     }
 
-    /// At most so many slices go into one call; more wait for the next.
+    /// The most slices per system call.
     private static let maximumSliceCount = 64
 
     public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
@@ -95,29 +94,29 @@ public final class TCPConnection: ByteStream {
         throw .receiving(SystemCallError("recv"), from: peer)
     }
 
-    /// Linux falls back to delayed acknowledgements with each write, so it is asked for again and again.
+    /// Linux returns to delayed acknowledgements after each write, so this must be set repeatedly.
     private func acknowledgePromptly() {
         promptAcknowledgements -= 1
         var on: Int32 = 1
-        // A refusal costs time and nothing else.
+        // If the kernel refuses, only time is lost.
         setsockopt(fileDescriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
     public var unsentByteCount: Int { queuedByteCount(UInt(SIOCOUTQNSD)) }
     public var unacknowledgedByteCount: Int { queuedByteCount(UInt(SIOCOUTQ)) }
 
-    /// TCP's own account: two repetitions in a row, or two questions for room, without an answer to the last.
+    /// From TCP's own statistics: two retransmissions or window probes in a row, and no answer to the last one.
     public var isUnanswered: Bool {
         var info = tcp_info()
         var length = socklen_t(MemoryLayout<tcp_info>.size)
         guard getsockopt(fileDescriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0 else { return false }
         if info.tcpi_probes >= 2 { return true }
-        // Both are milliseconds ago; an answer takes a moment.
+        // Both values are ages in milliseconds. An answer takes a moment.
         return info.tcpi_unacked > 0 && info.tcpi_retransmits >= 2
             && info.tcpi_last_ack_recv > info.tcpi_last_data_sent && info.tcpi_last_data_sent >= Self.answerTime
     }
 
-    /// How long after a repetition an answer is waited for, in milliseconds.
+    /// Milliseconds to wait for an answer after a retransmission.
     private static let answerTime: UInt32 = 200
 
     private func queuedByteCount(_ request: UInt) -> Int {
@@ -126,7 +125,7 @@ public final class TCPConnection: ByteStream {
     }
 
     public func finishSending() {
-        // It can fail only where the connection is gone already.
+        // This fails only if the connection is already gone.
         _ = shutdown(fileDescriptor, Int32(SHUT_WR))
     }
 
@@ -144,7 +143,7 @@ public final class TCPConnection: ByteStream {
 }
 
 extension OwnedFileDescriptor {
-    /// Makes a TCP socket, non-blocking and close-on-exec.
+    /// Creates a TCP socket, non-blocking and close-on-exec.
     init(streamSocketFor family: SocketAddress.Family) throws(SystemCallError) {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let descriptor = socket(family.rawValue, type, Int32(IPPROTO_TCP))
@@ -158,8 +157,8 @@ extension OwnedFileDescriptor {
         try setOption(SOL_SOCKET, SO_SNDBUF, settings.sendBufferByteCount, "SO_SNDBUF")
         try setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, settings.unsentLowWaterByteCount, "TCP_NOTSENT_LOWAT")
         try setOption(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, Int(timeout), "TCP_USER_TIMEOUT")
-        // After an outage the stream goes on within a second. Kernels before 6.15 do not know the option,
-        // and double the time between two repetitions without an end.
+        // Lets the stream resume within a second after an outage. Kernels before 6.15 do not know the option and keep doubling
+        // the time between two retransmissions.
         try? setOption(Int32(IPPROTO_TCP), Self.longestRepetitionOption, 1000, "TCP_RTO_MAX_MS")
     }
 
@@ -174,7 +173,7 @@ extension OwnedFileDescriptor {
     }
 }
 
-/// Repeats a call that a signal has interrupted.
+/// Repeats a call that was interrupted by a signal.
 func retryingInterrupted<Count: SignedInteger>(_ call: () -> Count) -> Count {
     var result: Count
     repeat { result = call() } while result < 0 && errno == EINTR
@@ -190,7 +189,7 @@ extension TransportError {
         broken(error, peer: peer) ?? .receiveFailed(peer: peer, error)
     }
 
-    /// The errors that mean a lost connection, whichever call they come out of.
+    /// The errors that mean a lost connection, whichever call returns them.
     private static func broken(_ error: SystemCallError, peer: String) -> TransportError? {
         switch error.number {
         case ETIMEDOUT: .timedOut(peer: peer, .transfer)

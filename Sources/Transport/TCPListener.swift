@@ -4,12 +4,12 @@ import LinuxIO
 
 /// A listening TCP socket, non-blocking. Used from one thread.
 public final class TCPListener {
-    /// Where it listens, with the port that the kernel chose when 0 was asked for.
+    /// The listening address. Its port is the one the kernel chose if 0 was requested.
     public let localAddress: SocketAddress
     private let descriptor: OwnedFileDescriptor
 
-    /// Binds the first address of the host that can be bound.
-    /// - Parameter endpoint: an empty host is every address of the machine, port 0 any free port.
+    /// Binds the host's first bindable address.
+    /// - Parameter endpoint: an empty host means all addresses of the machine, port 0 any free port.
     public init(_ endpoint: Endpoint) throws(TransportError) {
         let addresses: [SocketAddress]
         switch SocketAddress.lookUp(endpoint.host, port: endpoint.port, flags: AI_PASSIVE) {
@@ -47,14 +47,14 @@ public final class TCPListener {
     public var fileDescriptor: Int32 { descriptor.rawValue }
     public var port: UInt16 { localAddress.port }
 
-    /// Takes the next connection; `nil` when there is none now.
+    /// Accepts the next connection; `nil` if none is waiting.
     public func accept(settings: TCPSettings = TCPSettings()) throws(TransportError) -> TCPConnection? {
         let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let (result, address) = SocketAddress.receive { address, length in
             retryingInterrupted { clinux_accept4(descriptor.rawValue, address, length, flags) }
         }
         guard result >= 0 else {
-            // A connection that was reset before it was accepted is no fault of the listener.
+            // A connection that was reset before `accept` is not the listener's error.
             if errno == EAGAIN || errno == ECONNABORTED { return nil }
             throw .socketFailed(SystemCallError("accept4", subject: "\(localAddress)"))
         }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The servers that are offered TLS 1.2 only, since nothing else worked with them. Used from any thread.
+/// The servers that are offered only TLS 1.2, because the normal offer failed. Any thread.
 final class TLS12Servers: Sendable {
-    /// Those that this process has met.
+    /// The list of this process.
     static let met = TLS12Servers()
 
-    /// Servers may ask the stream to move to further ones, so the list needs a bound.
+    /// Servers may redirect the stream to further servers, so the list must be bounded.
     static let limit = 64
 
     private let endpoints = Mutex<[Endpoint]>([])
 
     func contains(_ endpoint: Endpoint) -> Bool { endpoints.withLock { $0.contains(endpoint) } }
 
-    /// - Returns: whether it was not known before.
+    /// - Returns: whether the server is new to the list.
     func insert(_ endpoint: Endpoint) -> Bool {
         endpoints.withLock { endpoints in
             guard !endpoints.contains(endpoint) else { return false }

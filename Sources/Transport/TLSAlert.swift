@@ -1,4 +1,4 @@
-/// An alert by which a server ends a connection (RFC 8446 section 6).
+/// An alert with which a server ended the connection (RFC 8446 section 6).
 struct TLSAlert: CustomStringConvertible {
     /// AlertDescription.
     let number: Int32

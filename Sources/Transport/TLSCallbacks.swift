@@ -1,7 +1,7 @@
 import CMbedTLS
 import LinuxIO
 
-// The functions that Mbed TLS calls, on the connection's thread.
+// Callbacks from Mbed TLS, on the connection's thread.
 
 func noteCertificate(
     _ verdict: UnsafeMutableRawPointer?, _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>?, _ depth: Int32,
@@ -14,8 +14,8 @@ func noteCertificate(
 }
 
 /// - Parameters:
-///   - secret: the session's; of no use here.
-///   - serverRandom: 32 bytes; with TLS 1.2, a server that speaks 1.3 ends them with a mark.
+///   - secret: the session secret; not used here.
+///   - serverRandom: 32 bytes. In TLS 1.2, the last bytes carry a mark if the server supports TLS 1.3.
 func noteServerRandom(
     _ owner: UnsafeMutableRawPointer?, _ kind: mbedtls_ssl_key_export_type, _ secret: UnsafePointer<UInt8>?,
     _ secretCount: Int, _ clientRandom: UnsafePointer<UInt8>?, _ serverRandom: UnsafePointer<UInt8>?,

@@ -4,23 +4,23 @@ import LinuxIO
 
 /// TLS over a TCP connection, non-blocking. Used from one thread.
 ///
-/// A reader goes on while a `read` fills its buffer: the rest of a record that has
-/// arrived is in this object, and makes no descriptor readable.
+/// Keep reading until a `read` no longer fills its buffer: the rest of a received record is held in this object and makes no
+/// descriptor readable.
 public final class TLSConnection: ByteStream {
     public let peer: String
     private let endpoint: Endpoint
     let tcp: TCPConnection
-    // Both outlive the session, which refers to them.
+    // Both must outlive the session, which refers to them.
     private let context: TLSContext
     private let offer: TLSOffer
     private let verdict = CertificateVerdict()
     private let session: UnsafeMutablePointer<mbedtls_ssl_context>
-    /// What the socket said when a TLS call ended with "the socket failed".
+    /// The socket's error after a TLS call failed with "the socket failed".
     var socketFailure: TransportError?
-    /// The first byte from the server; `nil` before it has come.
+    /// The first byte from the server; `nil` until it arrives.
     var firstByte: UInt8?
-    /// Plain bytes of the record that is being sent. A record that did not fit into the socket is offered again
-    /// from here, byte by byte the same, as mbedtls_ssl_write wants it.
+    /// Plaintext of the record being sent. If the socket did not take all of it, mbedtls_ssl_write needs exactly the same bytes
+    /// again.
     private var record: [UInt8] = []
     private var recordIsPending = false
     private var waitsForWritable = false
@@ -28,11 +28,11 @@ public final class TLSConnection: ByteStream {
     private var isFinishing = false
     private var hasSentEnd = false
     private let isNumericHost: Bool
-    /// By the server's own mark (RFC 8446 section 4.1.3); known only where TLS 1.2 was offered alone.
+    /// Taken from the server's mark (RFC 8446 section 4.1.3). Only known if TLS 1.2 alone was offered.
     var serverSpeaksTLS13 = false
     public var fallbackReason: String?
 
-    /// Starts a connection; `advanceHandshake` follows.
+    /// Starts a connection; call `advanceHandshake` next.
     init(
         over tcp: TCPConnection, to endpoint: Endpoint, context: TLSContext, offer: TLSOffer = .latest
     ) throws(TransportError) {
@@ -46,13 +46,13 @@ public final class TLSConnection: ByteStream {
         mbedtls_ssl_init(session)
         record.reserveCapacity(Self.maximumRecordSize)
         var result = mbedtls_ssl_setup(session, context.configuration(for: offer))
-        // Server Name Indication is for names only (RFC 6066 section 3); an address is checked after the handshake.
+        // Server Name Indication is only for names (RFC 6066 section 3). A numeric address is checked after the handshake.
         if result == 0 { result = mbedtls_ssl_set_hostname(session, isNumericHost ? nil : endpoint.host) }
         guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
         let owner = Unmanaged.passUnretained(self).toOpaque()
         mbedtls_ssl_set_bio(session, owner, sendThroughSocket, receiveThroughSocket, nil)
         mbedtls_ssl_set_verify(session, noteCertificate, Unmanaged.passUnretained(verdict).toOpaque())
-        // The only way to the server's random number that the library has.
+        // The library offers no other access to the server's random number.
         if offer == .tls12 { mbedtls_ssl_set_export_keys_cb(session, noteServerRandom, owner) }
     }
 
@@ -61,7 +61,7 @@ public final class TLSConnection: ByteStream {
         session.deallocate()
     }
 
-    /// The most that one record carries (RFC 8446 section 5.1).
+    /// The most bytes that one record carries (RFC 8446 section 5.1).
     private static let maximumRecordSize = 16_384
 
     /// `TLSv1.2` or `TLSv1.3`, after the handshake.
@@ -79,8 +79,8 @@ public final class TLSConnection: ByteStream {
         tcp.pollEvents(hasBytesToWrite: hasBytesToWrite || recordIsPending || waitsForWritable)
     }
 
-    /// Goes on with the handshake as far as possible without waiting.
-    /// - Returns: whether it is done.
+    /// Continues the handshake as far as possible without blocking.
+    /// - Returns: whether the handshake is complete.
     func advanceHandshake() throws(TransportError) -> Bool {
         let result = mbedtls_ssl_handshake(session)
         switch result {
@@ -103,7 +103,7 @@ public final class TLSConnection: ByteStream {
         guard try sendPendingRecord() else { return 0 }
         fillRecord(from: slices)
         guard !record.isEmpty else { return 0 }
-        // The bytes are taken whether or not the socket has room for all of them.
+        // The record counts as taken even if the socket has no room for all of it.
         let taken = record.count
         recordIsPending = true
         _ = try sendPendingRecord()
@@ -136,7 +136,7 @@ public final class TLSConnection: ByteStream {
         if let isSent = try? sendPendingRecord(), isSent { sendEnd() }
     }
 
-    /// Says the end of TLS and of TCP, once, when everything before is in the socket.
+    /// Ends TLS and TCP, once, after everything else has reached the socket.
     private func sendEnd() {
         guard isFinishing, !hasSentEnd else { return }
         hasSentEnd = true
@@ -147,7 +147,7 @@ public final class TLSConnection: ByteStream {
     public func close() {
         guard isOpen else { return }
         _ = try? sendPendingRecord()
-        // So that the server need not take the end for an attack. Lost when the socket has no room, which is allowed.
+        // Without this, the server could take the end for an attack. It is lost if the socket has no room, which is allowed.
         if !hasSentEnd { mbedtls_ssl_close_notify(session) }
         isOpen = false
         tcp.close()
@@ -160,14 +160,14 @@ public final class TLSConnection: ByteStream {
 }
 
 extension TLSConnection {
-    /// - Returns: whether no record is pending any more.
+    /// - Returns: whether all pending data has been sent.
     private func sendPendingRecord() throws(TransportError) -> Bool {
         guard recordIsPending else { return true }
         let result = mbedtls_ssl_write(session, record, record.count)
         switch result {
         case MBEDTLS_ERR_SSL_WANT_READ, MBEDTLS_ERR_SSL_WANT_WRITE: return false
         case 0...:
-            // The server may have asked for smaller records: what is over goes into the next.
+            // The server may have asked for smaller records, so the rest goes into the next one.
             record.removeFirst(Int(result))
             recordIsPending = !record.isEmpty
             return try sendPendingRecord()
@@ -192,8 +192,8 @@ extension TLSConnection {
 
     private var alertText: String { "\(TLSAlert(number: cmbedtls_received_alert(session)))" }
 
-    /// What the server said before it cut the connection: in TLS 1.3 it refuses after the handshake, when this side
-    /// is sending already.
+    /// The server's alert before it cut the connection. In TLS 1.3, a server refuses after the handshake, when the client is
+    /// already sending.
     private var waitingAlert: TransportError? {
         var buffer = [UInt8](repeating: 0, count: 1024)
         for _ in 0..<16 {
@@ -207,20 +207,20 @@ extension TLSConnection {
     }
 
     private func handshakeFailure(_ result: Int32) -> TLSFailure {
-        // With what only the library looks at, such as the purposes that a certificate is for.
+        // Includes checks that only the library makes, such as the purposes a certificate is for.
         let flags = mbedtls_ssl_get_verify_result(session)
         if flags != .max { verdict.add(flags: flags) }
         if let failure = verdict.failure(expectedHost: endpoint.host) { return failure }
         switch result {
         case MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE: return .handshake(reason: alertText)
-        // All that it says of a long chain; what else it could mean does not happen here.
+        // For a chain that is too long, the library reports only this. Its other causes cannot occur here.
         case MBEDTLS_ERR_X509_FATAL_ERROR:
             return .certificateUnacceptable(
                 reason: "its chain has more than \(MBEDTLS_X509_MAX_INTERMEDIATE_CA) intermediate certificates")
         case MBEDTLS_ERR_SSL_ILLEGAL_PARAMETER where rejectedPSS: return .signatureRejected
         case MBEDTLS_ERR_SSL_CONN_EOF where firstByte == nil: return .handshake(reason: Self.silence)
         case MBEDTLS_ERR_SSL_CONN_EOF: return .handshake(reason: "the server closed the connection")
-        // The version that an RTMP server says first.
+        // An RTMP server's first byte is its version.
         case MBEDTLS_ERR_SSL_INVALID_RECORD where firstByte == 3:
             return .handshake(reason: "the server speaks RTMP without TLS on this port; start the URL with rtmp://")
         case MBEDTLS_ERR_SSL_INVALID_RECORD, MBEDTLS_ERR_SSL_BAD_PROTOCOL_VERSION, MBEDTLS_ERR_SSL_UNEXPECTED_MESSAGE:
@@ -233,7 +233,7 @@ extension TLSConnection {
         "the server closed the connection without a word; if it takes RTMP without TLS on this port, "
         + "start the URL with rtmp://"
 
-    /// A server that hears what it does not understand often cuts the connection.
+    /// A server that does not understand the client often cuts the connection.
     private func handshakeLoss(_ error: TransportError) -> TransportError {
         guard firstByte == nil, case .closedByPeer(_, let cause) = error, cause.number == ECONNRESET else {
             return error
@@ -241,8 +241,8 @@ extension TLSConnection {
         return .tlsFailed(endpoint, .handshake(reason: Self.silence))
     }
 
-    /// Whether the library rejected an RSA-PSS signature of TLS 1.2 that it had offered to take. The certificates were
-    /// verified before.
+    /// Whether the library rejected a TLS 1.2 RSA-PSS signature although it had offered that scheme. The certificates were
+    /// verified before that.
     private var rejectedPSS: Bool {
         guard offer == .latest, mbedtls_ssl_get_version_number(session) == MBEDTLS_SSL_VERSION_TLS1_2 else {
             return false
@@ -252,7 +252,7 @@ extension TLSConnection {
         return ServerKeyExchange(Array(UnsafeBufferPointer(start: bytes, count: count)))?.isSignedWithPSS == true
     }
 
-    /// Checks the chain once more with the address as the expected name.
+    /// Checks the chain again, with the numeric address as the expected name.
     private func checkNumericHost() throws(TransportError) {
         guard isNumericHost else { return }
         let host = String(endpoint.host.prefix { $0 != "%" })

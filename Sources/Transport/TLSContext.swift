@@ -2,17 +2,17 @@ import CMbedTLS
 import Glibc
 import LinuxIO
 
-/// What all TLS connections share: the trusted authorities and the settings. Loading the system's authorities takes
-/// milliseconds and some hundred kilobytes: `shared` does it once.
+/// The trusted authorities and settings that all TLS connections share. Loading the system's authorities takes milliseconds and
+/// some hundred kilobytes; `shared` does it only once.
 ///
-/// Used from any thread: nothing here changes after `init`, and Mbed TLS locks what it keeps with a key
-/// (MBEDTLS_THREADING_C, which CMbedTLS insists on).
+/// Any thread: nothing here changes after `init`, and Mbed TLS locks what it stores with a key (MBEDTLS_THREADING_C, which
+/// CMbedTLS requires).
 public final class TLSContext: Sendable {
     private let latestConfiguration: SharedPointer<mbedtls_ssl_config>
     private let tls12Configuration: SharedPointer<mbedtls_ssl_config>
     private let sharedAuthorities: SharedPointer<mbedtls_x509_crt>
     var authorities: UnsafeMutablePointer<mbedtls_x509_crt> { sharedAuthorities.pointer }
-    /// The file that the authorities came from.
+    /// The file that the authorities were read from.
     public let authorityFile: String
     let tls12Servers: TLS12Servers
 
@@ -24,11 +24,11 @@ public final class TLSContext: Sendable {
         "/etc/ssl/cert.pem",  // Alpine
     ]
 
-    /// Where certificates are looked for, in this order.
+    /// The candidate files, in order.
     static func files(_ authorityFile: String?) -> [String] { authorityFile.map { [$0] } ?? systemAuthorityFiles }
 
-    /// - Parameter authorityFile: certificates to trust, in PEM, in place of the system's.
-    /// - Throws: `tlsUnavailable` when there are none to trust.
+    /// - Parameter authorityFile: certificates to trust instead of the system's, in PEM.
+    /// - Throws: `tlsUnavailable` if there are no certificates to trust.
     init(authorityFile: String? = nil, tls12Servers: TLS12Servers = .met) throws(TransportError) {
         guard Self.cryptographyStatus == PSA_SUCCESS else {
             throw .tlsUnavailable(reason: "the cryptography library did not start (\(Self.cryptographyStatus))")
@@ -61,10 +61,10 @@ public final class TLSContext: Sendable {
         }
     }
 
-    /// Mbed TLS does TLS 1.3, and its random numbers, through PSA, which starts once for the process.
+    /// Mbed TLS uses PSA for TLS 1.3 and random numbers. PSA starts once per process.
     private static let cryptographyStatus = psa_crypto_init()
 
-    /// Real bundles have 200 to 300 kB.
+    /// Real bundles are 200 to 300 kB.
     private static let authorityFileLimit = 4 << 20
 
     private static func readAuthorities(_ path: String?) throws(TransportError) -> (path: String, bundle: [UInt8]) {
@@ -82,8 +82,8 @@ public final class TLSContext: Sendable {
     }
 
     private func parseAuthorities(_ bundle: [UInt8]) throws(TransportError) {
-        // PEM is parsed as a C string. A positive result counts the certificates that
-        // were passed over, which is no fault in a bundle of a hundred.
+        // PEM is parsed as a C string. A positive result counts skipped certificates, which is acceptable in a bundle of a
+        // hundred.
         let text = bundle + [0]
         let result = mbedtls_x509_crt_parse(authorities, text, text.count)
         guard result >= 0, authorities.pointee.version != 0 else {
@@ -92,7 +92,7 @@ public final class TLSContext: Sendable {
     }
 
     private static func problem(withAuthorities result: Int32) -> String {
-        // Mbed TLS adds the reason from below in the low seven bits.
+        // Mbed TLS adds the underlying reason in the low seven bits.
         guard [MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG, MBEDTLS_ERR_PK_UNKNOWN_PK_ALG].contains(-(-result & 0xFF80)) else {
             return "holds no certificate that can be read (\(describeTLSError(result)))"
         }
@@ -115,7 +115,7 @@ public final class TLSContext: Sendable {
     }
 }
 
-/// An error of Mbed TLS in its own words.
+/// An Mbed TLS error in the library's own words.
 func describeTLSError(_ number: Int32) -> String {
     var text = [CChar](repeating: 0, count: 160)
     mbedtls_strerror(number, &text, text.count)

@@ -1,12 +1,12 @@
 import LinuxIO
 import Synchronization
 
-/// Keeps the context that was made last, while its file is as it was then: each attempt to connect asks for it. Used from any
-/// thread; who waits for a disk here holds up nobody else.
+/// Keeps the latest context while its file is unchanged, because each connection attempt asks for it. Any thread; a caller that
+/// waits for a disk does not block others.
 final class TLSContextCache: Sendable {
     static let ofProcess = TLSContextCache()
 
-    /// A card that is well answers at once. Certificates that are known already are worth no longer wait.
+    /// A healthy card answers at once. Certificates that are already loaded are not worth a longer wait.
     static let patienceWithKnown = Duration.seconds(2)
 
     private struct Entry {
@@ -19,21 +19,21 @@ final class TLSContextCache: Sendable {
     /// Reads the disk.
     /// - Parameter authorityFile: as for `TLSContext.init`.
     func context(authorityFile: String?) throws(TransportError) -> TLSContext {
-        // A system's file that comes before the one in use may have been installed meanwhile.
+        // A system file that takes precedence over the one in use may have been installed meanwhile.
         let files = TLSContext.files(authorityFile)
         let (path, state) = files.lazy.map { ($0, FileState($0)) }.first { $0.1 != nil } ?? ("", nil)
         if let latest = latest.withLock({ $0 }), latest.state == state, latest.context.authorityFile == path {
             return latest.context
         }
-        // The state is older than what is read: a change in between is noticed the next time.
+        // The file's state was taken before reading, so a change in between is noticed next time.
         let context = try TLSContext(authorityFile: authorityFile)
         latest.withLock { $0 = state.map { Entry(context: context, state: $0) } }
         return context
     }
 
-    /// The same, by the card's thread. While the card does not answer, certificates that are known stay in use.
+    /// Does the same on the card's thread. While the card does not answer, loaded certificates stay in use.
     /// - Parameters:
-    ///   - patience: how long the caller waits for certificates that are not known.
+    ///   - patience: how long the caller waits for certificates that are not loaded yet.
     ///   - cancellation: as for `CardCalls.call`.
     func context(
         authorityFile: String?, readBy card: CardCalls, within patience: Duration, cancellation: Int32
@@ -53,7 +53,7 @@ final class TLSContextCache: Sendable {
         return try result.get()
     }
 
-    /// The latest context, if it is of one of these files, whatever has become of the file since.
+    /// The latest context if it was read from one of these files, even if the file has changed since.
     private func known(_ authorityFile: String?) -> TLSContext? {
         let known = latest.withLock { $0?.context }
         return known.flatMap { TLSContext.files(authorityFile).contains($0.authorityFile) ? $0 : nil }
@@ -61,15 +61,15 @@ final class TLSContextCache: Sendable {
 }
 
 extension TLSContext {
-    /// The one for all connections of the process. Reads the disk.
+    /// The context for all connections of the process. Reads the disk.
     /// - Parameter authorityFile: as for `init`.
     public static func shared(authorityFile: String? = nil) throws(TransportError) -> TLSContext {
         try TLSContextCache.ofProcess.context(authorityFile: authorityFile)
     }
 
-    /// The same, read by the card's thread. While the card does not answer, certificates that are known stay in use.
+    /// Does the same on the card's thread. While the card does not answer, loaded certificates stay in use.
     /// - Parameters:
-    ///   - patience: how long the caller waits for certificates that are not known.
+    ///   - patience: how long the caller waits for certificates that are not loaded yet.
     ///   - cancellation: as for `CardCalls.call`.
     public static func shared(
         authorityFile: String?, readBy card: CardCalls, within patience: Duration, cancellation: Int32

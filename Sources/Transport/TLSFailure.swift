@@ -1,23 +1,23 @@
 /// Why a TLS connection was refused. Each case has its own remedy.
 public enum TLSFailure: Error, Hashable, Sendable {
-    /// - `until`: when the certificate ended, `now`: the board's time; both UTC.
+    /// - `until`: when the certificate expired, `now`: the board's time; both UTC.
     case certificateExpired(until: String, now: String)
-    /// - `from`: when the certificate starts, `now`: the board's time; both UTC.
+    /// - `from`: when the certificate becomes valid, `now`: the board's time; both UTC.
     case certificateNotYetValid(from: String, now: String)
-    /// The certificate is for other hosts, `names`.
+    /// The certificate is for other hosts, listed in `names`.
     case wrongHost(expected: String, names: [String])
     case selfSigned(subject: String)
     case unknownAuthority(issuer: String)
     case certificateRevoked
-    /// A weak key, a forbidden use and the like.
+    /// A weak key, a forbidden use, or similar.
     case certificateUnacceptable(reason: String)
     /// The server signs with RSA-PSS under TLS 1.2, which the library offers and then rejects (Mbed TLS 3.6.6).
     case signatureRejected
-    /// A server that was offered only TLS 1.2 says that it speaks TLS 1.3 (RFC 8446 section 4.1.3).
+    /// A server that was offered only TLS 1.2 reports that it supports TLS 1.3 (RFC 8446 section 4.1.3).
     case downgraded
-    /// The other side speaks no TLS, or none in common with us.
+    /// The peer does not speak TLS, or shares no version or cipher suite with us.
     case handshake(reason: String)
-    /// A record that was changed or cut on the way.
+    /// A record was altered or truncated in transit.
     case protocolViolation(reason: String)
 }
 

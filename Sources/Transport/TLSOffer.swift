@@ -1,12 +1,12 @@
 import CMbedTLS
 import LinuxIO
 
-/// A client's offer of versions, signatures and cipher suites (docs/explain/decisions/0015-a-library-that-changed.md).
+/// The TLS versions, signature schemes and cipher suites that a client offers (docs/explain/decisions/0015-a-library-that-changed.md).
 enum TLSOffer: CaseIterable, Sendable {
     /// TLS 1.3 and 1.2.
     case latest
-    /// TLS 1.2 without RSA-PSS, and with forward secrecy and authenticated encryption only: whoever forces a connection
-    /// into it gets the best that TLS 1.2 has.
+    /// TLS 1.2 without RSA-PSS, restricted to forward secrecy and authenticated encryption. An attacker who forces a connection
+    /// to use it still faces the best that TLS 1.2 has.
     case tls12
 
     var maximumVersion: mbedtls_ssl_protocol_version {
@@ -16,7 +16,7 @@ enum TLSOffer: CaseIterable, Sendable {
         }
     }
 
-    /// In the order of preference, ended by zero (RFC 8446 section 4.2.3).
+    /// In order of preference, terminated by zero (RFC 8446 section 4.2.3).
     var signatureSchemes: UnsafePointer<UInt16> {
         switch self {
         case .latest: UnsafePointer(latestSchemes.pointer)
@@ -24,7 +24,7 @@ enum TLSOffer: CaseIterable, Sendable {
         }
     }
 
-    /// As for `signatureSchemes`; `nil` for the library's own.
+    /// Like `signatureSchemes`; `nil` for the library's default.
     var cipherSuites: UnsafePointer<Int32>? {
         switch self {
         case .latest: nil
@@ -34,7 +34,7 @@ enum TLSOffer: CaseIterable, Sendable {
 }
 
 extension TLSOffer {
-    /// Why `endpoint` is not offered the latest.
+    /// Why `endpoint` did not get the latest offer.
     static func fallbackReason(_ endpoint: Endpoint) -> String {
         "\(endpoint) speaks TLS 1.2 and signs with RSA-PSS, which Mbed TLS \(MBEDTLS_VERSION_STRING) rejects; "
             + "connected again with TLS 1.2 and PKCS#1 only"
@@ -55,11 +55,11 @@ private let pssSchemes = [
     MBEDTLS_TLS1_3_SIG_RSA_PSS_RSAE_SHA256,
 ]
 
-/// PKCS#1 before PSS: a server of TLS 1.2 that follows the client then takes what the library verifies. With TLS 1.3
-/// handshakes are never signed with PKCS#1 (RFC 8446 section 4.2.3), whatever the order.
+/// PKCS#1 comes before PSS, so that a TLS 1.2 server that follows the client's order picks a signature the library verifies.
+/// TLS 1.3 never signs handshakes with PKCS#1 (RFC 8446 section 4.2.3), whatever the order.
 private let latestSchemes: SharedPointer<UInt16> = list(ecdsaSchemes + pkcs1Schemes + pssSchemes)
 
-/// Without ECDSA: only servers with an RSA key are asked like this.
+/// Without ECDSA: only servers with an RSA key get this offer.
 private let tls12Schemes: SharedPointer<UInt16> = list(pkcs1Schemes)
 
 private let tls12Suites: SharedPointer<Int32> = list([
@@ -68,7 +68,7 @@ private let tls12Suites: SharedPointer<Int32> = list([
     MBEDTLS_TLS_DHE_RSA_WITH_AES_256_GCM_SHA384, MBEDTLS_TLS_DHE_RSA_WITH_AES_128_GCM_SHA256,
 ])
 
-/// As Mbed TLS takes lists: ended by zero. Never freed, as configurations point to it.
+/// A zero-terminated list, as Mbed TLS expects it. Never freed, because configurations point to it.
 private func list<Number: FixedWidthInteger>(_ numbers: [Int32]) -> SharedPointer<Number> {
     let list = UnsafeMutablePointer<Number>.allocate(capacity: numbers.count + 1)
     for (index, number) in (numbers + [0]).enumerated() { (list + index).initialize(to: Number(number)) }

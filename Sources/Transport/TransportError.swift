@@ -1,9 +1,8 @@
 import LinuxIO
 
-/// What can go wrong between here and the server. The texts name host and port and
-/// never a path: paths hold secrets.
+/// Errors on the way to the server. The texts name host and port but never a path: paths hold secrets.
 public enum TransportError: Error, Hashable, Sendable {
-    /// What was under way when time ran out.
+    /// The step that was running when time ran out.
     public enum Phase: String, Hashable, Sendable {
         case lookup = "looking up the host name"
         case connect = "connecting"
@@ -11,30 +10,30 @@ public enum TransportError: Error, Hashable, Sendable {
         case transfer = "sending"
     }
 
-    /// No name server could be asked, or none has an answer now.
+    /// No name server could be reached, or none can answer now.
     case nameLookupFailed(Endpoint, reason: String)
-    /// The name servers know of no address.
+    /// The name servers answered that there is no address.
     case nameNotFound(Endpoint, reason: String)
-    /// No address could be connected to; one reason for each, in the order of the attempts.
+    /// Connecting to every address failed; one reason for each, in the order of the attempts.
     case connectFailed(Endpoint, attempts: [FailedAttempt])
-    /// The socket could not be made or set up: a fault of this machine.
+    /// The socket could not be created or configured: an error of this machine.
     case socketFailed(SystemCallError)
     case sendFailed(peer: String, SystemCallError)
     case receiveFailed(peer: String, SystemCallError)
-    /// The server ended the connection in order.
+    /// The server ended the connection properly.
     case closedByServer(peer: String)
-    /// The connection was cut: reset, or the way to the peer is gone.
+    /// The connection was cut: it was reset, or the path to the peer is gone.
     case closedByPeer(peer: String, SystemCallError)
     case timedOut(peer: String, Phase)
     case tlsFailed(Endpoint, TLSFailure)
-    /// TLS cannot be used at all: no CA certificates, no random numbers.
+    /// TLS is unavailable: there are no CA certificates or no random numbers.
     case tlsUnavailable(reason: String)
-    /// The CA certificates could not be read in time. They may be the next time.
+    /// The CA certificates could not be read in time. The next attempt may succeed.
     case authoritiesUnread(CardCallError)
-    /// Stopped from this side. No fault.
+    /// Cancelled locally. Not an error.
     case cancelled
 
-    /// One address that did not answer.
+    /// An address to which no connection was made.
     public struct FailedAttempt: Hashable, Sendable, CustomStringConvertible {
         public let address: String
         public let reason: String

@@ -1,13 +1,13 @@
 import Controls
 import Media
 
-/// How a computer sees the device before it asks anything.
+/// How the device introduces itself to a computer.
 public struct GadgetIdentity: Hashable, Sendable {
     public let name: String
-    /// Tells two cameras at one computer apart.
+    /// Distinguishes two cameras on one computer.
     public let serialNumber: String
 
-    /// - Parameters are cut to what the kernel takes for a name: 31 bytes.
+    /// The texts are cut to the kernel's limit for a name, 31 bytes.
     public init(name: String, serialNumber: String) {
         self.name = Self.cut(name)
         self.serialNumber = Self.cut(serialNumber)
@@ -20,25 +20,25 @@ public struct GadgetIdentity: Hashable, Sendable {
     }
 }
 
-/// What the kernel's configfs is to have below usb_gadget/NAME, in the order in which it is made: a camera and a microphone in one
-/// device (Documentation/usb/gadget_uvc.rst, gadget-testing.rst).
+/// The entries to create in the kernel's configfs below usb_gadget/NAME, in order: a camera and a microphone in one device
+/// (Documentation/usb/gadget_uvc.rst, gadget-testing.rst).
 public struct GadgetTree: Hashable, Sendable {
     public enum Step: Hashable, Sendable {
         case directory(String)
         case file(String, String)
-        /// A file of bytes that are no text.
+        /// A binary file.
         case bytes(String, [UInt8])
-        /// A symbolic link at the first path to the second, both below the gadget.
+        /// A symbolic link from the first path to the second, both relative to the gadget.
         case link(String, to: String)
     }
 
     public private(set) var steps: [Step] = []
     public static let video = "functions/uvc.0"
     public static let audio = "functions/uac2.0"
-    /// macOS ignores a single configuration that is not the first.
+    /// macOS ignores a device whose only configuration is not the first.
     private static let configuration = "configs/c.1"
 
-    /// - Parameter statuses: the controls that the camera has; the units say so once and for all.
+    /// - Parameter statuses: the camera's controls. The units announce them once, in their descriptors.
     public init(
         _ identity: GadgetIdentity, _ offer: VideoOffer, on bus: IsochronousBudget, controls statuses: [ControlStatus]
     ) {
@@ -54,7 +54,7 @@ public struct GadgetTree: Hashable, Sendable {
 
     private mutating func describeDevice(_ identity: GadgetIdentity) {
         steps += [
-            // The Linux Foundation's, and its number for devices of several functions.
+            // The Linux Foundation's vendor number, and its product number for multifunction devices.
             .file("idVendor", "0x1d6b"), .file("idProduct", "0x0104"),
             .file("bcdUSB", "0x0200"), .file("bcdDevice", "0x0100"),
             // Interface association descriptors group the interfaces (USB ECN, section 2).
@@ -101,7 +101,7 @@ public struct GadgetTree: Hashable, Sendable {
                 .directory(frame), .file("\(frame)/wWidth", "\(mode.size.width)"),
                 .file("\(frame)/wHeight", "\(mode.size.height)"),
                 .file("\(frame)/dwMaxVideoFrameBufferSize", "\(mode.largestFrame)"),
-                // Left out, some computers read 640x360 at 15 fps.
+                // Without it, some computers read 640x360 at 15 fps.
                 .file("\(frame)/dwDefaultFrameInterval", "\(mode.usualInterval)"),
                 .file("\(frame)/dwFrameInterval", intervals),
                 .file("\(frame)/dwMinBitRate", "\(mode.bitRate(at: mode.intervals.last ?? mode.usualInterval))"),
@@ -121,12 +121,12 @@ public struct GadgetTree: Hashable, Sendable {
         steps += ["fs", "hs", "ss"].map { .link("\(streaming)/class/\($0)/h", to: "\(streaming)/header/h") }
     }
 
-    /// A microphone for the computer, which is what the function plays; nothing comes the other way.
+    /// A microphone for the computer: the function plays audio, and nothing comes back.
     private mutating func describeAudio() {
         steps += [
             .directory(Self.audio), .file("\(Self.audio)/c_chmask", "0"), .file("\(Self.audio)/p_chmask", "3"),
             .file("\(Self.audio)/p_srate", "48000"), .file("\(Self.audio)/p_ssize", "2"),
-            // What people turn is the camera's own volume.
+            // People adjust the camera's own volume instead.
             .file("\(Self.audio)/p_volume_present", "0"), .file("\(Self.audio)/p_mute_present", "0"),
             .file("\(Self.audio)/function_name", "Microphone"),
         ]
@@ -134,7 +134,7 @@ public struct GadgetTree: Hashable, Sendable {
 }
 
 extension VideoCoding {
-    /// Of a raw format: its four characters and the ending that all such numbers have.
+    /// Of a raw format: its four characters and the common suffix of such numbers.
     var guid: [UInt8] {
         let characters = self == .nv12 ? "NV12" : "YUY2"
         let ending: [UInt8] = [0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]

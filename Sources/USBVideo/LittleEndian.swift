@@ -1,10 +1,10 @@
-/// Numbers as USB writes them, the lowest byte first.
+/// Numbers in USB byte order, lowest byte first.
 struct LittleEndianReader {
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-    /// 0 behind the end: a shorter message leaves its last fields out.
+    /// Returns 0 past the end, because a shorter message omits its last fields.
     mutating func next<Number: FixedWidthInteger>(_: Number.Type) -> Number {
         var number = Number.zero
         for index in 0..<Number.bitWidth / 8 {

@@ -1,4 +1,4 @@
-/// The streaming interface's side of probe and commit: a computer proposes, the camera answers with the nearest that it has.
+/// The streaming interface's probe and commit: the computer proposes, and the camera answers with its nearest mode.
 struct Negotiation {
     private enum Control: UInt8 {
         case probe = 1
@@ -6,7 +6,7 @@ struct Negotiation {
     }
 
     private let offer: VideoOffer
-    /// Bytes that the endpoint carries in one service interval: computers choose its setting by that.
+    /// Bytes that the endpoint carries per service interval. Computers use it to choose the endpoint's setting.
     var largestTransfer: Int
     private var probe: StreamingParameters
     private var committed: StreamingParameters
@@ -20,17 +20,17 @@ struct Negotiation {
         reset()
     }
 
-    /// Nothing is agreed on any more, as after a bus reset.
+    /// Forgets the agreement, as after a bus reset.
     mutating func reset() {
         probe = nearest(to: StreamingParameters())
         committed = probe
         expectNothing()
     }
 
-    /// A computer that asks something else leaves out the data of what it asked before.
+    /// A computer that sends another request has abandoned the data of the previous one.
     mutating func expectNothing() { expected = nil }
 
-    /// What the computer streams with; `nil` where nothing is offered.
+    /// The mode that the computer streams with; `nil` if nothing is offered.
     var choice: VideoChoice? {
         offer.mode(format: Int(committed.formatIndex), frame: Int(committed.frameIndex))
             .map { VideoChoice(mode: $0, interval: committed.frameInterval) }
@@ -53,18 +53,18 @@ struct Negotiation {
         case (.maximum, true) where control == .probe: return .success(.send(bound { $0.intervals.last }.bytes))
         case (.usual, true) where control == .probe:
             return .success(.send(nearest(to: StreamingParameters()).bytes))
-        // No field has a step.
+        // No field has a step size.
         case (.resolution, true) where control == .probe:
             return .success(.send([UInt8](repeating: 0, count: StreamingParameters.byteCount)))
         case (.length, true):
             return .success(.send([UInt8(StreamingParameters.byteCount), 0]))
-        // Bits 0 and 1: it can be read and set.
+        // Bits 0 and 1: readable and writable.
         case (.information, true): return .success(.send([3]))
         default: return .failure(.init(.unknownRequest))
         }
     }
 
-    /// The data of a request that `answer` expects.
+    /// Handles the data of a request that `answer` expects.
     mutating func received(_ bytes: [UInt8]) {
         defer { expectNothing() }
         guard bytes.count >= StreamingParameters.smallestByteCount else { return }
@@ -78,7 +78,7 @@ struct Negotiation {
 
     var isExpectingData: Bool { expected != nil }
 
-    /// What is offered nearest to a proposal: an unknown format, size or rate becomes one that there is.
+    /// The offered mode nearest to a proposal. Unknown formats, sizes and rates are replaced by existing ones.
     private func nearest(to wished: StreamingParameters) -> StreamingParameters {
         var agreed = StreamingParameters()
         agreed.hint = wished.hint

@@ -1,4 +1,4 @@
-/// The eight bytes that a computer starts a control transfer with (USB 2.0, section 9.3).
+/// The eight bytes that start a control transfer (USB 2.0, section 9.3).
 public struct SetupPacket: Hashable, Sendable {
     public let requestType: UInt8
     public let request: UInt8
@@ -14,7 +14,7 @@ public struct SetupPacket: Hashable, Sendable {
         self.length = length
     }
 
-    /// A request of the class to an interface or one of its entities: what the video function answers.
+    /// Whether it is a class request to an interface or one of its entities, which the video function answers.
     var isOfClassToInterface: Bool { requestType & 0x7F == 0x21 }
     var isFromDevice: Bool { requestType & 0x80 != 0 }
     var selector: UInt8 { UInt8(value >> 8) }
@@ -23,7 +23,7 @@ public struct SetupPacket: Hashable, Sendable {
     var interface: UInt8 { UInt8(truncatingIfNeeded: index) }
 }
 
-/// Requests of the class (UVC 1.5, table A-8).
+/// Class requests (UVC 1.5, table A-8).
 enum VideoRequest: UInt8 {
     case setCurrent = 0x01
     case current = 0x81
@@ -35,10 +35,10 @@ enum VideoRequest: UInt8 {
     case usual = 0x87
 }
 
-/// What goes back over the control pipe.
+/// The answer on the control pipe.
 public enum ControlAnswer: Hashable, Sendable {
     case send([UInt8])
-    /// So many bytes are expected, which `received` is called with.
+    /// This many bytes are expected and will be passed to `received`.
     case receive(Int)
     case stall
 }

@@ -1,4 +1,4 @@
-/// Probe and commit (UVC 1.5, section 4.3.1.1): what both sides have agreed on so far. 26 bytes in UVC 1.0, 34 in 1.1.
+/// Probe and commit data (UVC 1.5, section 4.3.1.1): the agreement so far. 26 bytes in UVC 1.0, 34 in 1.1.
 struct StreamingParameters: Hashable {
     static let byteCount = 34
     static let smallestByteCount = 26
@@ -18,7 +18,7 @@ struct StreamingParameters: Hashable {
         formatIndex = reader.next(UInt8.self)
         frameIndex = reader.next(UInt8.self)
         frameInterval = reader.next(UInt32.self)
-        // Keyframes, quality, window and delay are the camera's to say, and so are the sizes.
+        // The camera decides keyframes, quality, window, delay and the sizes.
     }
 
     var bytes: [UInt8] {
@@ -27,13 +27,13 @@ struct StreamingParameters: Hashable {
         bytes += [formatIndex, frameIndex]
         bytes.append(littleEndian: frameInterval)
         bytes += [UInt8](repeating: 0, count: 8)
-        // wDelay, in milliseconds: a frame is on its way for about one frame's time.
+        // wDelay in milliseconds: a frame takes about one frame interval.
         bytes.append(littleEndian: UInt16(33))
         bytes.append(littleEndian: largestFrame)
         bytes.append(littleEndian: largestTransfer)
-        // dwClockFrequency, of the packets' timestamps: as in the header descriptor of the kernel's function.
+        // dwClockFrequency of the packets' timestamps, as in the header descriptor of the kernel's function.
         bytes.append(littleEndian: UInt32(48_000_000))
-        // bmFramingInfo: each payload says which frame it is of, and where one ends.
+        // bmFramingInfo: each payload identifies its frame and marks the end of a frame.
         bytes += [3, 0, 0, 0]
         return bytes
     }

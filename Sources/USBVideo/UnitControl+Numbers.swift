@@ -5,7 +5,7 @@ extension UnitControl {
         statuses.first { $0.offer.name == name && $0.offer.absence == nil }
     }
 
-    /// The numbers that the camera takes; `nil` where it lacks the control.
+    /// The class's range of numbers; `nil` if the camera lacks the control.
     func range(_ statuses: [ControlStatus]) -> ClosedRange<Int>? {
         guard let offer = status(statuses)?.offer else { return nil }
         switch scale {
@@ -21,15 +21,15 @@ extension UnitControl {
         }
     }
 
-    /// What the control is now; where nobody knows, what it usually is.
+    /// The current number; the usual one if the current value is unknown.
     func current(_ statuses: [ControlStatus]) -> Int? {
         guard let range = range(statuses) else { return nil }
         let value = isSetByHand(statuses) ? manual : status(statuses)?.value.flatMap { number(of: $0, statuses) }
         return min(max(range.lowerBound, value ?? usual(in: range, statuses)), range.upperBound)
     }
 
-    /// The driver's own, as its numbers may mean anything; else the description's.
-    /// - Returns: the middle of the range for what has no usual value.
+    /// The driver's default, because its numbers may mean anything; otherwise the description's.
+    /// - Returns: the middle of the range if there is no usual value.
     func usual(in range: ClosedRange<Int>, _ statuses: [ControlStatus]) -> Int {
         switch scale {
         case .words(let words):
@@ -46,7 +46,7 @@ extension UnitControl {
         }
     }
 
-    /// - Returns: `nil` for a number that stands for nothing.
+    /// - Returns: `nil` for a number without a meaning.
     func change(to number: Int, _ statuses: [ControlStatus]) -> ControlChange? {
         guard let range = range(statuses), range.contains(number) else { return nil }
         switch scale {
@@ -58,7 +58,7 @@ extension UnitControl {
         }
     }
 
-    /// Of modes it is a bit for each that there is; else the step.
+    /// For modes, one bit per available mode; otherwise the step.
     func resolution(in range: ClosedRange<Int>) -> Int {
         guard selector == 2, unit == .camera, case .words(let words) = scale else { return 1 }
         return words.keys.reduce(0, |)
@@ -70,22 +70,22 @@ extension UnitControl {
             parts(statuses).map { number(value * $0, rounded: .toNearestOrEven) }
         case (.word(let word), .words(let words)) where words.values.contains(word):
             words.first { $0.value == word }?.key
-        // A temperature, gains or a kind of light is anything but automatic.
+        // A temperature, gains or a kind of light all mean that it is not automatic.
         case (_, .words(let words)) where name == .whiteBalance: words.first { $0.value == "locked" }?.key
         default: nil
         }
     }
 
-    /// How many of the class's number are one of this camera's unit; `nil` for what has no number here.
+    /// How many of the class's steps make one of this camera's units; `nil` for a control without numbers.
     private func parts(_ statuses: [ControlStatus]) -> Double? {
         guard case .parts(let choices) = scale, let range = status(statuses)?.offer.range else { return nil }
-        // No scale makes a field without a sign hold what is below 0.
+        // No scale makes negative values fit into an unsigned field.
         let lowest = isSigned ? range.lowerBound : max(0, range.lowerBound)
         let fitting = choices.first { field.contains(lowest * $0) && field.contains(range.upperBound * $0) }
         return fitting ?? choices.last
     }
 
-    /// What the class's field holds.
+    /// The values that fit into the class's field.
     private var field: ClosedRange<Double> {
         let bits = 8 * byteCount
         return isSigned ? Double(-(1 << (bits - 1)))...Double(1 << (bits - 1) - 1) : 0...Double(1 << bits - 1)
@@ -112,10 +112,10 @@ extension UnitControl {
     }
 }
 
-// MARK: What the camera finds by itself
+// MARK: Automatic control
 
 extension UnitControl {
-    /// By which the computer hands this control's number to the camera, or takes it back; `nil` where there is none.
+    /// The control by which the computer takes over this number, or returns it to the camera; `nil` if there is none.
     private var automatic: UnitControl? {
         guard case .parts = scale else { return nil }
         let name: ControlName? =
@@ -128,27 +128,27 @@ extension UnitControl {
         return Self.all.first { $0.name == name && $0 != self }
     }
 
-    /// What leaves its number to the computer.
+    /// The mode in which the computer sets the number.
     private var manual: Int? {
         guard case .words(let words) = scale else { return nil }
         return words.first { ["locked", "manual"].contains($0.value) }?.key
     }
 
-    /// Whether the camera finds the number by itself now: to set it means nothing. By what the computer reads of the automatic, so
-    /// that it can always be taken back.
+    /// Whether the camera currently controls the number itself, so that setting it has no effect. Follows the mode that the
+    /// computer reads, so that the computer can always take the number over.
     func isAutomatic(_ statuses: [ControlStatus]) -> Bool {
         guard let automatic, let mode = automatic.current(statuses), mode != automatic.manual,
             let status = status(statuses)
         else { return false }
         switch name {
-        // One of the two may have been set by hand, or the camera finds only the other one.
+        // One of the two may have been set manually, or the camera controls only the other.
         case .exposureTime, .gain: return status.offer.isFoundByExposure && !status.isNumber
         default: return true
         }
     }
 
-    /// A time that was set by hand is manual exposure for the class, whoever finds the gain (UVC 1.5, section 4.2.2.1.2); a camera
-    /// that says nothing of its exposure is taken for automatic.
+    /// For the class, a fixed exposure time means manual exposure, whatever controls the gain (UVC 1.5, section 4.2.2.1.2). A
+    /// camera that does not report its exposure counts as automatic.
     private func isSetByHand(_ statuses: [ControlStatus]) -> Bool {
         guard name == .exposure else { return false }
         return statuses.contains { $0.offer.name == .exposureTime && $0.offer.isFoundByExposure && $0.isNumber }
@@ -160,6 +160,6 @@ extension ControlStatus {
 }
 
 extension ControlOffer {
-    /// An automatic exposure finds it, where the camera can.
+    /// Whether automatic exposure can control it.
     var isFoundByExposure: Bool { [.exposureTime, .gain].contains(name) && words.contains("auto") }
 }

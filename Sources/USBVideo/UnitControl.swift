@@ -1,7 +1,7 @@
 import Controls
 
-/// One of the class's camera and processing controls (UVC 1.5, sections 4.2.2.1 and 4.2.2.3), and what it is in the table of
-/// controls.
+/// One of the class's camera and processing controls (UVC 1.5, sections 4.2.2.1 and 4.2.2.3), and its counterpart in the table
+/// of controls.
 public struct UnitControl: Hashable, Sendable {
     public enum Unit: UInt8, Sendable {
         /// The IDs that the kernel's function gives its units.
@@ -9,10 +9,10 @@ public struct UnitControl: Hashable, Sendable {
         case processing = 2
     }
 
-    /// How a number of the class stands for a control's value.
+    /// How the class's numbers relate to a control's values.
     enum Scale: Hashable, Sendable {
-        /// So many of it are one of the control's unit: the first by which the whole range of a camera fits the class's field.
-        /// Drivers' numbers go up to anything.
+        /// Steps per unit of the control. The first scale with which the camera's whole range fits into the class's field is
+        /// used, since drivers' numbers may be of any size.
         case parts([Double])
         case words([Int: String])
     }
@@ -20,7 +20,7 @@ public struct UnitControl: Hashable, Sendable {
     public let name: ControlName
     public let unit: Unit
     let selector: UInt8
-    /// Of bmControls, by which a unit's descriptor says that it has the control.
+    /// The bit in bmControls with which a unit's descriptor announces the control.
     public let bit: Int
     let byteCount: Int
     let isSigned: Bool
@@ -41,11 +41,11 @@ public struct UnitControl: Hashable, Sendable {
     private static let hundredths: [Double] = [100, 10, 1]
 
     public static let all: [UnitControl] = [
-        // bAutoExposureMode: 1 is manual, 8 is automatic with the aperture as it is.
+        // bAutoExposureMode: 1 is manual; 8 is automatic with a fixed aperture.
         UnitControl(.exposure, .camera, selector: 2, bit: 1, bytes: 1, .words([1: "locked", 8: "auto"])),
-        // In 100 µs.
+        // In units of 100 µs.
         UnitControl(.exposureTime, .camera, selector: 4, bit: 3, bytes: 4, .parts([10])),
-        // Hundredths of dioptres, as webcams have a number that grows towards the near; the class says millimetres.
+        // Hundredths of diopters, since webcams use a number that grows towards near focus. The class specifies millimeters.
         UnitControl(.lens, .camera, selector: 6, bit: 5, bytes: 2, .parts(hundredths)),
         UnitControl(.focus, .camera, selector: 8, bit: 17, bytes: 1, .words([0: "manual", 1: "continuous"])),
         UnitControl(.zoom, .camera, selector: 11, bit: 9, bytes: 2, .parts(hundredths)),
@@ -58,7 +58,7 @@ public struct UnitControl: Hashable, Sendable {
         UnitControl(.whiteBalance, .processing, selector: 11, bit: 12, bytes: 1, .words([0: "locked", 1: "auto"])),
     ]
 
-    /// The bytes of a unit's bmControls for what a camera has.
+    /// The bytes of a unit's bmControls for this camera's controls.
     public static func mask(of unit: Unit, having statuses: [ControlStatus]) -> [UInt8] {
         var mask = [UInt8](repeating: 0, count: 3)
         for control in all where control.unit == unit && control.range(statuses) != nil {

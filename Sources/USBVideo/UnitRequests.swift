@@ -1,11 +1,11 @@
 import Controls
 
-/// The control interface's side: requests to units and terminals, which move the camera's controls.
+/// The control interface: requests to units and terminals, which adjust the camera's controls.
 struct UnitRequests {
     /// The ID that the kernel's function gives its output terminal, which has no controls.
     private static let outputTerminal: UInt8 = 3
 
-    /// What the camera has and what it is set to; from the newest that is known.
+    /// The camera's controls and their values, as last known.
     var statuses: [ControlStatus] = []
     private var lastError = RequestError.none
     private var expected: UnitControl?
@@ -17,14 +17,14 @@ struct UnitRequests {
         expectNothing()
     }
 
-    /// A computer that asks something else leaves out the data of what it asked before.
+    /// A computer that sends another request has abandoned the data of the previous one.
     mutating func expectNothing() { expected = nil }
 
     var isExpectingData: Bool { expected != nil }
 
     mutating func failed(_ reason: RequestError) { lastError = reason }
 
-    /// Any request that succeeds ends the error, that for the error itself included (UVC 1.5, section 4.2.1.2).
+    /// Any successful request clears the error, including a request for the error itself (UVC 1.5, section 4.2.1.2).
     mutating func succeeded() { lastError = .none }
 
     mutating func answer(_ setup: SetupPacket) -> Result<ControlAnswer, VideoRequestFailure> {
@@ -40,8 +40,8 @@ struct UnitRequests {
         }
         switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
         case (.setCurrent, false):
-            // Programs set all that they remember when they start: what the camera finds by itself would stand still from
-            // then on (UVC 1.5, section 4.2.2.1.4, of the exposure time, and the same of focus and white balance).
+            // Programs restore all their settings when they start. Accepting this value would turn the camera's automatic off
+            // (UVC 1.5, section 4.2.2.1.4 for exposure time, and likewise for focus and white balance).
             guard !control.isAutomatic(statuses) else { return .failure(.init(.wrongState)) }
             guard Int(setup.length) == control.byteCount else { return .failure(.init(.outOfRange)) }
             expected = control
@@ -52,15 +52,15 @@ struct UnitRequests {
         case (.resolution, true): return send(control.resolution(in: range))
         case (.usual, true): return send(control.usual(in: range, statuses))
         case (.length, true): return .success(.send([UInt8(control.byteCount), 0]))
-        // Bits 0 and 1: it can be read and set; bit 2: not now, as it is automatic (UVC 1.5, section 4.1.2). uvcvideo asks once,
-        // when it finds the camera, and ignores bit 2; it asks for the automatic instead, and shows the number as
+        // Bits 0 and 1: readable and writable. Bit 2: disabled, because it is automatic (UVC 1.5, section 4.1.2). uvcvideo asks
+        // only once, when it finds the camera, and ignores bit 2. Instead it queries the automatic mode and shows the number as
         // inactive meanwhile (uvc_ctrl_get_flags, __uvc_query_v4l2_ctrl).
         case (.information, true): return .success(.send([control.isAutomatic(statuses) ? 7 : 3]))
         default: return .failure(.init(.unknownRequest))
         }
     }
 
-    /// VC_REQUEST_ERROR_CODE_CONTROL alone is there: why the last request was stalled.
+    /// Only VC_REQUEST_ERROR_CODE_CONTROL exists: why the last request was stalled.
     private mutating func answerOfInterface(_ setup: SetupPacket) -> Result<ControlAnswer, VideoRequestFailure> {
         guard setup.selector == 2 else { return .failure(.init(.unknownControl)) }
         switch (VideoRequest(rawValue: setup.request), setup.isFromDevice) {
@@ -71,8 +71,8 @@ struct UnitRequests {
         }
     }
 
-    /// The data of a request that `answer` expects.
-    /// - Returns: `nil` for a number that the camera does not take.
+    /// Handles the data of a request that `answer` expects.
+    /// - Returns: `nil` for a number that the camera does not accept.
     mutating func received(_ bytes: [UInt8]) -> ControlChange? {
         defer { expectNothing() }
         let change = expected.flatMap { control in
@@ -82,7 +82,7 @@ struct UnitRequests {
             lastError = .outOfRange
             return nil
         }
-        // What the camera makes of it is known later; until then the computer reads what it has written.
+        // The camera's actual value is known later. Until then, the computer reads what it wrote.
         statuses = statuses.map { $0.changed(by: change) }
         return change
     }
@@ -91,7 +91,7 @@ struct UnitRequests {
 extension ControlStatus {
     fileprivate func changed(by change: ControlChange) -> ControlStatus {
         if offer.name == change.name { return ControlStatus(offer, value: change.value, reported: nil) }
-        // An automatic exposure finds what was set before it.
+        // Automatic exposure takes over values that were set before.
         if change == ControlChange(.exposure, .word("auto")), offer.isFoundByExposure {
             return ControlStatus(offer, value: .word("auto"), reported: nil)
         }

@@ -1,7 +1,7 @@
 import Controls
 
-/// The camera as a computer's webcam: what the kernel's function reports goes in, what is to be done comes out. Nothing that
-/// a computer sends makes it trap or lose its place.
+/// The camera as a computer's webcam. Takes the events of the kernel's function and returns the actions to perform. Nothing
+/// that a computer sends can crash it or break its state.
 public struct VideoFunction {
     public enum Event: Hashable, Sendable {
         case connected(USBSpeed)
@@ -17,8 +17,8 @@ public struct VideoFunction {
         case answer(ControlAnswer)
         case startFrames(VideoChoice)
         case stopFrames
-        /// Frames were under way when the connection ended: the kernel asks for no end of them, and connects again when its node
-        /// is opened anew.
+        /// The connection ended during streaming. The kernel does not ask to stop then, and reconnects only after its node is
+        /// reopened.
         case reopen
         case change(ControlChange)
         case report(WebcamState)
@@ -33,13 +33,13 @@ public struct VideoFunction {
     private var negotiation: Negotiation
     private var units = UnitRequests()
 
-    /// - Parameter bus: of the streaming endpoint.
+    /// - Parameter bus: the budget of the streaming endpoint.
     public init(_ offer: VideoOffer, on bus: IsochronousBudget) {
         self.bus = bus
         negotiation = Negotiation(offer, largestTransfer: bus.packetBytes)
     }
 
-    /// What the camera has and is set to, newer than before.
+    /// Updates the camera's controls and their values.
     public mutating func controlsChanged(_ statuses: [ControlStatus]) { units.statuses = statuses }
 
     public mutating func handle(_ event: Event) -> [Action] {
@@ -54,15 +54,15 @@ public struct VideoFunction {
         case .streamOn:
             guard let choice = negotiation.choice else { return [] }
             return change(to: .active(speed, choice)) + [.startFrames(choice)]
-        // The kernel waits for it, whatever was started.
+        // The kernel waits for this acknowledgement in any case.
         case .streamOff: return [.stopFrames] + change(to: .connected(speed))
         }
     }
 
-    /// The kernel does not always report a connection that follows the end of another (f_uvc, after STREAMOFF).
+    /// The kernel does not always report a new connection after the end of an earlier one (f_uvc, after STREAMOFF).
     private mutating func connectIfNeeded() -> [Action] { state == .notConnected ? change(to: .connected(speed)) : [] }
 
-    /// Nothing is agreed on any more.
+    /// Forgets the agreement with the computer.
     private mutating func reset() -> [Action] {
         negotiation.reset()
         units.reset()
@@ -106,10 +106,10 @@ public struct VideoFunction {
 }
 
 extension VideoFunction.Event {
-    /// The computer waits for an answer.
+    /// Whether the computer waits for an answer.
     public var isSetup: Bool { if case .setup = self { true } else { false } }
 
-    /// What was asked before it waits for no answer.
+    /// Whether this event ends all earlier requests.
     public var endsRequests: Bool {
         switch self {
         case .connected, .disconnected: true
@@ -122,23 +122,23 @@ extension VideoFunction.Action {
     public var isAnswer: Bool { if case .answer = self { true } else { false } }
 }
 
-/// Of the bus between camera and computer, as the kernel names it.
+/// Speed of the bus between camera and computer, in the kernel's terms.
 public enum USBSpeed: String, Hashable, Sendable {
     case unknown, low, full, high, wireless, `super`, superPlus
 }
 
-/// What the camera is for a computer.
+/// The camera's state as a webcam.
 public enum WebcamState: Hashable, Sendable {
-    /// No computer is there, or it has not asked what this is.
+    /// There is no computer, or it has not identified the device yet.
     case notConnected
-    /// No program there looks: neither camera nor encoder runs for it.
+    /// No program is using the webcam, so neither camera nor encoder runs for it.
     case connected(USBSpeed)
-    /// A program is given frames.
+    /// A program receives frames.
     case active(USBSpeed, VideoChoice)
 }
 
 extension WebcamState {
-    /// As events and the status have it.
+    /// The name in events and in the status.
     public var name: String {
         switch self {
         case .notConnected: "notConnected"

@@ -1,15 +1,15 @@
 import Media
 
-/// How a frame travels to the computer.
+/// The format in which frames are sent to the computer.
 public enum VideoCoding: String, CaseIterable, Sendable {
-    /// Each frame a JPEG of its own.
+    /// Each frame is a separate JPEG.
     case mjpeg
-    /// Luma and interleaved chroma at half width and height.
+    /// Luma, and interleaved chroma at half width and height.
     case nv12
-    /// Y U Y V for every two pixels.
+    /// Y U Y V for each two pixels.
     case yuyv
 
-    /// Of a raw frame; `nil` where that depends on the frame.
+    /// Of a raw frame; `nil` if it depends on the frame.
     public var bitsPerPixel: Int? {
         switch self {
         case .mjpeg: nil
@@ -19,25 +19,25 @@ public enum VideoCoding: String, CaseIterable, Sendable {
     }
 }
 
-/// One size in one coding, with the rates that the bus carries it at: what a computer can choose.
+/// A size in one coding, with the frame rates that the bus can carry: one of the computer's choices.
 public struct VideoMode: Hashable, Sendable {
     public let coding: VideoCoding
     public let size: FrameSize
-    /// In units of 100 ns, the shortest first. Never empty.
+    /// In units of 100 ns, shortest first. Never empty.
     public let intervals: [UInt32]
-    /// No frame is larger.
+    /// Upper limit of a frame's bytes.
     public let largestFrame: Int
 
-    /// The rate that computers get which ask for none.
+    /// The interval for computers that do not ask for one.
     public var usualInterval: UInt32 { intervals[0] }
 
-    /// Bits a second at an interval, at the most.
+    /// The highest bits per second at an interval.
     public func bitRate(at interval: UInt32) -> UInt32 {
         let rate = UInt64(largestFrame) * 8 * 10_000_000 / UInt64(max(1, interval))
         return UInt32(clamping: rate)
     }
 
-    /// - Returns: `nil` where the bus carries none of the rates.
+    /// - Returns: `nil` if the bus cannot carry any of the rates.
     init?(_ coding: VideoCoding, _ size: FrameSize, rates: [Int], on bus: IsochronousBudget) {
         let smallestFrame = coding.bitsPerPixel.map { size.pixelCount * $0 / 8 } ?? size.pixelCount / Self.densestPixels
         let fitting = rates.filter { bus.bytesPerFrame(at: $0) >= smallestFrame }
@@ -50,7 +50,7 @@ public struct VideoMode: Hashable, Sendable {
             ? min(bus.bytesPerFrame(at: fastest), size.pixelCount * 2) : smallestFrame
     }
 
-    /// Pixels to a byte of JPEG: at half a bit each, faces are still known.
+    /// Pixels per byte of JPEG. At half a bit per pixel, faces are still recognizable.
     private static let densestPixels = 16
 }
 

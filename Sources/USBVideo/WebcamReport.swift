@@ -1,26 +1,27 @@
 import Controls
 
-/// What the webcam reports to the rest of the device.
+/// What the webcam reports to the rest of the appliance.
 public enum WebcamReport: Hashable, Sendable {
     case event(WebcamEvent)
-    /// The computer's dialogue moves a control.
+    /// A dialog on the computer changed a control.
     case change(ControlChange)
-    /// Whether a program there records.
+    /// Whether a program on the computer is recording.
     case recorded(Bool)
-    /// The gadget is gone, and another one can be made.
+    /// The gadget is gone, and a new one may be created.
     case ended
 }
 
-/// What has become of the camera as a computer's webcam, which the stream does not depend on.
+/// An event of the webcam. The stream does not depend on it.
 public enum WebcamEvent: Hashable, Sendable {
     case changed(WebcamState)
-    /// The computer takes no frames although it wanted some: it sleeps, or its cable was pulled unseen; or it takes some again.
+    /// The computer stopped taking frames (true) or takes them again (false). It may be asleep, or its cable may have been
+    /// pulled unnoticed.
     case stalled(Bool)
-    /// It is no webcam. It is tried again until it is.
+    /// Webcam mode is unavailable; it is retried until it works.
     case failed(reason: String)
-    /// The computer gets frames, and no audio. It is tried again.
+    /// The computer gets video but no audio; the microphone is retried.
     case microphoneFailed(reason: String)
-    /// It lacks something else, and goes on.
+    /// Something else is missing; the webcam works without it.
     case impaired(reason: String)
 }
 

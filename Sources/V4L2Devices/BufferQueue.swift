@@ -3,8 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// One of the two queues of a memory-to-memory device: its buffers, which of them the driver has, and the calls that move
-/// them.
+/// One of the two queues of a memory-to-memory device: its buffers, who holds them, and the calls that move them.
 final class BufferQueue {
     struct Dequeued {
         let index: Int
@@ -19,12 +18,12 @@ final class BufferQueue {
     private let type: UInt32
     private let memory: BufferMemory
     private let isMultiplanar: Bool
-    /// Of the driver's own memory.
+    /// For memory of the driver's own.
     private(set) var mappings: [WritableMapping] = []
-    /// Of exported memory.
+    /// For exported memory.
     private(set) var descriptors: [SharedDescriptor] = []
     private(set) var bufferCount = 0
-    /// Buffers that the driver does not have. They come back by `dequeue` alone.
+    /// Buffers that the driver does not hold. They come back only through `dequeue`.
     private(set) var free: Set<Int> = []
 
     init(
@@ -80,7 +79,7 @@ final class BufferQueue {
         return SharedDescriptor(OwnedFileDescriptor(adopting: export.fd))
     }
 
-    /// Gives a buffer's description in the interface's form that this driver speaks, with room for one plane.
+    /// Passes a buffer's description to the body, in the driver's form of the interface and with room for one plane.
     private func withBuffer<Value>(
         _ index: Int, _ body: (inout v4l2_buffer, UnsafeMutablePointer<v4l2_plane>) throws(V4L2Error) -> Value
     ) throws(V4L2Error) -> Value {
@@ -108,7 +107,7 @@ final class BufferQueue {
         try device.request("VIDIOC_STREAMON", clinux_vidioc_streamon, &type)
     }
 
-    /// Takes every buffer back from the driver and frees them.
+    /// Takes all buffers back from the driver and frees them.
     func stop() {
         var type = type
         try? device.request("VIDIOC_STREAMOFF", clinux_vidioc_streamoff, &type)
@@ -119,13 +118,13 @@ final class BufferQueue {
     }
 
     /// - Parameters:
-    ///   - dmabuf: the frame's descriptor, `nil` for the queue's own memory.
-    ///   - length: bytes of the whole descriptor's memory that count.
+    ///   - dmabuf: the frame's descriptor; `nil` for the queue's own memory.
+    ///   - length: bytes of the descriptor's memory that are used.
     func enqueue(
         _ index: Int, byteCount: Int = 0, timestamp: MediaTimestamp = .zero, dmabuf: Int32? = nil, length: Int = 0
     ) throws(V4L2Error) {
         try withBuffer(index) { (buffer, plane) throws(V4L2Error) in
-            // Whole microseconds: that is how drivers hand them on.
+            // Drivers pass on whole microseconds.
             let microseconds = timestamp.nanoseconds / 1000
             buffer.timestamp = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
             buffer.flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY)
@@ -148,7 +147,7 @@ final class BufferQueue {
         free.remove(index)
     }
 
-    /// - Returns: `nil` when the driver has none ready, or (after LAST) none any more.
+    /// - Returns: `nil` if no buffer is ready, or if none follows after LAST.
     func dequeue() throws(V4L2Error) -> Dequeued? {
         let dequeued = try withBuffer(0) { (buffer, plane) throws(V4L2Error) -> Dequeued? in
             do throws(V4L2Error) {
@@ -180,20 +179,20 @@ final class BufferQueue {
         return UnsafeRawBufferPointer(rebasing: memory[start..<min(max(start, dequeued.byteCount), memory.count)])
     }
 
-    /// Whether the driver has filled the buffer to its end: what did not fit comes in the next one.
+    /// Whether the driver has filled the buffer completely, so that the rest follows in the next one.
     func isFull(_ dequeued: Dequeued) -> Bool { dequeued.byteCount >= mappings[dequeued.index].bytes.count }
 }
 
-/// Whose memory a queue's buffers are.
+/// Who provides the memory of a queue's buffers.
 enum BufferMemory {
-    /// The driver's own, to be mapped.
+    /// The driver, for mapping.
     case driver
-    /// The driver's own, for other devices: each buffer has a descriptor.
+    /// The driver, for other devices: each buffer has a descriptor.
     case exported
-    /// DMABUFs of somebody else.
+    /// Another device, as DMABUFs.
     case imported
 
-    /// As v4l2_requestbuffers and v4l2_buffer have it.
+    /// For v4l2_requestbuffers and v4l2_buffer.
     var number: UInt32 {
         switch self {
         case .driver, .exported: V4L2_MEMORY_MMAP.rawValue

@@ -1,10 +1,10 @@
-/// Which of a queue's buffers each descriptor goes into: the same one each time, so that the driver imports it once.
+/// Assigns each descriptor to the same buffer of a queue every time, so that the driver imports it only once.
 struct ImportedBuffers {
     private var indexOfDescriptor: [Int32: Int] = [:]
 
-    /// - Parameter free: buffers that the driver does not have.
-    /// - Returns: for a descriptor the buffer that it was used with before; else one that no descriptor has, else any: the
-    ///   driver imports anew then. `nil` when none is free.
+    /// - Parameter free: buffers that the driver does not hold.
+    /// - Returns: the buffer that the descriptor had before; else one without a descriptor; else any, which makes the driver
+    ///   import again. `nil` if no buffer is free.
     mutating func index(for dmabuf: Int32, free: Set<Int>) -> Int? {
         if let index = indexOfDescriptor[dmabuf], free.contains(index) { return index }
         let taken = Set(indexOfDescriptor.values)

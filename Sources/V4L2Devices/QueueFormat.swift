@@ -3,8 +3,8 @@ import DevicePorts
 import Glibc
 import Media
 
-/// The kernel's numbers for the two queues of a memory-to-memory device: its OUTPUT is the device's input, its CAPTURE the
-/// device's output.
+/// The kernel's numbers for the queues of a memory-to-memory device. Its OUTPUT is the device's input, its CAPTURE the device's
+/// output.
 struct QueueTypes: Sendable {
     let input: UInt32
     let output: UInt32
@@ -15,17 +15,17 @@ struct QueueTypes: Sendable {
     }
 }
 
-/// What single- and multi-planar formats of a queue have in common.
+/// The common part of a queue's single- and multi-planar formats.
 struct QueueFormat {
     var size: FrameSize
     var fourCC: FourCC
-    /// Bytes from one row to the next; 0 leaves it to the driver.
+    /// Bytes from one row to the next; 0 lets the driver decide.
     var stride = 0
-    /// Of a buffer; 0 leaves it to the driver.
+    /// Bytes of a buffer; 0 lets the driver decide.
     var byteCount = 0
     var colorspace: UInt32
 
-    /// Names the colours by the frame's height, as televisions do.
+    /// Chooses the color space by the frame's height, as televisions do.
     init(size: FrameSize, fourCC: FourCC, stride: Int = 0, byteCount: Int = 0) {
         self.size = size
         self.fourCC = fourCC
@@ -34,7 +34,7 @@ struct QueueFormat {
         colorspace = (size.height >= 720 ? V4L2_COLORSPACE_REC709 : V4L2_COLORSPACE_SMPTE170M).rawValue
     }
 
-    /// Sets a queue's format, and gets what the driver has made of it.
+    /// Sets a queue's format and stores what the driver made of it.
     mutating func set(_ type: UInt32, of device: V4L2Device, isMultiplanar: Bool) throws(V4L2Error) {
         var format = v4l2_format()
         format.type = type
@@ -49,10 +49,10 @@ struct QueueFormat {
         }
     }
 
-    /// Sets the format, and sees to it that the frame is not cut: drivers that encode whole macroblocks alone round sides up, but
-    /// some to the nearest (as `v4l_bound_align_image` of the kernel does) or down. Such a one is asked once more, for the
-    /// macroblocks that cover the frame.
-    /// - Parameter set: sets a format, and changes it into what the driver has made of it.
+    /// Sets the format and makes sure that it covers the frame. Drivers that encode whole macroblocks usually round the sides
+    /// up. Some round to the nearest macroblock (like the kernel's `v4l_bound_align_image`) or down. Those are asked a second
+    /// time, for the macroblocks that cover the frame.
+    /// - Parameter set: sets a format and changes it to what the driver made of it.
     mutating func cover(_ set: (inout QueueFormat) throws(V4L2Error) -> Void) throws(V4L2Error) {
         let asked = self
         try set(&self)
@@ -61,7 +61,7 @@ struct QueueFormat {
         guard size.width < asked.size.width || size.height < asked.size.height, covering != asked.size else { return }
         self = asked
         size = covering
-        // That of the frame may be too short for it.
+        // The frame's own stride may be too short for the larger format.
         stride = 0
         try set(&self)
     }

@@ -4,8 +4,8 @@ import Glibc
 import Media
 
 extension VideoColors {
-    /// What a driver says of its frames; what it leaves open follows from its colour space (videodev2.h).
-    /// - Returns: `nil` when it says nothing.
+    /// The colors that a driver reports; anything it leaves open follows from its color space (videodev2.h).
+    /// - Returns: `nil` if it reports nothing.
     init?(_ format: v4l2_pix_format) {
         let space = v4l2_colorspace(format.colorspace)
         guard space != V4L2_COLORSPACE_DEFAULT, space != V4L2_COLORSPACE_RAW else { return nil }

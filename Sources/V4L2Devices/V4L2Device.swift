@@ -3,16 +3,16 @@ import DevicePorts
 import Glibc
 import LinuxIO
 
-/// An open V4L2 device node. Calls on it may come from any thread; the kernel orders them.
+/// An open V4L2 device node. Any thread; the kernel serializes the calls.
 final class V4L2Device: V4L2Node, Sendable {
     let path: String
-    /// The product's name, as the driver gives it.
+    /// The product name, as reported by the driver.
     let name: String
     /// The driver's name.
     let driver: String
-    /// Their nodes look like cameras'.
+    /// Image processors, whose nodes look like cameras.
     private static let imageProcessors: Set = ["bcm2835-isp", "bcm2835-isp-v4l2", "pispbe"]
-    /// The node's own, not the whole device's.
+    /// Of this node, not of the whole device.
     let capabilities: UInt32
     private let descriptor: OwnedFileDescriptor
 
@@ -27,13 +27,13 @@ final class V4L2Device: V4L2Node, Sendable {
         }
     }
 
-    /// Whether frames come by themselves, without another device that has to be set up first: not where the media
-    /// controller makes the connections (V4L2_CAP_IO_MC), and not from an image processor, which gets them from memory.
+    /// Whether the node delivers frames without setting up another device first. False if the media controller makes the
+    /// connections (V4L2_CAP_IO_MC), and for an image processor, which gets its frames from memory.
     var isCameraOfItsOwn: Bool {
         capabilities & UInt32(V4L2_CAP_IO_MC) == 0 && !Self.imageProcessors.contains(driver)
     }
 
-    /// The machine's video nodes, in the order of their numbers.
+    /// The machine's video nodes in numerical order.
     static var videoNodes: [String] { (0..<64).map { "/dev/video\($0)" }.filter { access($0, F_OK) == 0 } }
 
     /// Opens a device of any kind.
@@ -60,8 +60,8 @@ final class V4L2Device: V4L2Node, Sendable {
 
 // Memory-to-memory devices.
 extension V4L2Device {
-    /// Whether a memory-to-memory device has the multi-planar form of the interface.
-    /// - Throws: `wrongKind` when it is another device.
+    /// Whether a memory-to-memory device has the multi-planar interface.
+    /// - Throws: `wrongKind` for another kind of device.
     func isMultiplanarMemoryToMemory() throws(V4L2Error) -> Bool {
         let isMultiplanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
         let isSinglePlanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
@@ -71,7 +71,7 @@ extension V4L2Device {
         return isMultiplanar
     }
 
-    /// The formats that a queue names, in the driver's order.
+    /// The formats that a queue lists, in the driver's order.
     func formats(of type: UInt32) -> [FourCC] {
         var formats: [FourCC] = []
         for index in 0..<64 {
@@ -86,5 +86,5 @@ extension V4L2Device {
     }
 }
 
-/// A string in a fixed array of a kernel structure.
+/// A string from a fixed-size array of a kernel structure.
 func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }

@@ -9,26 +9,26 @@ public enum V4L2Error: Error, Hashable, Sendable {
     case forbidden(path: String)
     /// Another program uses it.
     case busy(path: String)
-    /// It is there but cannot capture; the text says what it is.
+    /// The device exists but cannot capture; the text says what it is.
     case wrongKind(path: String, reason: String)
     /// It was unplugged, or its driver is gone.
     case gone(path: String)
-    /// No format that could be used; the list says what there is.
+    /// The device has no usable format; the list shows what it offers.
     case noUsableFormat(path: String, asked: String, offered: String)
-    /// The name is not one of the camera's controls; the list says which there are.
+    /// The camera has no control of this name; the list shows which it has.
     case unknownControl(path: String, name: String, offered: String)
-    /// The value does not fit; `possible` says what does.
+    /// The value does not fit; `possible` shows what does.
     case badControlValue(path: String, name: String, value: String, possible: String)
     case conversionFailed(path: String, reason: String)
-    /// A call of its driver has not returned for that long.
+    /// A driver call has not returned for this long.
     case blocked(path: String, Duration)
     case failed(path: String, SystemCallError)
 
-    /// The error of a call on the device.
+    /// Wraps the error of a call on the device.
     init(_ path: String, _ error: SystemCallError) {
         switch error.number {
         case ENOENT where error.call == "open": self = .missing(path: path)
-        // Of other calls EPERM may be a firmware's status.
+        // From other calls, EPERM may be a firmware status.
         case EACCES where error.call == "open", EPERM where error.call == "open": self = .forbidden(path: path)
         case EBUSY: self = .busy(path: path)
         case ENODEV, ENXIO: self = error.call == "open" ? .missing(path: path) : .gone(path: path)
@@ -39,7 +39,7 @@ public enum V4L2Error: Error, Hashable, Sendable {
 }
 
 extension V4L2Error: CameraFailure {
-    /// USB cameras share the bus's bandwidth, which a second one may not get any more: ENOSPC, where it starts.
+    /// USB cameras share the bus's bandwidth. A second camera that gets none fails at its start with ENOSPC.
     public var mayBeContention: Bool {
         switch self {
         case .busy: true
@@ -73,11 +73,11 @@ extension V4L2Error: CustomStringConvertible {
 }
 
 extension V4L2Error {
-    /// So long a driver may take for what is asked of a camera.
+    /// How long a driver may take to answer about a camera.
     static let answerTimeout = Duration.seconds(3)
 
-    /// Does on a thread of its own what a hanging driver would keep the caller in.
-    /// - Throws: what `body` throws, and `blocked`.
+    /// Runs calls that may hang on a separate thread.
+    /// - Throws: what `body` throws, or `blocked`.
     static func bounded<Value>(
         _ path: String, timeout: Duration = answerTimeout,
         _ body: @escaping @Sendable () -> sending Result<Value, V4L2Error>

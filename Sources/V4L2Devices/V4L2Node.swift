@@ -3,22 +3,22 @@ import DevicePorts
 import Glibc
 import LinuxIO
 
-/// What V4L2 requests go to: a video device, or a part of a camera that has a node of its own.
+/// The target of V4L2 requests: a video device, or a camera part with its own node.
 protocol V4L2Node: AnyObject {
     var path: String { get }
     var fileDescriptor: Int32 { get }
 }
 
 extension V4L2Node {
-    /// Does one request, again when a signal came between.
+    /// Makes one request and repeats it if a signal interrupts it.
     func request<Argument>(_ name: String, _ number: UInt, _ argument: inout Argument) throws(V4L2Error) {
         guard try requestUnless(EINVAL, name, number, &argument) else {
             throw V4L2Error(path, SystemCallError(name, number: EINVAL))
         }
     }
 
-    /// As `request`, but one error number is an answer: an enumeration's end, or nothing there yet.
-    /// - Returns: false for that number.
+    /// Like `request`, but one error number is an answer: the end of an enumeration, or nothing there yet.
+    /// - Returns: false for that error number.
     func requestUnless<Argument>(
         _ expected: Int32, _ name: String, _ number: UInt, _ argument: inout Argument
     ) throws(V4L2Error) -> Bool {
@@ -31,19 +31,19 @@ extension V4L2Node {
         throw V4L2Error(path, SystemCallError(name))
     }
 
-    /// Sets one control; the driver may change the value that it was given.
+    /// Sets one control; the driver may adjust the value.
     func setControl(_ entry: inout v4l2_ext_control) throws(V4L2Error) {
         var controls = [entry]
         defer { entry = controls[0] }
         try setControls(&controls)
     }
 
-    /// Sets all of these, or none where the driver can tell before.
+    /// Sets all controls. If the driver can check beforehand, it sets either all or none.
     func setControls(_ entries: inout [v4l2_ext_control]) throws(V4L2Error) {
         try requestControls("VIDIOC_S_EXT_CTRLS", clinux_vidioc_s_ext_ctrls, &entries)
     }
 
-    /// - Returns: the value; `nil` when the driver does not tell it.
+    /// - Returns: the value; `nil` if the driver does not report it.
     func control(_ id: UInt32) -> Int64? {
         var entry = v4l2_ext_control()
         entry.id = id
@@ -68,7 +68,7 @@ extension V4L2Node {
         try result.get()
     }
 
-    /// What the numbers of a menu stand for; a number that the driver does not take is not among them.
+    /// The meanings of a menu's numbers, without numbers that the driver rejects.
     func menu(_ control: V4L2Control) -> [Int64: Int64] {
         var menu: [Int64: Int64] = [:]
         let (first, last) = (max(0, control.minimum), min(control.maximum, 63))
@@ -85,7 +85,7 @@ extension V4L2Node {
         return menu
     }
 
-    /// The controls that it offers, in its driver's order.
+    /// The controls that the node offers, in its driver's order.
     func controls() -> [V4L2Control] {
         var controls: [V4L2Control] = []
         var query = v4l2_query_ext_ctrl()

@@ -4,37 +4,37 @@ import LinuxIO
 import Media
 import SoftwareEncoding
 
-/// A source whose view can be changed while it gives frames: zoomed, mirrored and flipped, by the camera where that can, else
-/// frame by frame on the way, as soon as the encoder is ready for frames that the processor has made. Zoom glides. Of several
-/// cameras each keeps its view and its controls. Used by the video thread.
+/// A source whose view can be zoomed, mirrored and flipped while it runs. The camera does this if it can; otherwise, each frame
+/// is processed in software as soon as the encoder is ready for such frames. Zoom moves smoothly. With several cameras, each
+/// keeps its own view and controls. Used by the video thread.
 public final class AdjustedSource: VideoSource {
     let source: any VideoSource
-    /// `nil` where there is one camera.
+    /// `nil` if there is only one camera.
     package let switcher: CameraSwitcher?
     let camera: (any ControllableSource)?
-    /// Of the stream, which may have another shape than the frames: the largest that is encoded.
+    /// The stream's largest encoded size. Its shape may differ from the frames'.
     package var streamSize: FrameSize { didSet { keepZoomWithinRange() } }
     var view = CameraView()
-    /// Of the other cameras, by their names.
+    /// Views of the other cameras, by name.
     private var otherViews: [String: CameraView] = [:]
     private var cameraName: String?
-    /// What each camera is set to when it is on for the first time.
+    /// The settings that each camera gets when it is first switched on.
     var initial: [ControlChange] = []
-    /// Filters follow, which work on samples in planes.
+    /// Whether filters follow, which need planar samples.
     package var feedsFilters = false
-    /// Of a camera that zooms, on the way.
+    /// The error of a camera's own zoom while it was moving.
     var zoomRefusal: ControlError?
     private var adjuster: ViewAdjuster?
-    /// Frames come as the processor makes them.
+    /// Whether the CPU processes the frames.
     private(set) var isTurning = false
     /// Of the newest frame.
     private(set) var lastTime = MediaTimestamp.zero
-    /// Given by the source, and not turned.
+    /// Frames from the source that could not be processed.
     private var lostFrames = 0
 
     /// - Parameters:
-    ///   - switcher: what chooses among several cameras: the source itself.
-    ///   - streamSize: the largest that is encoded.
+    ///   - switcher: the source itself, if it chooses among several cameras.
+    ///   - streamSize: the largest encoded size.
     private init(_ source: any VideoSource, switcher: CameraSwitcher?, streamSize: FrameSize) {
         self.source = source
         self.streamSize = streamSize
@@ -43,12 +43,12 @@ public final class AdjustedSource: VideoSource {
         cameraName = switcher?.name
     }
 
-    /// - Parameter streamSize: the largest that is encoded.
+    /// - Parameter streamSize: the largest encoded size.
     public convenience init(_ source: any VideoSource, streamSize: FrameSize) {
         self.init(source, switcher: nil, streamSize: streamSize)
     }
 
-    /// Of several cameras.
+    /// For several cameras.
     package convenience init(_ switcher: CameraSwitcher, streamSize: FrameSize) {
         self.init(switcher, switcher: switcher, streamSize: streamSize)
     }
@@ -77,10 +77,10 @@ public final class AdjustedSource: VideoSource {
             lastTime = frame.captureTime
             followCamera()
             followZoom(at: frame.captureTime)
-            // Frames that are no others for it are made at once.
+            // If processing does not change the frames' properties, it can switch at once.
             if wantsTurning != isTurning, made == plain { isTurning = wantsTurning }
             guard isTurning else { return frame }
-            // A frame that cannot be read is lost; the next one may be whole.
+            // An unreadable frame is dropped; the next one may be intact.
             if let turned = try? turned(frame) { return turned }
             lostFrames += 1
         }
@@ -94,34 +94,34 @@ public final class AdjustedSource: VideoSource {
         return try adjuster.turn(frame, view: shown, view.turn)
     }
 
-    // MARK: For the encoder's sake
+    // MARK: For the encoder
 
-    /// As they come now.
+    /// The present frames' properties.
     package var frames: SourceFrames { isTurning ? made : plain }
 
-    /// Of the camera that is to be on next, as they will come; `nil` while there is none.
+    /// Properties of the next camera's frames; `nil` if no switch is under way.
     package var nextCamera: SourceFrames? {
         guard let next = switcher?.next else { return nil }
         let isMade = next.camera.flatMap { otherViews[$0] }?.isMade ?? false
         return isMade || feedsFilters && !next.layouts.full.format.isPlanar ? made(of: next) : next
     }
 
-    /// As they are to come next, once the encoder is ready for it; `nil` while they stay as they are.
+    /// The frames' properties after the coming change, which waits for the encoder; `nil` for no change.
     package var next: SourceFrames? { wantsTurning == isTurning ? nil : wantsTurning ? made : plain }
 
-    /// The encoder is ready. Zoom starts to glide now, where the frames show it.
+    /// The encoder is ready. If zoom is done in the frames, it starts to move now.
     package func handOver() {
         isTurning = wantsTurning
         if zoomsItself, !view.isZoomReached { view.glide.startAgain(at: lastTime) }
     }
 
-    /// There is no encoder, and nobody sees how it gets there.
+    /// Without an encoder, the transition is invisible.
     package func showAtOnce() {
         settleZoom()
         isTurning = wantsTurning
     }
 
-    /// Zoom is where it was to go; how frames come stays until the encoder is ready.
+    /// Finishes zooming at once. The frames' properties stay until the encoder is ready.
     package func settleZoom() {
         view.glide = ZoomGlide(view.glide.target)
         followZoom(at: lastTime)
@@ -131,7 +131,7 @@ public final class AdjustedSource: VideoSource {
 
     private var made: SourceFrames { made(of: plain) }
 
-    /// As the processor makes them.
+    /// The properties of frames that the CPU produces.
     private func made(of frames: SourceFrames) -> SourceFrames {
         SourceFrames(
             layouts: SourceLayouts(FrameLayout(packed: .i420, size: frames.layouts.full.size)), memoryKind: .pooled,
@@ -143,9 +143,9 @@ public final class AdjustedSource: VideoSource {
             || !view.isZoomReached && view.glide.start.zoom > 1 && zoomsItself
     }
 
-    // MARK: The camera that is on
+    // MARK: The active camera
 
-    /// Another camera is on: it is shown as it was when it was on before.
+    /// After a switch, restores the view that the camera had when it was last active.
     private func followCamera() {
         guard let switcher, switcher.name != cameraName else { return }
         view.lastReport = switcher.reportBefore
@@ -156,18 +156,18 @@ public final class AdjustedSource: VideoSource {
         let wasMade = known?.isMade ?? false || feedsFilters && !switcher.layout.format.isPlanar
         view = known ?? CameraView()
         if known == nil {
-            // Points and areas are parts of what is seen.
+            // Points and areas refer to the view, so set the view first.
             applyWhatItHas(initial.filter(\.name.isOfView))
             settleZoom()
             applyWhatItHas(initial.filter { !$0.name.isOfView })
         } else {
-            // It was opened anew, and shows all: at once what was shown before.
+            // The camera was reopened and shows everything; restore the previous view at once.
             view.isZoomReached = false
             settleZoom()
-            // What was locked is locked.
+            // Restore locked controls.
             for change in view.given.changes(asFound: view.lastReport) { try? camera?.apply([change]) }
         }
-        // The encoder is ready for what `nextCamera` said; for the rest it has to be.
+        // The encoder is ready for what `nextCamera` announced, but not yet for anything else.
         isTurning = wasMade && wantsTurning
     }
 
@@ -175,7 +175,7 @@ public final class AdjustedSource: VideoSource {
         for change in changes where (try? controlOffers.check([change])) != nil { try? apply([change]) }
     }
 
-    /// A camera that zooms is asked anew with each frame of the way.
+    /// Sets a camera's own zoom again for each frame while it moves.
     private func followZoom(at time: MediaTimestamp) {
         guard !view.isZoomReached else { return }
         view.isZoomReached = view.glide.isOver(at: time)
@@ -186,7 +186,7 @@ public final class AdjustedSource: VideoSource {
                 ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCentre, .point(shown.centre)),
             ])
         } catch {
-            // The frames go on, as they are.
+            // The frames continue without the zoom.
             zoomRefusal = error
             view.isZoomReached = true
         }
@@ -196,7 +196,7 @@ public final class AdjustedSource: VideoSource {
         camera?.controlOffers.contains { $0.name == name && $0.absence == nil } ?? false
     }
 
-    /// Whether the processor takes a part of each frame.
+    /// Whether the CPU crops each frame.
     var zoomsItself: Bool { !cameraOffers(.zoom) }
 }
 

@@ -3,7 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// The camera's controls, and those of the view that the processor does in its place.
+/// The camera's controls, and the view controls that the CPU handles for it.
 extension AdjustedSource: ControllableSource {
     public var controlOffers: [ControlOffer] {
         var offers = camera?.controlOffers.filter { $0.absence == nil } ?? []
@@ -24,7 +24,7 @@ extension AdjustedSource: ControllableSource {
             ? ControlOffer(name) : ControlOffer(name, isMissing: "frames of \(source.layout.size) have an odd side")
     }
 
-    /// A part of a frame that has more pixels than the stream.
+    /// Zoom by cropping, for frames with more pixels than the stream.
     private var zoomOffers: [ControlOffer] {
         let size = source.layout.size
         guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCentre)] }
@@ -35,7 +35,7 @@ extension AdjustedSource: ControllableSource {
         return [ControlOffer(.zoom, range: 1...largestZoom), ControlOffer(.zoomCentre)]
     }
 
-    /// Where a pixel of the frame is one of the stream.
+    /// The zoom at which one frame pixel becomes one stream pixel.
     private var largestZoom: Double {
         let size = source.layout.size
         return max(
@@ -55,7 +55,7 @@ extension AdjustedSource: ControllableSource {
         if zoomsItself {
             let shown = view.glide.view(at: lastTime)
             report.values[.zoom] = .number(shown.zoom)
-            // Moved inside where it is too near an edge.
+            // A center too close to an edge is moved inside.
             report.values[.zoomCentre] = .point(view.turn.applied(to: shown.area.centre))
         } else if case .point(let centre) = report.values[.zoomCentre] {
             report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
@@ -89,7 +89,7 @@ extension AdjustedSource: ControllableSource {
         view.wished.take(changes)
     }
 
-    /// All of a line takes effect at one frame: its places are those of what is seen then.
+    /// All changes of a command take effect at the same frame, so its points refer to the view after them.
     private func turn(after changes: [ControlChange]) -> FrameTurn {
         var turn = view.turn
         for change in changes {
@@ -121,14 +121,14 @@ extension AdjustedSource: ControllableSource {
         view.isZoomedOnTheWay = zoomsItself
     }
 
-    /// A larger stream leaves less to zoom into.
+    /// A larger stream leaves less room for zooming.
     func keepZoomWithinRange() {
         guard zoomsItself, view.glide.target.zoom > largestZoom else { return }
         show(ZoomedView(zoom: largestZoom, centre: view.glide.target.centre), from: MonotonicClock.now())
         view.wished.take([ControlChange(.zoom, .number(largestZoom))])
     }
 
-    /// Each camera is set to these when it is on for the first time; the one that is on is set already.
+    /// Applies these settings to each camera when it is first switched on. The active camera has them already.
     package func keepForOthers(_ controls: [ControlChange]) { initial = controls }
 
     private var seen: SeenFrame { SeenFrame(of: source.layout.size, within: streamSize) }

@@ -2,13 +2,13 @@ import Controls
 import LinuxIO
 import Media
 
-/// Where one of the cameras is opened, one time after the other. Used by the video thread.
+/// One of the stream's cameras, which may be opened repeatedly. Used by the video thread.
 final class CameraPlace {
     let name: String
     private let opening: CameraOpening
-    /// Those that may be in the camera's driver, or wait for one that is; the newest is the last one.
+    /// Threads that may still be in the camera's driver or waiting for an earlier one; the newest is last.
     private var threads: [CameraThread] = []
-    /// What the camera was asked for while it was on.
+    /// The controls that the camera had while it was active.
     var kept: [ControlChange] = []
 
     init(_ camera: SwitchableCamera) {
@@ -16,16 +16,16 @@ final class CameraPlace {
         opening = camera.open
     }
 
-    /// Starts to open the camera, when each earlier thread has closed it.
+    /// Starts to open the camera. Its thread first waits until all earlier threads have closed it.
     func open(patience: Duration) throws -> CameraThread {
-        // One that has given up waiting is gone, but not the one that it has waited for.
+        // A thread that gave up waiting has ended, but not the one it waited for.
         threads.removeAll { $0.hasEnded }
         let thread = try CameraThread(patience: patience, after: threads.reversed(), opening)
         threads.append(thread)
         return thread
     }
 
-    /// As `open`, for one who takes the camera when it is open.
+    /// Like `open`, for a caller that takes the camera later.
     func openBeside(patience: Duration, stop: EventFD) throws -> PendingCamera {
         PendingCamera(try open(patience: patience), stop: stop)
     }
@@ -34,7 +34,7 @@ final class CameraPlace {
         case camera, stop
     }
 
-    /// Waits until the camera is open. It starts when its first frame is asked for.
+    /// Waits until the camera is open. It starts when the first frame is requested.
     func openNow(patience: Duration, stop: EventFD) throws -> ThreadedCamera {
         let pending = try openBeside(patience: patience, stop: stop)
         while true {
@@ -55,16 +55,16 @@ final class CameraPlace {
     }
 }
 
-/// A camera that its own thread is opening, for one who has something else to do meanwhile. It is closed with this
-/// object, unless it was taken. Used by the video thread.
+/// A camera that is being opened on its own thread while the caller does something else. It is closed together with this object
+/// unless it was taken. Used by the video thread.
 final class PendingCamera {
     let thread: CameraThread
-    /// Nobody waits for longer.
+    /// When to stop waiting.
     let deadline = MonotonicClock.now() + CameraThreadError.openingTimeout
     private let stop: EventFD
     private var isTaken = false
 
-    /// - Parameter stop: once signalled, waiting for the camera's frames ends. It is not drained.
+    /// - Parameter stop: ends the wait for frames when signalled. It is not drained.
     init(_ thread: CameraThread, stop: EventFD) {
         self.thread = thread
         self.stop = stop
@@ -75,7 +75,7 @@ final class PendingCamera {
     }
 
     /// - Returns: the camera, once; `nil` while it is being opened.
-    /// - Throws: why it does not open.
+    /// - Throws: the reason if it cannot be opened.
     func take() throws -> ThreadedCamera? {
         switch thread.progress {
         case .opening:

@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// One of the cameras of a stream, by the name that commands have for it.
+/// One of a stream's cameras, under its name in commands.
 package struct SwitchableCamera: Sendable {
     let name: String
     let open: CameraOpening
@@ -15,7 +15,7 @@ package struct SwitchableCamera: Sendable {
     }
 }
 
-/// That another camera is to be on, and when somebody asked for it.
+/// A request to switch to another camera, and when it was made.
 package struct CameraWish: Sendable {
     let name: String
     let time: MediaTimestamp
@@ -26,40 +26,41 @@ package struct CameraWish: Sendable {
     }
 }
 
-/// Several cameras as one source, one of which is on. Used by the video thread.
+/// Several cameras as one source, with one of them active. Used by the video thread.
 ///
-/// The next camera is opened, and gives frames, beside the present one, whose frames go on until the encoder is ready for the
-/// next one's. Where both cannot be open the present one is closed first, and its last frame repeated.
+/// The next camera is opened and delivers frames in parallel with the present one, which continues until the encoder is ready
+/// for the next one's frames. If both cannot be open at once, the present camera is closed first, and its last frame is
+/// repeated.
 ///
 /// ```
 ///          wish                a frame           the encoder is ready        its first frame
 ///  steady ─────▶ next opens ─────────▶ next is ready ─────────────▶ handing over ─────────▶ steady
 ///                    │ something that the present one holds is in its way
-///                    └──▶ present one suspended, next opens anew ──▶ ...
+///                    └──▶ present one suspended, next opens again ─▶ ...
 /// ```
-/// Whatever fails on that way leaves the present camera on.
+/// If anything fails on the way, the present camera stays active.
 package final class CameraSwitcher: VideoSource {
-    /// A switch that is under way.
+    /// A switch in progress.
     private struct Change {
         let camera: CameraPlace
-        /// When somebody asked for it.
+        /// When it was requested.
         let wished: MediaTimestamp
         var thread: CameraThread
         var started: MediaTimestamp
-        /// The present camera is suspended for it.
+        /// Whether the present camera is suspended for it.
         var isPresentClosed: Bool
         /// When the encoder was ready for it.
         var handedOver: MediaTimestamp?
     }
 
-    /// From a camera's opening to its first frame, and from the hand-over to the one that is given.
+    /// Time limit from opening a camera to its first frame, and from the hand-over to its next one.
     static let frameTimeout = Duration.seconds(5)
-    /// A camera in use may be one that is just being closed.
+    /// Time to wait for a busy camera, which may just be closing.
     private static let patience = Duration.milliseconds(500)
-    /// As `patience`, of what the present camera held: its driver takes a moment to close.
+    /// Longer, if the present camera was in the way: its driver takes a moment to close.
     private static let patienceAfterClosing = Duration.seconds(3)
     private static let silence = "it has given no frame in \(frameTimeout)"
-    /// How long a wish waits where no frames come.
+    /// How often requests are checked while no frames arrive.
     private static let attention = Duration.milliseconds(100)
 
     package let endingNote: String? = nil
@@ -72,21 +73,21 @@ package final class CameraSwitcher: VideoSource {
     private var present: ResilientCamera
     private var presentPlace: CameraPlace
     private var change: Change?
-    /// Of the camera that is on, when that was wished for; `nil` for the first one.
+    /// When the active camera was requested; `nil` for the first one.
     package private(set) var lastWish: MediaTimestamp?
-    /// Of the camera that was on before, when it gave its last frame.
+    /// The last report of the previously active camera.
     private(set) var reportBefore = CameraReport()
-    /// Of cameras that were on before.
+    /// Of previously active cameras.
     private var past = VideoSourceStatistics()
     private var selectedRate: FrameRate?
     private var lastTime: MediaTimestamp?
     private var supersededFrames = 0
 
     /// - Parameters:
-    ///   - cameras: the first one is on at the start.
-    ///   - takeWish: the newest wish for another one; `nil` when nobody has asked since the last call.
-    ///   - failed: a camera did not come; the one before stays.
-    /// - Throws: what opening the first one threw.
+    ///   - cameras: the first one is active at the start.
+    ///   - takeWish: returns the newest request for another camera; `nil` if there was none since the last call.
+    ///   - failed: called if a switch fails; the present camera stays active.
+    /// - Throws: the error of opening the first camera.
     package init?(
         _ cameras: [SwitchableCamera], takeWish: @escaping () -> CameraWish?, stop: EventFD,
         notify: @escaping @Sendable (SourceEvent) -> Void,
@@ -104,14 +105,14 @@ package final class CameraSwitcher: VideoSource {
         }
     }
 
-    /// Whoever opens one of the cameras next finds it closed.
+    /// Makes sure that the cameras are closed before anything else opens them.
     deinit {
         let deadline = MonotonicClock.now() + CameraThreadError.closingTimeout
         for place in places { place.close() }
         for place in places { place.waitForEnd(until: deadline) }
     }
 
-    // MARK: As a source
+    // MARK: VideoSource
 
     package var layout: FrameLayout { present.layout }
     package var memoryKind: FrameMemoryKind { present.memoryKind }
@@ -132,7 +133,7 @@ package final class CameraSwitcher: VideoSource {
             advance()
             switch try present.nextFrame(until: MonotonicClock.now() + Self.attention) {
             case .captured(let frame):
-                // The next camera's first frame may be older than the last one that was given.
+                // The next camera's first frame may be older than the last delivered one.
                 if let lastTime, frame.captureTime <= lastTime {
                     supersededFrames += 1
                     continue
@@ -145,18 +146,18 @@ package final class CameraSwitcher: VideoSource {
         }
     }
 
-    // MARK: For the encoder's sake
+    // MARK: For the encoder
 
-    /// Of the camera that is on.
+    /// Of the active camera.
     package var name: String { presentPlace.name }
 
-    /// Of the camera that is on.
+    /// Of the active camera.
     var frames: SourceFrames {
         SourceFrames(
             layouts: present.layouts, memoryKind: present.memoryKind, colors: present.colors, camera: name)
     }
 
-    /// Of the camera that is to be on next and has given a frame; `nil` while there is none.
+    /// The next camera's frames, once it has delivered one; `nil` otherwise.
     var next: SourceFrames? {
         guard let change, case .ready(let properties) = change.thread.progress else { return nil }
         return SourceFrames(
@@ -164,19 +165,19 @@ package final class CameraSwitcher: VideoSource {
             camera: change.camera.name)
     }
 
-    /// The encoder is ready: the next camera is on with its next frame of this size.
+    /// The encoder is ready: makes the next camera active with its next frame of this size.
     package func handOver(at size: FrameSize? = nil) {
         guard let change, change.handedOver == nil else { return }
         self.change?.handedOver = MonotonicClock.now()
         change.thread.turnOn(at: size)
     }
 
-    /// The encoder does not take the next camera's frames.
+    /// The encoder cannot use the next camera's frames.
     package func refuseNext(_ reason: String) { fail(reason) }
 
-    // MARK: The switch
+    // MARK: Switching
 
-    /// The last one counts.
+    /// The last request counts.
     private func takeWish() {
         guard let wish = takeNewestWish(), change?.camera.name != wish.name else { return }
         let isPresentClosed = change?.isPresentClosed ?? false
@@ -192,7 +193,7 @@ package final class CameraSwitcher: VideoSource {
     private func start(_ place: CameraPlace, wished: MediaTimestamp, isPresentClosed: Bool) {
         do {
             let thread = try place.open(patience: isPresentClosed ? Self.patienceAfterClosing : Self.patience)
-            // With its first frame it is as it was when it was on before.
+            // Restore its controls before its first frame.
             if !place.kept.isEmpty { thread.order { $0.controls = [place.kept] } }
             thread.start()
             change = Change(
@@ -213,7 +214,7 @@ package final class CameraSwitcher: VideoSource {
         case .waiting(_, let since):
             if now - since >= Self.frameTimeout { fail(Self.silence) }
         case .ready(let properties):
-            // Nobody encodes: there is nothing to be ready for.
+            // Nothing is being encoded, so there is no encoder to wait for.
             if !present.hasGivenFrame { handOver() }
             guard let handedOver = change.handedOver else { break }
             if change.thread.hasFrame {
@@ -232,13 +233,13 @@ package final class CameraSwitcher: VideoSource {
         }
     }
 
-    /// The next camera's frame is given next.
+    /// Makes the next camera active.
     private func cross(_ change: Change, _ properties: CameraThread.Properties) {
         past.add(present.statistics)
         reportBefore = present.newestReport
         presentPlace.kept = present.wishedControls.changes(asFound: reportBefore)
         let (place, stop) = (change.camera, stop)
-        // The one before closes on its own thread.
+        // The previous camera closes on its own thread.
         present = ResilientCamera(ThreadedCamera(change.thread, properties, stop: stop), stop: stop, notify: notify) {
             CameraAttempt.underWay(try place.openBeside(patience: Self.patience, stop: stop))
         }
@@ -270,7 +271,7 @@ extension CameraSwitcher: FrameRateSelection {
     }
 }
 
-/// Those of the camera that is on.
+/// Controls of the active camera.
 extension CameraSwitcher: ControllableSource {
     package var controlOffers: [ControlOffer] { present.controlOffers }
     package var wishedControls: WishedControls { present.wishedControls }

@@ -4,13 +4,13 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// Opens a camera, as often as it is needed, on any thread.
+/// Opens a camera, as often as needed, on any thread.
 ///
-/// Its parameter, once signalled, ends the camera's waits. It is not drained.
+/// The parameter ends the camera's waits when it is signalled. It is not drained.
 public typealias CameraOpening = @Sendable (EventFD) throws -> any Camera
 
-/// A camera on a thread of its own, where it is opened, read and closed: none of it holds up the frames of another camera, and
-/// a driver that hangs is left alone. Any thread.
+/// A camera on its own thread, which opens, reads and closes it. Nothing there can delay the frames of another camera, and a
+/// hanging driver is left behind. Any thread.
 ///
 /// ```
 ///            start             a frame        turnOn
@@ -19,7 +19,7 @@ public typealias CameraOpening = @Sendable (EventFD) throws -> any Camera
 ///                                        released           for the taker
 /// ```
 final class CameraThread: Sendable {
-    /// What is known of a camera once it is open.
+    /// The properties known after opening.
     struct Properties: Sendable {
         let name: String
         let model: String
@@ -44,18 +44,18 @@ final class CameraThread: Sendable {
 
     enum Progress: Sendable {
         case opening
-        /// It is open, and has given no frame yet.
+        /// The camera is open but has not delivered a frame yet.
         case waiting(Properties, since: MediaTimestamp)
         case ready(Properties)
-        /// It is of no use any more; closing may still be under way.
+        /// The camera is unusable. It may still be closing.
         case failed(any Error)
     }
 
-    /// What the thread passes on to the camera before its next frame.
+    /// Orders that the thread passes to the camera before the next frame.
     struct Orders: Sendable {
         var size: FrameSize?
         var rate: FrameRate?
-        /// Those of each group take effect with one frame.
+        /// The controls of each group take effect at the same frame.
         var controls: [[ControlChange]] = []
         var isReportWanted = false
     }
@@ -67,7 +67,7 @@ final class CameraThread: Sendable {
         var isStarted = false
         var hasGivenFrame = false
         var isOn = false
-        /// The first frame that is for the taker has this size, unless the time comes before.
+        /// Deliver frames only from the first one of this size on, or from this time.
         var awaited: (size: FrameSize, until: MediaTimestamp)?
         var frames: [CapturedFrame] = []
         var failure: (any Error)?
@@ -75,32 +75,32 @@ final class CameraThread: Sendable {
         var refusal: ControlError?
         var isCloseWanted = false
         var hasEnded = false
-        /// As the camera counts.
+        /// The camera's own counts.
         var statistics = VideoSourceStatistics()
-        /// Given by the camera before it was on.
+        /// Frames delivered by the camera before it was active.
         var earlyFrames = 0
-        /// Given by the camera, and not taken in time.
+        /// Frames delivered by the camera but not taken in time.
         var lostFrames = 0
     }
 
-    /// Longer than six frames take at five a second: so many may be under way in the size before.
+    /// Longer than six frames at five per second, which may still arrive in the previous size.
     private static let sizePatience = Duration.seconds(2)
-    /// Readable when something of the progress has changed, or there is a frame.
+    /// Readable when the progress has changed or there is a frame.
     let changed: EventFD
     let stop: EventFD
     let started: EventFD
     let state = Mutex(State())
 
     /// - Parameters:
-    ///   - patience: for so long a camera that another one stands in the way of is tried again.
-    ///   - earlier: of the same camera, the newest first; they are waited for.
+    ///   - patience: how long to retry while another user occupies the camera.
+    ///   - earlier: earlier threads of the same camera, newest first, to wait for.
     init(
         patience: Duration, after earlier: [CameraThread] = [], _ open: @escaping CameraOpening
     ) throws(SystemCallError) {
         changed = try EventFD()
         stop = try EventFD()
         started = try EventFD()
-        // What hangs in it is not the watchdog's business: the stream goes on with another camera.
+        // A hang in the camera does not concern the watchdog: the stream continues with another camera.
         _ = try NamedThread("camera", mayBlock: true) { [self] in run(open, patience, after: earlier) }
     }
 
@@ -112,16 +112,16 @@ final class CameraThread: Sendable {
         }
     }
 
-    /// Whether the thread has left the camera for good.
+    /// Whether the thread has finished with the camera.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Whether a frame waits that is to be taken.
+    /// Whether a frame is ready to be taken.
     var hasFrame: Bool { state.withLock { !$0.frames.isEmpty } }
 
     var statistics: VideoSourceStatistics {
         state.withLock { state in
             var statistics = state.statistics
-            // Those that wait count when they are taken.
+            // Waiting frames count when they are taken.
             statistics.capturedFrames -= state.earlyFrames + state.lostFrames + state.frames.count
             statistics.startupFrames += state.earlyFrames
             statistics.droppedFrames += state.lostFrames
@@ -129,14 +129,14 @@ final class CameraThread: Sendable {
         }
     }
 
-    /// The camera is to give frames, which it does not before.
+    /// Makes the camera deliver frames.
     func start() {
         state.withLock { $0.isStarted = true }
         started.signal()
     }
 
-    /// Frames are to be taken from here on.
-    /// - Parameter size: of the first one; `nil` for any.
+    /// From here on, frames are kept to be taken.
+    /// - Parameter size: of the first frame; `nil` for any.
     func turnOn(at size: FrameSize? = nil) {
         let now = MonotonicClock.now()
         state.withLock { state in
@@ -152,8 +152,8 @@ final class CameraThread: Sendable {
 
     func order(_ change: (inout Orders) -> Void) { state.withLock { change(&$0.orders) } }
 
-    /// - Returns: `nil` while there is none.
-    /// - Throws: the camera's error, behind its last frame.
+    /// - Returns: `nil` if there is no frame yet.
+    /// - Throws: the camera's error, after its last frame.
     func takeFrame() throws -> CapturedFrame? {
         let (frame, failure) = state.withLock { state in
             (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.failure)
@@ -163,9 +163,9 @@ final class CameraThread: Sendable {
         return nil
     }
 
-    /// Starts to close the camera; its frames that wait are free at once.
+    /// Starts to close the camera and releases its waiting frames at once.
     func close() {
-        // Frames are dropped outside of the lock.
+        // Drop frames outside of the lock.
         _ = state.withLock { state in
             state.isCloseWanted = true
             state.lostFrames += state.frames.count
@@ -175,7 +175,7 @@ final class CameraThread: Sendable {
         stop.signal()
     }
 
-    /// - Returns: whether it has.
+    /// - Returns: whether the thread has ended.
     @discardableResult
     func waitForEnd(until deadline: MediaTimestamp) -> Bool {
         while !hasEnded {

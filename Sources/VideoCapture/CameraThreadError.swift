@@ -1,13 +1,13 @@
-/// Why a camera is not opened at all.
+/// Why a camera cannot be opened at all.
 enum CameraThreadError: Error, Hashable {
-    /// Its last closing, or an opening that nobody waited for, has not returned.
+    /// The last closing, or an abandoned opening, has not returned.
     case stillInUse
-    /// Its driver takes longer than anybody waits.
+    /// Its driver takes longer than the time limit.
     case notOpened
 
     /// Drivers wait for their devices.
     static let closingTimeout = Duration.seconds(3)
-    /// Longer than a V4L2 driver is waited for: libcamera's cameras have more to do.
+    /// Longer than for a V4L2 driver, because libcamera has more to do.
     static let openingTimeout = Duration.seconds(10)
 }
 

@@ -3,11 +3,11 @@ import DevicePorts
 import LinuxIO
 import Media
 
-// On the thread.
+// The thread's work.
 extension CameraThread {
-    /// As many as a camera's driver would keep for one who is slow.
+    /// As many as a driver would buffer for a slow reader.
     private static let mostWaiting = 3
-    /// A camera that somebody else has may be on its way back.
+    /// A busy camera may become free soon.
     private static let retryInterval = Duration.milliseconds(50)
 
     func run(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) {
@@ -35,12 +35,12 @@ extension CameraThread {
         do {
             try read(camera)
         } catch {
-            // Reported before the camera is closed, which may take its time.
+            // Report it before closing the camera, which may take a while.
             failed(error)
         }
     }
 
-    /// - Returns: `nil` when it is not wanted any more.
+    /// - Returns: `nil` if the camera is no longer wanted.
     private func opened(_ open: CameraOpening, until deadline: MediaTimestamp) throws -> (any Camera)? {
         while !state.withLock({ $0.isCloseWanted }) {
             do {
@@ -65,7 +65,7 @@ extension CameraThread {
             if let size = orders.size { camera.sizes?.selectSize(size) }
             if let rate = orders.rate { camera.rates?.selectFrameRate(rate) }
             if let controls = camera.controls { control(controls, orders) }
-            // What is ordered while the camera gives nothing is not to wait for ever.
+            // Orders must not wait forever if the camera delivers nothing.
             switch try camera.nextFrame(until: MonotonicClock.now() + .milliseconds(200)) {
             case .captured(let frame): captured(frame, camera.statistics)
             case .none:
@@ -89,7 +89,7 @@ extension CameraThread {
         state.withLock { $0.report = report }
     }
 
-    /// - Returns: `nil` when the camera is to be closed.
+    /// - Returns: `nil` if the camera should be closed.
     private func takeOrders() -> Orders? {
         state.withLock { state in
             guard !state.isCloseWanted else { return nil }
@@ -100,7 +100,7 @@ extension CameraThread {
 
     private func captured(_ frame: CapturedFrame, _ statistics: VideoSourceStatistics) {
         let now = MonotonicClock.now()
-        // A frame that was not taken in time is dropped outside of the lock.
+        // Drop a frame that was not taken in time outside of the lock.
         _ = state.withLock { state -> CapturedFrame? in
             state.statistics = statistics
             state.hasGivenFrame = true

@@ -1,19 +1,19 @@
 import Controls
 
-/// What a camera was asked for, which it keeps while another one is on.
+/// A camera's view and controls, kept while another camera is active.
 struct CameraView {
     var glide = ZoomGlide()
     var isZoomReached = true
-    /// What the camera does not do itself.
+    /// The part that the camera does not do itself.
     var turn = FrameTurn()
     var wished = WishedControls()
-    /// What the camera itself was asked for, in its own frame's parts.
+    /// The controls given to the camera itself, in coordinates of its own frame.
     var given = WishedControls()
-    /// What it said last, when another camera took its place.
+    /// Its last report before another camera took over.
     var lastReport = CameraReport()
-    /// The processor takes a part of each frame.
+    /// Whether the CPU crops each frame.
     var isZoomedOnTheWay = false
 
-    /// Frames are other than the camera gives them.
+    /// Whether the CPU changes the frames.
     var isMade: Bool { !turn.isIdentity || isZoomedOnTheWay && glide.target.zoom > 1 }
 }

@@ -1,7 +1,7 @@
 import DevicePorts
 import Media
 
-/// A frame that is given, and perhaps given again, while it is kept.
+/// A frame that is kept to be repeated.
 struct HeldFrame {
     let frame: CapturedFrame
     var repetitionTime: MediaTimestamp
@@ -15,9 +15,9 @@ struct HeldFrame {
         CapturedFrame(layout: frame.layout, captureTime: time, memory: frame.memory, repeats: frame.captureTime)
     }
 
-    /// - Parameter kind: whose memory the source's frames are in. An encoder that reads a device's memory would copy every
-    ///   later frame for the sake of one that is in none.
-    /// - Returns: the same frame without the camera; `nil` when its memory cannot be kept so.
+    /// - Parameter kind: how the source's frames are stored. An encoder that reads device memory would copy all later frames
+    ///   because of one frame in other memory.
+    /// - Returns: the same frame, independent of the camera; `nil` if its memory cannot be kept that way.
     func detached(as kind: FrameMemoryKind) -> HeldFrame? {
         if let memory = frame.memory.detached() {
             return HeldFrame(CapturedFrame(layout: frame.layout, captureTime: frame.captureTime, memory: memory))

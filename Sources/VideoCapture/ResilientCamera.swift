@@ -4,14 +4,14 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// What has come of an attempt to open a camera.
+/// The result of an attempt to open a camera.
 enum CameraAttempt {
     case done(any Camera)
-    /// Another thread opens it; it is looked at now and then.
+    /// Another thread is opening it; check it now and then.
     case underWay(PendingCamera)
 }
 
-/// A camera as a source that never ends: what `CaptureContinuity` decides is done here. Used by the video thread.
+/// A camera as an endless source. Carries out the decisions of `CaptureContinuity`. Used by the video thread.
 public final class ResilientCamera: VideoSource {
     public var layout: FrameLayout { layouts.full }
     public let layouts: SourceLayouts
@@ -26,30 +26,30 @@ public final class ResilientCamera: VideoSource {
     private let stop: EventFD
     private let notify: @Sendable (SourceEvent) -> Void
     private var camera: (any Camera)?
-    /// The one that is being opened meanwhile.
+    /// The camera being opened in the background.
     private var pending: PendingCamera?
-    /// What a camera that returns is asked for, too.
+    /// Applied again to a returning camera.
     private var selectedSize: FrameSize?
     private var selectedRate: FrameRate?
     public private(set) var wishedControls = WishedControls()
-    /// Of the camera that was closed.
+    /// Of the closed camera.
     private var lastReport = CameraReport()
     public let controlOffers: [ControlOffer]
     private var continuity: CaptureContinuity
-    /// The newest frame, kept from the driver until the next one is there.
+    /// The newest frame, withheld from the driver until the next one arrives.
     private var lastFrame: HeldFrame?
-    /// Of cameras that were closed.
+    /// Of closed cameras.
     private var past = VideoSourceStatistics()
     private var repeatedFrames = 0
     private var stale = StaleFrames()
     private var staleFrames = 0
-    /// Of the newest frame that was given, as it came or repeated.
+    /// Time of the newest delivered frame, original or repeated.
     private var lastTime: MediaTimestamp?
     private var supersededFrames = 0
     private var interruptions = 0
 
-    /// - Throws: what `open` throws: a camera that is not there at the start is a wrong command line. `nextFrame` throws the
-    ///   camera's error when that cannot start at all.
+    /// - Throws: the error of `open`, because a camera that is missing at the start is a mistake on the command line.
+    ///   `nextFrame` throws the camera's error if it cannot start at all.
     public convenience init(
         stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void, open: @escaping () throws -> any Camera
     ) throws {
@@ -57,8 +57,8 @@ public final class ResilientCamera: VideoSource {
     }
 
     /// - Parameters:
-    ///   - camera: is open already.
-    ///   - open: opens it again, or starts to.
+    ///   - camera: already open.
+    ///   - open: reopens it, or starts to.
     init(
         _ camera: any Camera, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void,
         open: @escaping () throws -> CameraAttempt
@@ -82,7 +82,7 @@ public final class ResilientCamera: VideoSource {
         var sum = past
         if let camera { sum.add(camera.statistics) }
         sum.repeatedFrames = repeatedFrames
-        // Given by the camera, and lost here.
+        // Delivered by the camera but dropped here.
         sum.capturedFrames -= staleFrames + supersededFrames
         sum.droppedFrames += staleFrames
         sum.supersededFrames = supersededFrames
@@ -100,7 +100,7 @@ public final class ResilientCamera: VideoSource {
         }
     }
 
-    /// As `nextFrame()`, until the clock shows `limit`.
+    /// Like `nextFrame()`, up to a time.
     func nextFrame(until limit: MediaTimestamp?) throws -> CameraFrame {
         while true {
             var given: CapturedFrame?
@@ -108,10 +108,10 @@ public final class ResilientCamera: VideoSource {
             case .stopped: return .stopped
             case .captured(let frame):
                 given = judge(frame)
-                // Late or not, the camera is not silent.
+                // Even a late frame shows that the camera is alive.
                 perform(continuity.frameArrived(now: MonotonicClock.now()))
             case .none:
-                // Looked at with each repetition.
+                // Check it with each repetition.
                 if pending != nil { reopen() }
                 given = perform(continuity.timeReached(now: MonotonicClock.now())).map {
                     $0.frame(at: $0.repetitionTime)
@@ -125,10 +125,10 @@ public final class ResilientCamera: VideoSource {
         }
     }
 
-    /// Whether there is one to be repeated.
+    /// Whether there is a frame to repeat.
     var hasGivenFrame: Bool { lastFrame != nil }
 
-    /// Closes the camera, so that another one can have what it holds; its last frame is repeated until `resume`.
+    /// Closes the camera so that another one can use its resources. Its last frame is repeated until `resume`.
     func suspend() {
         close()
         continuity.suspended()
@@ -136,14 +136,14 @@ public final class ResilientCamera: VideoSource {
 
     func resume() { continuity.resumed(now: MonotonicClock.now()) }
 
-    /// - Returns: the frame, if it is worth giving.
+    /// - Returns: the frame, if it should be delivered.
     private func judge(_ frame: CapturedFrame) -> CapturedFrame? {
         if stale.isStale(capturedAt: frame.captureTime, now: MonotonicClock.now()) {
             staleFrames += 1
             return nil
         }
         lastFrame = HeldFrame(frame)
-        // A repetition is of the moment at which it is given; frames that come after it were captured before.
+        // A repetition's time is that of its delivery. Frames that arrive afterwards may have been captured earlier.
         if let lastTime, frame.captureTime <= lastTime {
             supersededFrames += 1
             return nil
@@ -159,14 +159,14 @@ public final class ResilientCamera: VideoSource {
         do {
             return try camera.nextFrame(until: deadline)
         } catch {
-            // It has never given anything: as with one that is not there at the start.
+            // It has never delivered anything, so it counts as missing at the start.
             guard lastFrame != nil || interruptions > 0 else { throw error }
             perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
             return .none
         }
     }
 
-    /// - Returns: the frame that is to be given again.
+    /// - Returns: the frame to repeat.
     @discardableResult
     private func perform(_ actions: [CaptureContinuity.Action]) -> HeldFrame? {
         var repeated: HeldFrame?
@@ -188,7 +188,7 @@ public final class ResilientCamera: VideoSource {
         return repeated
     }
 
-    /// The frame that goes on is kept without the camera. A driver that exports no memory would keep its device node for it,
+    /// Detaches the kept frame from the camera. If a driver cannot export memory, the frame would keep its device node open,
     /// and the camera would return under another name.
     private func close() {
         lastFrame = lastFrame.flatMap { $0.detached(as: memoryKind) }
@@ -198,16 +198,16 @@ public final class ResilientCamera: VideoSource {
         pending = nil
     }
 
-    /// Of the camera that is open, else of the one that was closed.
+    /// Of the open camera, otherwise of the closed one.
     var newestReport: CameraReport {
-        // One that is gone, or has just come, says nothing.
+        // A camera that is gone or has just started reports nothing.
         if let report = camera?.controls?.cameraReport, report != CameraReport() {
             lastReport = report
         }
         return lastReport
     }
 
-    /// Together; else those that it takes: it goes on in any case.
+    /// Tries all at once, then one by one; the stream continues in any case.
     private func restoreControls() {
         guard let camera = camera?.controls else { return }
         let changes = wishedControls.changes(asFound: lastReport)
@@ -259,13 +259,13 @@ extension ResilientCamera: FrameRateSelection {
 }
 
 extension ResilientCamera: ControllableSource {
-    /// What a camera that is gone is asked for, it gets when it is back.
+    /// A missing camera gets these controls when it returns.
     public func apply(_ changes: [ControlChange]) throws(ControlError) {
         try camera?.controls?.apply(changes)
         wishedControls.take(changes)
     }
 
-    /// The camera was asked for these before.
+    /// Records controls that the camera already has.
     func keep(_ changes: [ControlChange]) { wishedControls.take(changes) }
 
     public var lux: Double? { camera?.controls?.lux }

@@ -18,7 +18,7 @@ private struct PooledRotator {
 
     var layout: FrameLayout { processor.target }
 
-    /// What the source has counted, with what was done here.
+    /// The source's counts together with those of the rotation.
     func completed(_ statistics: VideoSourceStatistics) -> VideoSourceStatistics {
         var statistics = statistics
         statistics.rotatedFrames += rotatedFrames
@@ -40,7 +40,7 @@ private struct PooledRotator {
     }
 }
 
-/// A source whose frames are rotated or mirrored. Used by the video thread.
+/// A source with rotated or mirrored frames. Used by the video thread.
 package final class RotatedSource: VideoSource {
     private let source: any VideoSource
     private var rotator: PooledRotator
@@ -71,7 +71,7 @@ extension RotatedSource: RotatedControls {
     var upright: (any ControllableSource)? { source.controls }
 }
 
-/// As `RotatedSource`, of one of several cameras. Used by the camera's thread.
+/// Like `RotatedSource`, for one of several cameras. Used by the camera's thread.
 package final class RotatedCamera: Camera {
     private let camera: any Camera
     private var rotator: PooledRotator
@@ -104,10 +104,10 @@ extension RotatedCamera: RotatedControls {
     var upright: (any ControllableSource)? { camera.controls }
 }
 
-/// What a source of rotated frames makes of its camera's controls: places are those of the rotated frame.
+/// Adapts a camera's controls to rotated frames: points and areas refer to the rotated frame.
 protocol RotatedControls: ControllableSource {
     var rotation: FrameRotation { get }
-    /// What is rotated; `nil` where that has no controls.
+    /// The unrotated source; `nil` if it has no controls.
     var upright: (any ControllableSource)? { get }
 }
 
@@ -126,17 +126,17 @@ extension RotatedControls {
 extension FrameRotation {
     private var quarters: Int { angle.rawValue / 90 }
 
-    /// Where a part of the frame is in the rotated one.
+    /// Maps an area of the frame to the rotated frame.
     func applied(to area: FrameArea) -> FrameArea {
         (0..<quarters).reduce(area) { area, _ in area.turnedClockwise }.mirrored(isMirrored)
     }
 
-    /// Where a part of the rotated frame is in the frame.
+    /// Maps an area of the rotated frame to the frame.
     func undone(on area: FrameArea) -> FrameArea {
         (quarters..<4).reduce(area.mirrored(isMirrored)) { area, _ in area.turnedClockwise }
     }
 
-    /// On its side, what was left and right is top and bottom.
+    /// After a quarter turn, mirror and flip swap their roles.
     private func exchanged(_ name: ControlName) -> ControlName {
         guard quarters % 2 == 1 else { return name }
         return switch name {

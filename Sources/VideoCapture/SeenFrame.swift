@@ -2,9 +2,9 @@ import Controls
 import Media
 import SoftwareEncoding
 
-/// Where what people point at in the stream's frame lies in the source's.
+/// Maps points in the stream's frame to the source's frame.
 struct SeenFrame {
-    /// Bars that fill the stream's frame are no part of the source's.
+    /// Black bars in the stream's frame do not belong to the source's frame.
     private let fit: Letterbox
     private let stream: FrameSize
 
@@ -13,16 +13,16 @@ struct SeenFrame {
         self.stream = stream
     }
 
-    /// - Parameter turn: what is done to the source's frames.
+    /// - Parameter turn: applied to the source's frames.
     /// - Returns: the nearest point of the frame.
     func point(_ point: FramePoint, turned turn: FrameTurn) -> FramePoint {
         let seen = turn.applied(to: withoutBars(FrameArea(at: point))).centre
         return FramePoint(x: min(max(0, seen.x), 1), y: min(max(0, seen.y), 1))
     }
 
-    /// As `point`.
-    /// - Parameter name: of the control that takes the area.
-    /// - Throws: for an area that lies in a bar.
+    /// Like `point`, for an area.
+    /// - Parameter name: name of the control that receives the area.
+    /// - Throws: if the area lies in a bar.
     func area(
         _ area: FrameArea, of name: ControlName, turned turn: FrameTurn
     ) throws(ControlError) -> FrameArea {

@@ -3,7 +3,7 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A camera that another thread reads, as the one that takes its frames sees it.
+/// A camera that is read on another thread, as seen by the receiver of its frames.
 final class ThreadedCamera: Camera {
     let thread: CameraThread
     private let properties: CameraThread.Properties
@@ -12,8 +12,8 @@ final class ThreadedCamera: Camera {
     private(set) var wishedControls = WishedControls()
 
     /// - Parameters:
-    ///   - thread: of a camera that is open; it is closed with this object.
-    ///   - stop: once signalled, waiting ends. It is not drained.
+    ///   - thread: the thread of an open camera; it is closed together with this object.
+    ///   - stop: ends the wait when signalled. It is not drained.
     init(_ thread: CameraThread, _ properties: CameraThread.Properties, stop: EventFD) {
         self.thread = thread
         self.properties = properties
@@ -59,19 +59,19 @@ extension ThreadedCamera: FrameRateSelection {
 extension ThreadedCamera: ControllableSource {
     var controlOffers: [ControlOffer] { properties.controlOffers }
 
-    /// A refusal is known a moment later.
+    /// A refusal is reported a moment later.
     func apply(_ changes: [ControlChange]) {
         thread.order { $0.controls.append(changes) }
         wishedControls.take(changes)
     }
 
-    /// Of a moment ago; each look asks for a newer one.
+    /// Slightly outdated; each access requests a newer report.
     var cameraReport: CameraReport {
         thread.order { $0.isReportWanted = true }
         return thread.state.withLock { $0.report }
     }
 
-    /// Asked for with each look, and as old as a frame.
+    /// Requested with each access, and one frame old.
     var lux: Double? { properties.reportsLight ? cameraReport.lux : nil }
 
     func takeRefusal() -> ControlError? {

@@ -3,15 +3,16 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// What a stream wants of a source, for what the choice of the source leaves open.
+/// A stream's requirements for a source, for everything that the choice leaves open.
 public struct SourceWish: Hashable, Sendable {
     public let size: FrameSize
-    /// That a camera may give beside, by `FrameSizeSelection`, if the processor has no part in it.
+    /// The size of a second stream that the camera may deliver through `FrameSizeSelection`, if the CPU does not process the
+    /// frames.
     public let secondSize: FrameSize?
     public let frameRate: FrameRate
-    /// That a camera may do; `VideoSource.flips` and `Camera.flips` say whether it does.
+    /// Flips that the camera may do; `VideoSource.flips` and `Camera.flips` tell whether it does.
     public let flips: FrameFlips
-    /// One frame of full size is wanted.
+    /// Whether a single full-size frame is wanted.
     public let isForStills: Bool
 
     public init(
@@ -26,24 +27,24 @@ public struct SourceWish: Hashable, Sendable {
     }
 }
 
-/// Where frames come from.
+/// A choice of a video source.
 public protocol VideoSourceChoice: Sendable {
-    /// No video at all.
+    /// No video.
     var isNone: Bool { get }
     /// Whether frames come from a device, in its own memory.
     var isCamera: Bool { get }
-    /// Whether what is not read of it is lost, as of cameras and test patterns; files and pipes wait.
+    /// Whether unread frames are lost, as with cameras and test patterns. Files and pipes wait.
     var isLive: Bool { get }
-    /// What is known of it before anything is opened.
+    /// The frame rate, if it is known before opening.
     var frameRate: FrameRate? { get }
     var readsStandardInput: Bool { get }
 
-    /// - Parameter stop: once signalled, the source ends at once. It is not drained.
+    /// - Parameter stop: ends the source when signalled. It is not drained.
     func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?
 
-    /// What opens it as one of several cameras. `nil` for what is no camera, and cannot be left and taken up again.
+    /// Opens it as one of several cameras. `nil` for sources that cannot be stopped and resumed.
     func cameraOpening(_ wish: SourceWish) -> CameraOpening?
 }
 
@@ -51,7 +52,7 @@ extension VideoSourceChoice {
     public func cameraOpening(_ wish: SourceWish) -> CameraOpening? { nil }
 }
 
-/// One of several cameras, by the name that commands have for it.
+/// One of several cameras, under its name in commands.
 public struct NamedCamera: Sendable {
     public let name: String
     public let choice: any VideoSourceChoice

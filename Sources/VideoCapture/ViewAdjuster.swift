@@ -3,16 +3,16 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// How frames are turned after the camera, by hand.
+/// A manual change of the frames' orientation, applied after the camera.
 struct FrameTurn: Hashable {
-    /// Left becomes right.
+    /// Swaps left and right.
     var isMirrored = false
-    /// Top becomes bottom.
+    /// Swaps top and bottom.
     var isFlipped = false
 
     var isIdentity: Bool { self == FrameTurn() }
 
-    /// A part of a frame, and the same part of the turned one: either way, since turning twice is none.
+    /// Maps an area between the frame and the turned frame. Works both ways, because turning twice changes nothing.
     func applied(to area: FrameArea) -> FrameArea { area.mirrored(isMirrored).flipped(isFlipped) }
 
     func applied(to point: FramePoint) -> FramePoint {
@@ -20,12 +20,12 @@ struct FrameTurn: Hashable {
     }
 
     var rotation: FrameRotation {
-        // Upside down is half a turn in the mirror.
+        // Upside down equals half a turn plus mirroring.
         FrameRotation(isFlipped ? .half : .none, isMirrored: isMirrored != isFlipped)
     }
 }
 
-/// Takes parts of frames, and turns them, by the processor; what comes out is I420 of the frame's size.
+/// Crops, scales and turns frames in software. Its output is I420 of the frame's size.
 final class ViewAdjuster {
     private(set) var adjustedFrames = 0
     private(set) var passCount = 0
@@ -33,11 +33,11 @@ final class ViewAdjuster {
     private var rotator: (source: FrameLayout, turn: FrameTurn, rotator: FrameRotator)?
     private var pool: FramePool?
 
-    /// - Parameter view: which part is shown.
+    /// - Parameter view: the part to show.
     func turn(_ frame: CapturedFrame, view: ZoomedView, _ turn: FrameTurn) throws -> CapturedFrame? {
         adjustedFrames += 1
         let isWhole = view.zoom <= 1
-        // What is only wanted in planes is scaled to its own size.
+        // A frame that only needs planes is scaled to its own size.
         let zoomed = isWhole && (!turn.isIdentity || frame.layout.format.isPlanar) ? frame : try zoomed(frame, view)
         guard let zoomed, !turn.isIdentity else { return zoomed }
         return try turned(zoomed, turn)
@@ -78,7 +78,7 @@ final class ViewAdjuster {
 }
 
 extension FrameLayout {
-    /// A part of the frame, in the same memory: its sides and place are even, since chroma has half as many samples.
+    /// An area of the frame as a layout in the same memory. Its position and sides are even because of chroma.
     fileprivate func part(_ area: FrameArea) -> FrameLayout {
         func even(_ part: Double, of side: Int) -> Int { Int(part * Double(side)) / 2 * 2 }
         let (width, height) = (max(2, even(area.width, of: size.width)), max(2, even(area.height, of: size.height)))

@@ -1,14 +1,14 @@
 import Controls
 import Media
 
-/// What the computer's dialogue has moved, or somebody at the camera for it, each control's last: it takes that to hold for every
-/// opening of the camera.
+/// The latest value of each control that the computer's dialog has set, or that someone at the camera has set for it. The
+/// computer assumes that these values persist each time the camera is opened.
 package struct ComputerSettings {
-    /// A slider that is moved asks for dozens of values a second; each costs the camera something, and an event.
+    /// A moving slider sends dozens of values per second. Each costs the camera some work and an event.
     private static let interval = Duration.milliseconds(200)
 
     private var wished = WishedControls()
-    /// Those that the camera was not asked for yet.
+    /// Values not yet passed to the camera.
     private var waiting = WishedControls()
     private var lastTime: MediaTimestamp?
 
@@ -19,19 +19,19 @@ package struct ComputerSettings {
         waiting.take([change])
     }
 
-    /// Somebody at the camera has set them, and the camera has that already.
+    /// Someone at the camera has set these, and the camera already has them.
     package mutating func hold(_ changes: [ControlChange]) { wished.take(changes) }
 
-    /// What holds of these controls.
+    /// The values to restore for these controls.
     package func held(of names: [ControlName]) -> [ControlChange] { all.filter { names.contains($0.name) } }
 
-    /// Somebody at the camera has set other values since; what the computer has moved again meanwhile stays.
-    /// - Parameter former: what held before.
+    /// Someone at the camera has set other values since. Values that the computer has changed again meanwhile stay.
+    /// - Parameter former: the earlier values.
     package mutating func forget(_ former: [ControlChange]) {
         wished.forget(former.filter { wished[$0.name] == $0.value }.map(\.name))
     }
 
-    /// When `takeWaiting` has something to give.
+    /// When `takeWaiting` will return something.
     package var deadline: MediaTimestamp? {
         waiting.changes.isEmpty ? nil : lastTime.map { $0 + Self.interval } ?? .zero
     }
@@ -42,7 +42,7 @@ package struct ComputerSettings {
         return takeAllWaiting()
     }
 
-    /// Without regard to how soon that is.
+    /// Ignores the minimum interval.
     package mutating func takeAllWaiting() -> [ControlChange] {
         defer { waiting = WishedControls() }
         return waiting.changes

@@ -1,21 +1,21 @@
 import Media
 
-/// Whether the computer takes frames, while it wants some. One that sleeps does not, nor one whose cable was pulled and whose
-/// controller has not seen it; nobody says so.
+/// Detects whether a computer that wants frames takes them. A sleeping computer does not, nor does one whose cable was pulled
+/// without its controller noticing; neither case is reported.
 struct StallWatch {
     private static let timeout = Duration.seconds(5)
-    /// From one look at whether it is awake to the next.
+    /// How often to check whether the computer is awake.
     private static let interval = Duration.seconds(1)
 
-    /// When there was room for a frame last.
+    /// When there was last room for a frame.
     private var roomTime: MediaTimestamp
-    /// When it is to be looked again whether it takes frames; `nil` while it does.
+    /// When to check again whether it takes frames; `nil` while it does.
     private(set) var nextLook: MediaTimestamp?
 
     init(now: MediaTimestamp) { roomTime = now }
 
-    /// A frame was to be sent.
-    /// - Returns: whether the computer has taken none for so long that the camera is not kept open for it.
+    /// A frame was about to be sent.
+    /// - Returns: whether the computer has taken nothing for so long that the camera should be closed.
     mutating func tried(hasRoom: Bool, now: MediaTimestamp) -> Bool {
         guard !hasRoom else {
             roomTime = now
@@ -26,8 +26,8 @@ struct StallWatch {
         return true
     }
 
-    /// It was the time for a look.
-    /// - Returns: whether it takes frames again.
+    /// The time for a check has come.
+    /// - Returns: whether the computer takes frames again.
     mutating func looked(hasRoom: Bool, now: MediaTimestamp) -> Bool {
         guard hasRoom else {
             nextLook = now + Self.interval

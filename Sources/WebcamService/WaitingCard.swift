@@ -4,22 +4,22 @@ import FrameFiltering
 import Media
 import SoftwareEncoding
 
-/// What a computer is shown while there are no frames for it: programs that get nothing for seconds take the camera for broken.
+/// The still image for a computer while it gets no frames. After a few seconds without any, programs assume a broken camera.
 struct WaitingCard {
     enum Words: String {
-        /// Somebody at the camera has to agree.
+        /// Someone at the camera must agree.
         case press = "Press the button of the camera"
-        /// It opens, or is away.
+        /// The camera is opening, or missing.
         case camera = "Waiting for the camera"
     }
 
     private static let interval = Duration.milliseconds(200)
-    /// Most cameras open sooner: nobody has to read of it.
+    /// Most cameras open sooner, and then no card needs to be shown.
     private static let openingTime = Duration.seconds(1)
 
     private let words: Words
     private let size: FrameSize
-    /// When it is to be sent the next time.
+    /// When to send it next.
     private(set) var time: MediaTimestamp
     private var drawn: CapturedFrame?
 
@@ -38,7 +38,7 @@ struct WaitingCard {
         return frame
     }
 
-    /// Black, with the words.
+    /// Black, with the text.
     private static func draw(_ words: Words, _ size: FrameSize) throws -> CapturedFrame {
         let layout = FrameLayout(packed: .i420, size: size)
         let memory = PooledFrame(layout.black)

@@ -4,17 +4,17 @@ import LinuxIO
 import Media
 import USBVideo
 
-/// The camera as a computer's webcam, on a thread of its own. It costs nothing but events until a program there looks; the
-/// stream never waits for it.
+/// The camera as a computer's webcam, on its own thread. Until a program there opens it, it only handles events. The stream
+/// never waits for it.
 public final class Webcam: FrameSink {
-    /// Makes the whole gadget, which lives as long as its node. The controls are those that the camera is known to have.
+    /// Creates the whole gadget, which lives as long as its node. The controls are those known for the camera.
     public typealias OpenNode = @Sendable (VideoOffer, IsochronousBudget, [ControlStatus]) throws -> any WebcamNode
 
     private let feed: WebcamFeed
 
     /// - Parameters:
-    ///   - controls: what the camera has and is set to.
-    ///   - asks: whether somebody at the camera has to agree before a computer gets frames.
+    ///   - controls: the camera's controls and their values.
+    ///   - asks: whether someone at the camera must agree before a computer gets frames.
     ///   - report: called on the thread `webcam`.
     public init(
         on bus: IsochronousBudget = IsochronousBudget(), controls: [ControlStatus], asks: Bool,
@@ -23,7 +23,7 @@ public final class Webcam: FrameSink {
     ) throws(SystemCallError) {
         let feed = try WebcamFeed(controls)
         self.feed = feed
-        // A driver whose computer stands still may keep it.
+        // The driver may block if the computer stalls.
         _ = try NamedThread("webcam", mayBlock: true) {
             WebcamThread(feed, on: bus, asks: asks, open: open, report: report).run()
             report(.ended)
@@ -35,17 +35,17 @@ public final class Webcam: FrameSink {
 
     public func framesEnded() { feed.framesEnded() }
 
-    /// What the camera has and is set to, for the computer's dialogue.
+    /// Updates the camera's controls, for the computer's dialog.
     public func controlsChanged(_ statuses: [ControlStatus]) { feed.controlsChanged(statuses) }
 
-    /// Somebody at the camera agrees that the computer gets frames, until it is unplugged.
+    /// Someone at the camera agrees that the computer gets frames, until it is unplugged.
     public func allow() { feed.allow() }
 
     public var statistics: WebcamStatistics { feed.statistics }
 
-    /// Starts to take the gadget down; `report` gets `ended` when it is gone.
+    /// Starts to remove the gadget; `report` receives `ended` when it is gone.
     public func end() { feed.end() }
 
-    /// The gadget is taken down. Whoever lets go of it last, a stream's thread perhaps, does not wait.
+    /// Removes the gadget. The last owner, which may be a stream's thread, does not wait.
     deinit { feed.end() }
 }

@@ -6,7 +6,7 @@ import Settings
 import StreamLogic
 import USBVideo
 
-/// What a webcam's gadget is made of, by the files.
+/// The gadget's configuration, from the files.
 package struct GadgetPlan: Equatable {
     package let identity: GadgetIdentity
     package let bus: IsochronousBudget
@@ -19,73 +19,72 @@ package struct GadgetPlan: Equatable {
     }
 }
 
-/// The camera as a computer's webcam, and what is known of that computer.
+/// The camera as a computer's webcam, and what is known about that computer.
 package struct WebcamDuty {
-    /// A camera that hangs while it is opened does not keep the webcam for longer.
+    /// Limits how long a camera that hangs while opening delays the webcam.
     static let lookTimeout = Duration.seconds(10)
-    /// A kernel that takes longer to let go of a gadget is not waited for.
+    /// Limits the wait for the kernel to release a gadget.
     private static let endTimeout = Duration.seconds(2)
-    /// From one try to make the gadget to the next.
+    /// Interval between attempts to create the gadget.
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
 
-    /// Streams have it from their start on.
+    /// Streams hold it from their start on.
     package let relay = WebcamRelay()
     package var state = WebcamState.notConnected
-    /// The computer takes no frames, although a program there looks.
+    /// The computer takes no frames although a program there has opened the webcam.
     package var isStalled = false
-    /// A program there records.
+    /// Whether a program on the computer is recording.
     package var isRecorded = false
     package var problems = WebcamProblems()
-    /// device.json or a command wants one; the gadget waits for what the camera is known to have.
+    /// device.json or a command wants a webcam. The gadget waits until the camera's controls are known.
     package private(set) var isWanted = false
-    /// Somebody at the camera has to agree.
+    /// Whether someone at the camera must agree.
     private var asks: Bool { plan?.asks ?? false }
-    /// What a command has said, until the program ends; else device.json says it.
+    /// The choice of a command, until the program ends; otherwise, device.json decides.
     package var wish: Bool?
-    /// A command holds, and device.json says otherwise.
+    /// Whether a command overrides device.json.
     private(set) var isAgainstFile = false
-    /// What the camera has; `nil` until it has been open once, or did not open.
+    /// The camera's controls; `nil` until it has been opened once, or if it failed to open.
     package var controls: [ControlStatus]?
-    /// When the gadget is made without it.
+    /// When the gadget is created without them.
     package private(set) var lookDeadline: MediaTimestamp?
-    /// What the gadget is made of.
     package private(set) var plan: GadgetPlan?
-    /// Of the gadget that is there: what one before it has reported is late.
+    /// Number of the present gadget. Reports of earlier gadgets are ignored.
     package private(set) var number = 0
     package var settings = ComputerSettings()
-    /// The present stream's camera has what the computer had set before.
+    /// Whether the present stream's camera has the computer's earlier settings.
     package var isStreamSettled = false
-    /// The present stream's audio; it may be muted before there is a webcam.
+    /// Mute state of the present stream's audio, which may be set before there is a webcam.
     private var isStreamMuted = false
-    /// When it is tried again to make the gadget; `nil` unless that has failed.
+    /// When to retry creating the gadget; `nil` unless that has failed.
     package private(set) var retryTime: MediaTimestamp?
-    /// From the next failure to the next try.
+    /// Pause after the next failure.
     private var pause = Self.shortestPause
-    /// The number of a gadget that is being taken down, and until when the next one waits for that.
+    /// Number of a gadget being removed, and how long the next one waits for that.
     package private(set) var ending: (number: Int, limit: MediaTimestamp)?
 
     package init() {}
 
-    /// A program there looks or records, and nobody has agreed yet.
+    /// A program has opened the webcam or is recording, and nobody has agreed yet.
     package var waitsForPress: Bool { !relay.isAllowed && isUsed }
 
-    /// A program there looks or records, or wants to.
+    /// A program has opened the webcam or is recording, or is waiting to.
     package var isUsed: Bool {
         if isRecorded { return true }
         return if case .active = state { !isStalled } else { false }
     }
 
-    /// Frames are of use, or what the camera has is not known yet.
+    /// Whether frames are needed, or the camera's controls are not known yet.
     package var wantsCamera: Bool {
         if case .active = state { return relay.isAllowed && !isStalled }
         return isWanted && controls == nil
     }
 
-    /// Audio is of use.
+    /// Whether audio is needed.
     package var wantsMicrophone: Bool { isRecorded && relay.isAllowed }
 
-    /// Why the computer sees nothing new; `nil` while it wants to see nothing, too.
+    /// Why the computer sees nothing new; `nil` if it does not want to.
     var cameraProblem: String? {
         guard case .active = state, relay.isAllowed else { return nil }
         return problems.camera
@@ -100,8 +99,8 @@ package struct WebcamDuty {
         return isRecorded || cameraProblem == nil ? .active : .withoutCamera
     }
 
-    /// - Parameter file: whether device.json wants one.
-    /// - Returns: whether there is to be one.
+    /// - Parameter file: whether device.json wants a webcam.
+    /// - Returns: whether there should be one.
     package mutating func decide(file: Bool) -> Bool {
         isAgainstFile = wish.map { $0 != file } ?? false
         return wish ?? file
@@ -115,19 +114,19 @@ package struct WebcamDuty {
         lookDeadline = controls == nil ? now + Self.lookTimeout : nil
     }
 
-    /// Name and port change when nobody is cut off by that; that somebody has to agree holds at once.
+    /// A change of name or port waits until nobody is cut off by it. A changed need for consent applies at once.
     package func isOutdated(_ plan: GadgetPlan) -> Bool {
         guard let present = self.plan else { return true }
         return present.asks != plan.asks || present != plan && !isUsed
     }
 
-    /// What the other one has is looked at as soon as nothing else has it open; the gadget of before stays until then.
+    /// The new camera's controls are queried as soon as nothing else uses it. The previous gadget stays until then.
     package mutating func cameraChanged(now: MediaTimestamp) {
         controls = nil
         lookDeadline = isWanted ? now + Self.lookTimeout : nil
     }
 
-    /// What the camera has, or that it does not open, is known.
+    /// The camera's controls are known now, or it failed to open.
     package mutating func looked(_ statuses: [ControlStatus]) {
         controls = statuses
         lookDeadline = nil
@@ -139,8 +138,8 @@ package struct WebcamDuty {
         pause = Self.shortestPause
     }
 
-    /// The gadget was not made.
-    /// - Returns: whether that is news.
+    /// Creating the gadget has failed.
+    /// - Returns: whether the failure is new.
     package mutating func failed(_ reason: String, now: MediaTimestamp) -> Bool {
         defer {
             problems.gadget = reason
@@ -150,14 +149,14 @@ package struct WebcamDuty {
         return pause == Self.shortestPause || reason != problems.gadget
     }
 
-    /// - Returns: whether the time for another try has come; once.
+    /// - Returns: whether it is time for another attempt; once.
     package mutating func takeRetry(now: MediaTimestamp) -> Bool {
         guard let retryTime, retryTime <= now else { return false }
         self.retryTime = nil
         return true
     }
 
-    /// Starts to take the gadget down, if there is one.
+    /// Starts to remove the gadget, if there is one.
     package mutating func end(now: MediaTimestamp) {
         if let sink = relay.sink {
             sink.end()
@@ -172,12 +171,12 @@ package struct WebcamDuty {
         settings = ComputerSettings()
     }
 
-    /// - Parameter number: of the gadget that is gone.
+    /// - Parameter number: number of the gadget that is gone.
     package mutating func ended(_ number: Int) {
         if ending?.number == number { ending = nil }
     }
 
-    /// - Returns: whether a gadget that is being taken down has to be waited for no longer; once.
+    /// - Returns: whether the wait for a gadget's removal is over; once.
     package mutating func takeEndTimeout(now: MediaTimestamp) -> Bool {
         guard let ending, ending.limit <= now else { return false }
         self.ending = nil
@@ -186,7 +185,7 @@ package struct WebcamDuty {
 }
 
 extension WebcamDuty {
-    /// - Parameter isMuted: the stream's audio. It holds for the computer when the stream has ended, too.
+    /// - Parameter isMuted: whether the stream's audio is muted. For the computer, this also applies after the stream's end.
     package mutating func streamMuted(_ isMuted: Bool) {
         isStreamMuted = isMuted
         relay.isMuted = isMuted && isWanted
@@ -202,6 +201,6 @@ extension WebcamDuty {
         problems.streamEnded()
     }
 
-    /// A stream that runs was muted, or heard, before there was a webcam.
+    /// The running stream was muted or unmuted before there was a webcam.
     package func takeStreamsMute() { relay.isMuted = isStreamMuted }
 }

@@ -2,9 +2,9 @@ import USBVideo
 
 /// Why a computer gets no frames.
 public enum WebcamError: Error, Hashable, Sendable {
-    /// What the gadget's maker says: no controller, taken, no driver.
+    /// The reason from the gadget's creation: no controller, already in use, no driver.
     case unavailable(reason: String)
-    /// The port carries no size at any rate.
+    /// The port cannot carry any size at any rate.
     case noModes(IsochronousBudget)
     /// The kernel's function has failed.
     case functionFailed(reason: String)

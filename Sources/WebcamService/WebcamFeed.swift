@@ -4,11 +4,11 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// What other threads leave for the thread `webcam`.
+/// Passes frames and orders from other threads to the thread `webcam`.
 final class WebcamFeed: Sendable {
     private struct Inner {
         var frame: (CapturedFrame, VideoColors?)?
-        /// A computer looks: frames are of use.
+        /// Whether a program has opened the webcam, so that frames are needed.
         var isWanted = false
         var statuses: [ControlStatus]?
         var isAllowed = false
@@ -19,7 +19,7 @@ final class WebcamFeed: Sendable {
     let wake: EventFD
     private let inner: Mutex<Inner>
 
-    /// - Parameter controls: what the camera is known to have.
+    /// - Parameter controls: the camera's known controls.
     init(_ controls: [ControlStatus]) throws(SystemCallError) {
         wake = try EventFD()
         inner = Mutex(Inner(statuses: controls))
@@ -28,7 +28,7 @@ final class WebcamFeed: Sendable {
     // MARK: Any thread
 
     func offer(_ frame: CapturedFrame, _ colors: VideoColors?) {
-        // What is replaced is dropped outside of the lock: that may call a driver.
+        // Drop the replaced frame outside of the lock, because that may call a driver.
         let (isWanted, replaced) = inner.withLock { inner -> (Bool, (CapturedFrame, VideoColors?)?) in
             guard inner.isWanted, !inner.isEnding else { return (false, nil) }
             let replaced = inner.frame
@@ -72,7 +72,7 @@ final class WebcamFeed: Sendable {
         withExtendedLifetime(left) {}
     }
 
-    /// Whether somebody has agreed since it was asked last.
+    /// Whether someone has agreed since the last call.
     func takeAllowance() -> Bool {
         inner.withLock { inner in
             defer { inner.isAllowed = false }

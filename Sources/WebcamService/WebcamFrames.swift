@@ -4,30 +4,30 @@ import Media
 import SoftwareEncoding
 import USBVideo
 
-/// Brings frames of any layout to what a computer has chosen. Used on the thread `webcam`.
+/// Converts frames of any layout to the computer's chosen format. Used on the thread `webcam`.
 final class WebcamFrames {
-    /// A processor that makes one file again and again is late for the next frame.
+    /// Encoding the same frame more often would delay the next one.
     private static let largestTryCount = 2
 
     private let choice: VideoChoice
     private let jpeg: MotionJPEGEncoder?
     private var quality: JPEGQuality
-    /// For frames as they came last, and the memory that has them in the computer's size, between bars that are black in what it
-    /// becomes.
+    /// Scaler for the layout of the latest frame, and the memory with the scaled frame between bars, which are black in the
+    /// final format.
     private var scaled: (scaler: SoftwareScaler, bytes: [UInt8], isFullRange: Bool)?
-    /// For the same frames; `nil` until one needs it.
+    /// For the same frames; `nil` until it is needed.
     private var converter: ColorConverter?
 
-    /// - Parameter largestFile: bytes of a JPEG that the bus carries in the time of a frame.
+    /// - Parameter largestFile: bytes of a JPEG that the bus can carry per frame interval.
     init(_ choice: VideoChoice, largestFile: Int) throws(JPEGError) {
         self.choice = choice
         jpeg = choice.mode.coding == .mjpeg ? try MotionJPEGEncoder(size: choice.mode.size) : nil
         quality = JPEGQuality(largest: largestFile, room: choice.mode.largestFrame)
     }
 
-    /// Between black bars where its shape is another; never stretched.
-    /// - Parameter frame: `nil` as soon as it was read: a camera whose frames somebody holds cannot be closed.
-    /// - Returns: how many bytes the frame has; 0 for one that does not get through.
+    /// Adds black bars if the shapes differ; never stretches.
+    /// - Parameter frame: set to `nil` as soon as it was read, because a camera cannot be closed while its frames are held.
+    /// - Returns: number of bytes written; 0 if the frame does not fit.
     func write(
         _ frame: inout CapturedFrame?, colors: VideoColors?, into room: UnsafeMutableRawBufferPointer
     ) throws(WebcamError) -> Int {
@@ -51,7 +51,7 @@ final class WebcamFrames {
         }
     }
 
-    /// - Returns: `nil` for a frame that is not as the computer wants it.
+    /// - Returns: `nil` if the frame is not in the computer's format.
     private func copy(
         _ frame: CapturedFrame, into room: UnsafeMutableRawBufferPointer
     ) throws(VideoEncodingError) -> Int? {
@@ -72,13 +72,13 @@ final class WebcamFrames {
         }
     }
 
-    /// Computers take JPEG for BT.601 of full range, to which the encoder widens the limited one, and raw frames for BT.601 of
-    /// limited range.
+    /// Computers assume BT.601 full range for JPEG, to which the encoder expands limited range, and BT.601 limited range for
+    /// raw frames.
     private func needsConversion(_ colors: VideoColors) -> Bool {
         colors.matrix == VideoColors.bt709.matrix || colors.isFullRange && rawFormat != nil
     }
 
-    /// What is in the memory becomes BT.601 of limited range, which the bars around it are already.
+    /// Converts the frame in memory to BT.601 limited range; the bars already have it.
     private func convert(_ layout: FrameLayout, from colors: VideoColors) throws(VideoEncodingError) {
         guard needsConversion(colors), let place = scaled?.scaler.fit else { return }
         if converter == nil { converter = try ColorConverter(layout, within: place) }
@@ -87,8 +87,8 @@ final class WebcamFrames {
         }.get()
     }
 
-    /// - Parameter isFullRange: whether the frame is sent as one of full range.
-    /// - Returns: the layout of what is in the memory now.
+    /// - Parameter isFullRange: whether the frame is sent in full range.
+    /// - Returns: the layout of the frame in memory.
     private func read(_ frame: CapturedFrame?, isFullRange: Bool) throws(VideoEncodingError) -> FrameLayout? {
         guard let frame else { return nil }
         if scaled?.scaler.source != frame.layout || scaled?.isFullRange != isFullRange {

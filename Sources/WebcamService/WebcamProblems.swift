@@ -1,16 +1,16 @@
 import Settings
 import StreamLogic
 
-/// Why a computer gets nothing, or nothing new, by whoever has found it.
+/// Why a computer gets nothing, or nothing new, by the part that found it.
 package struct WebcamProblems {
-    /// There is no gadget.
+    /// Why there is no gadget.
     package var gadget: String?
-    /// The gadget's microphone does not work.
+    /// Why the gadget's microphone does not work.
     package var card: String?
-    /// Without a stream.
+    /// Problems without a stream.
     package var idleCamera: String?
     package var idleMicrophone: String?
-    /// The stream's camera, as far as it is on.
+    /// The stream's camera, if it is the active one.
     private var streamCamera: String?
     private var streamMicrophones = LostMicrophones(of: 1)
     private var streamAudio: String?
@@ -29,7 +29,7 @@ package struct WebcamProblems {
         streamMicrophones = LostMicrophones(of: 1)
     }
 
-    /// Of the stream's camera and microphones.
+    /// Reports an event of the stream's camera or microphones.
     package mutating func sourceChanged(_ event: SourceEvent) {
         streamMicrophones.changed(event)
         switch event {
@@ -39,9 +39,9 @@ package struct WebcamProblems {
         }
     }
 
-    /// Another one is on, and gives frames.
+    /// Another camera is active and delivers frames.
     package mutating func cameraSwitched() { streamCamera = nil }
 
-    /// The gadget is gone; what is known of camera and microphones holds for the next one.
+    /// The gadget is gone. Problems of camera and microphones still apply to the next one.
     mutating func gadgetEnded() { (gadget, card) = (nil, nil) }
 }

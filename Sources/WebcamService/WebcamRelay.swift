@@ -2,17 +2,17 @@ import DevicePorts
 import Media
 import Synchronization
 
-/// Frames and audio for a computer, where there is one: streams keep it while webcams come and go. Any thread.
+/// Passes frames and audio to a webcam, if there is one. Streams hold it while webcams come and go. Any thread.
 package final class WebcamRelay: FrameSink, AudioSink {
     private let target = Mutex<(any WebcamSink)?>(nil)
     private let isAgreed = Mutex(false)
     private let isSilent = Mutex(false)
 
-    /// `nil` while the camera is no webcam.
+    /// `nil` while webcam mode is off.
     package var sink: (any WebcamSink)? {
         get { target.withLock { $0 } }
         set {
-            // What is replaced is let go of outside of the lock.
+            // Release the former sink outside of the lock.
             let former = target.withLock { target in
                 defer { target = newValue }
                 return target
@@ -21,13 +21,13 @@ package final class WebcamRelay: FrameSink, AudioSink {
         }
     }
 
-    /// Somebody at the camera has agreed, or nobody has to.
+    /// Whether someone at the camera has agreed, or consent is not needed.
     package var isAllowed: Bool {
         get { isAgreed.withLock { $0 } }
         set { isAgreed.withLock { $0 = newValue } }
     }
 
-    /// Somebody at the camera has muted it. A stream's mute is heard by the computer as well.
+    /// Whether someone at the camera has muted the audio. Muting a stream also mutes the computer.
     package var isMuted: Bool {
         get { isSilent.withLock { $0 } }
         set { isSilent.withLock { $0 = newValue } }

@@ -2,11 +2,11 @@ import JSONText
 import Media
 import USBVideo
 
-/// What the webcam is doing right now.
+/// The webcam's present state.
 package struct WebcamStatus {
-    /// device.json or a command wants one.
+    /// Whether device.json or a command wants a webcam.
     package let isWanted: Bool
-    /// A command holds, and device.json says otherwise.
+    /// Whether a command overrides device.json.
     let isAgainstFile: Bool
     let state: WebcamState
     /// Why there is no gadget.
@@ -19,7 +19,7 @@ package struct WebcamStatus {
     let isStalled: Bool
     let isRecorded: Bool
     let isMuted: Bool
-    /// `nil` while there is no gadget.
+    /// `nil` if there is no gadget.
     let statistics: WebcamStatistics?
 
     package init(_ duty: WebcamDuty) {
@@ -62,7 +62,7 @@ package struct WebcamStatus {
         object.write("sentBytes", statistics?.sentBytes ?? 0)
     }
 
-    /// For people; `nil` where there is no webcam, nor one in device.json.
+    /// For people; `nil` if there is no webcam, and device.json wants none.
     package var text: String? {
         guard isWanted else { return isAgainstFile ? "off by a command, against device.json" : nil }
         if let problem { return "none, \(problem)" }

@@ -5,9 +5,10 @@ import Media
 import StreamQuality
 import USBVideo
 
-/// The work of the thread `webcam`: answers a computer, and sends it frames while it looks. Starts again when the function fails.
+/// The body of the thread `webcam`: answers a computer and sends it frames while a program there has opened the webcam. Starts
+/// over when the function fails.
 final class WebcamThread {
-    /// From one try to the next, where nothing else happens.
+    /// Interval between attempts if nothing else happens.
     private static let shortestPause = Duration.seconds(2)
     private static let longestPause = Duration.seconds(60)
 
@@ -20,18 +21,18 @@ final class WebcamThread {
     private let report: (WebcamReport) -> Void
     private var function: VideoFunction
     private var statuses: [ControlStatus] = []
-    /// Which controls the gadget was made with.
+    /// The controls that the gadget was created with.
     private var offered: [UInt8] = []
     private var frames: WebcamFrames?
     private var pacer: FramePacer?
     private var lastFailure: WebcamError?
-    /// It was reported that frames cannot be read.
+    /// Whether unreadable frames were already reported.
     private var isImpaired = false
     /// `nil` while the computer wants no frames.
     private var stall: StallWatch?
-    /// Somebody at the camera has agreed, or nobody has to.
+    /// Whether someone at the camera has agreed, or consent is not needed.
     private var isAllowed: Bool
-    /// What a computer is shown until then, and until there is a frame; `nil` from then on.
+    /// The card to show until there is consent and a frame; `nil` afterwards.
     private var card: WaitingCard?
 
     init(
@@ -49,7 +50,7 @@ final class WebcamThread {
     }
 
     func run() {
-        // The stream's frames are worth more.
+        // The stream's frames have priority.
         NamedThread.lowerPriority()
         while !feed.isEnding {
             do throws(WebcamError) {
@@ -67,7 +68,7 @@ final class WebcamThread {
         }
     }
 
-    /// A computer asks once what controls there are: another camera needs another gadget. Not while somebody looks or records.
+    /// A computer queries the controls only once, so another camera needs a new gadget. Wait while a program uses the webcam.
     private func isOutdated(_ node: any WebcamNode) -> Bool {
         if case .active = function.state { return false }
         return masks != offered && !node.isRecorded
@@ -77,7 +78,7 @@ final class WebcamThread {
         [UnitControl.Unit.camera, .processing].flatMap { UnitControl.mask(of: $0, having: statuses) }
     }
 
-    /// Whatever computer there was, it is none any more.
+    /// Treats any connected computer as gone.
     private func disconnected() { try? perform(function.handle(.disconnected), on: nil) }
 
     private func openNode() throws(WebcamError) -> any WebcamNode {
@@ -103,7 +104,7 @@ final class WebcamThread {
         case wake, node
     }
 
-    /// Waits for a frame, an order or the computer, and does what there is to do.
+    /// Waits for a frame, an order or the computer, and handles it.
     private func step(_ node: any WebcamNode) throws(WebcamError) {
         var waits: PollSet<Waited> = [.wake: feed.wake.fileDescriptor]
         waits.add(.node, node.fileDescriptor, for: [.priority, .readable])
@@ -133,23 +134,23 @@ final class WebcamThread {
         } catch {
             throw .functionFailed(reason: "\(error)")
         }
-        // A driver that is ready with nothing would be asked again and again.
+        // A driver that reports readiness without an event would cause a busy loop.
         guard !events.isEmpty else { throw .functionFailed(reason: "an error is pending, and no event") }
         let newestRequest = events.lastIndex { $0.isSetup || $0.endsRequests }
         for (index, event) in events.enumerated() {
             var actions = function.handle(event)
-            // A computer that has asked again, or was reset, takes an answer for that of its last question.
+            // After a newer request or a reset, the computer would take this answer for that of its last request.
             if event.isSetup, index != newestRequest { actions.removeAll(where: \.isAnswer) }
             try perform(actions, on: node)
-            // Those behind it are of the node that was closed.
+            // The remaining events belong to the closed node.
             if actions.contains(.reopen) { break }
         }
-        // It works: what fails now is news, and tried again soon.
+        // The node works, so the next failure is news again and is retried soon.
         pause = Self.shortestPause
         lastFailure = nil
     }
 
-    /// - Parameter node: `nil` when it is gone.
+    /// - Parameter node: `nil` if it is gone.
     private func perform(_ actions: [VideoFunction.Action], on node: (any WebcamNode)?) throws(WebcamError) {
         for action in actions {
             switch action {
@@ -161,7 +162,7 @@ final class WebcamThread {
             case .reopen:
                 stopFrames()
                 try reopen(node)
-            // Whom nobody has agreed to finds it as it was.
+            // Without consent, the computer's changes are ignored.
             case .change(let change): if isAllowed { report(.change(change)) }
             case .report(let state):
                 if state == .notConnected { isAllowed = !asks }
@@ -174,7 +175,7 @@ final class WebcamThread {
         do { try node?.reopen() } catch { throw .functionFailed(reason: "\(error)") }
     }
 
-    /// There is a gadget again. How long it lasts decides the next pause.
+    /// The gadget exists again. How long it lasts determines the next pause.
     private func endFailure() {
         guard lastFailure != nil else { return }
         lastFailure = nil
@@ -186,14 +187,14 @@ final class WebcamThread {
         lastFailure = error
     }
 
-    /// A frame of a camera's that is unlike others; reported once for each way of looking.
+    /// Reports an unusual frame of a camera, once each time the webcam is opened.
     private func impaired(_ error: WebcamError) {
         guard !isImpaired else { return }
         isImpaired = true
         report(.event(.impaired(reason: "\(error)")))
     }
 
-    /// - Throws: where the computer would wait for ever for the kernel's answer; another node gives it one.
+    /// - Throws: if the computer would wait forever for the kernel's answer; a new node answers it.
     private func startFrames(_ choice: VideoChoice, on node: (any WebcamNode)?) throws(WebcamError) {
         do {
             frames = try WebcamFrames(choice, largestFile: largestFile(of: choice))
@@ -207,20 +208,20 @@ final class WebcamThread {
         waitForFrames(of: choice)
     }
 
-    /// Until there is one, the computer is shown why.
+    /// Until a frame arrives, shows the computer what it is waiting for.
     private func waitForFrames(of choice: VideoChoice) {
         card = WaitingCard(isAllowed ? .camera : .press, of: choice.mode.size, now: MonotonicClock.now())
         feed.wants(isAllowed && stall?.nextLook == nil)
     }
 
-    /// The descriptors were written for high speed; a slower bus carries less of each frame.
+    /// The descriptors were written for high speed; a slower bus carries less per frame.
     private func largestFile(of choice: VideoChoice) -> Int {
         guard case .active(let speed, _) = function.state else { return choice.mode.largestFrame }
         let rate = Int(choice.framesPerSecond.rounded())
         return min(choice.mode.largestFrame, bus.carried(at: speed).bytesPerFrame(at: rate))
     }
 
-    /// Not for a computer that is not there: the next one has to ask for itself.
+    /// Consent does not apply if no computer is connected: the next one has to ask itself.
     private func allowed() {
         guard function.state != .notConnected else { return }
         isAllowed = true
@@ -236,7 +237,7 @@ final class WebcamThread {
         stall = nil
     }
 
-    /// What is to be sent now, if anything.
+    /// The frame to send now, if any.
     private func nextFrame() throws(WebcamError) -> (frame: CapturedFrame?, colors: VideoColors?)? {
         if let (frame, colors) = feed.takeFrame() {
             card = nil
@@ -278,7 +279,7 @@ final class WebcamThread {
                 return (try? written.get()) ?? 0
             }
         } catch {
-            // The computer is gone; its event says so.
+            // The computer is gone, which an event will report.
             isSent = false
         }
         noteRoom(hasRoom)

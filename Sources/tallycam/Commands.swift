@@ -4,14 +4,13 @@ import Media
 import StreamLogic
 import Terminal
 
-/// One of the program's commands.
 private struct Command: Sendable {
     let name: String
     let summary: String
     let run: @Sendable ([String]) throws -> ExitStatus
 }
 
-/// Those that ask the running camera, by the table of commands.
+/// The commands that query the running camera, from the table of commands.
 private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.name != .help }.map { row in
     Command(name: row.name.rawValue, summary: row.summary) { try runCameraCommand(row, $0) }
 }
@@ -19,22 +18,22 @@ private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.nam
 private let firstCommands: [Command] = [
     Command(
         name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
-    Command(name: "receive", summary: "take streams as an RTMP server does, count and record them", run: runReceive),
-    Command(name: "run", summary: "be the camera: button, lights, console, boot partition", run: runAppliance),
+    Command(name: "receive", summary: "receive streams as an RTMP server, count and record them", run: runReceive),
+    Command(
+        name: "run", summary: "run the camera appliance: button, lights, console, boot partition", run: runAppliance),
 ]
 
 private let lastCommands: [Command] = [
-    Command(name: "network", summary: "turn network.json into the system's settings", run: runNetwork),
-    Command(name: "cameras", summary: "list cameras with what they offer", run: runCameras),
+    Command(name: "network", summary: "write the system's network settings from network.json", run: runNetwork),
+    Command(name: "cameras", summary: "list cameras and their features", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
-    Command(
-        name: "capture", summary: "take frames from a source without encoding them, and judge them", run: runCapture),
-    Command(name: "check", summary: "name every fault of the card's JSON files", run: runCheck),
+    Command(name: "capture", summary: "capture frames without encoding, report timing and losses", run: runCapture),
+    Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]
 
 private let commands = firstCommands + cameraCommands + lastCommands
 
-/// Runs the command that the arguments name, and says what went wrong in one line.
+/// Runs the command named in the arguments, and reports a failure in one line.
 func run(_ arguments: [String]) -> ExitStatus {
     ProcessSettings.reserveStandardDescriptors()
     ProcessSettings.ignoreBrokenPipeSignal()
@@ -53,7 +52,7 @@ func run(_ arguments: [String]) -> ExitStatus {
     }
 }
 
-/// Swift has put U+FFFD in place of what is not UTF-8, which would be shown to viewers.
+/// Swift replaces invalid UTF-8 with U+FFFD, which would be shown to viewers.
 private func checkEncoding() throws(CommandFailure) {
     for number in 0..<Int(CommandLine.argc) {
         guard let word = CommandLine.unsafeArgv[number], String(validatingCString: word) == nil else { continue }
@@ -61,7 +60,7 @@ private func checkEncoding() throws(CommandFailure) {
     }
 }
 
-/// Writes to standard output, all of it: what asked for it has failed when it is not there.
+/// Writes everything to standard output, or fails: the caller must not miss any of it.
 func writeOutput(_ bytes: [UInt8]) throws(CommandFailure) {
     do throws(SystemCallError) {
         try writeAll(bytes, to: STDOUT_FILENO)
@@ -70,7 +69,7 @@ func writeOutput(_ bytes: [UInt8]) throws(CommandFailure) {
     }
 }
 
-/// The same for what was printed.
+/// The same for buffered output.
 private func finishOutput() throws(CommandFailure) {
     guard fflush(nil) == 0 else {
         throw CommandFailure(.system, "standard output: \(SystemCallError("fflush").reason)")
@@ -79,7 +78,7 @@ private func finishOutput() throws(CommandFailure) {
 
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
-    case nil: throw CommandFailure.usage("which command? try tallycam --help")
+    case nil: throw CommandFailure.usage("missing command; try tallycam --help")
     case "--help", "-h": printHelp(helpText)
     case "help":
         guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else {
@@ -100,10 +99,10 @@ private func command(named name: String) throws(CommandFailure) -> Command {
     throw .usage("unknown command \"\(name)\"; \(meant)try tallycam --help")
 }
 
-/// A terminal may be too narrow for the table.
+/// Wrapped in case the terminal is too narrow for the table.
 private func printHelp(_ text: String) { print(WordWrap.fitted(text, to: STDOUT_FILENO), terminator: "") }
 
-/// - Returns: the end of a sentence that asks for the options that a person may have meant; empty when none is near.
+/// - Returns: the end of a sentence that suggests similar options; empty if there are none.
 private func suggestion(for error: CommandLineError, among options: [CommandLineOption]) -> String {
     guard case .unknownOption(let typed) = error, typed.hasPrefix("--") else { return "" }
     let name = String(typed.dropFirst(2).prefix { $0 != "=" })
@@ -132,12 +131,12 @@ private var helpText: String {
 }
 
 /// Parses a command's options and answers `--help`.
-/// - Returns: `nil` when the help was asked for and printed.
+/// - Returns: `nil` if help was requested and printed.
 func parseOptions(
     _ arguments: [String], _ options: [CommandLineOption], usage: String, operands: ClosedRange<Int> = 0...0,
     notes: String = ""
 ) throws -> CommandLineArguments? {
-    let options = CommandLineOptions(options + [CommandLineOption("help", short: "h", help: "show this")])
+    let options = CommandLineOptions(options + [CommandLineOption("help", short: "h", help: "show this help")])
     let parsed: CommandLineArguments
     do {
         parsed = try options.parse(arguments)
@@ -148,7 +147,7 @@ func parseOptions(
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
-    // As from a script in which a variable is not set.
+    // Such as from a script in which a variable is not set.
     for option in options.options where option.takesPath && parsed[option.name] == "" {
         throw CommandFailure.usage("--\(option.name) is empty; usage: \(usage)")
     }
@@ -161,11 +160,11 @@ func parseOptions(
     return parsed
 }
 
-/// The style that `--events` asks for; text when it is not there.
+/// The style given by `--events`; text by default.
 func eventStyle(_ arguments: CommandLineArguments) throws -> Console.EventStyle {
     guard let name = arguments["events"] else { return .text }
     guard let style = Console.EventStyle(rawValue: name) else {
-        throw CommandFailure.usage("--events is json or text, not \"\(name)\"")
+        throw CommandFailure.usage("--events must be json or text, not \"\(name)\"")
     }
     return style
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-// One call into a nonisolated function: code written here belongs to the main
-// actor, and a closure that C calls from its own thread must not.
+// Call a nonisolated function: code at the top level belongs to the main actor, but a closure that C calls from its own
+// thread must not.
 let status = run(Array(CommandLine.arguments.dropFirst()))
 fflush(nil)
-// Without the C++ libraries' destructors: a thread that hangs in a driver may still be in what they destroy.
+// Skip the destructors of C++ libraries: a thread that hangs in a driver may still use what they destroy.
 _exit(status.rawValue)

@@ -35,7 +35,7 @@ struct ApplianceTests {
         appliance.retryDue(now: now + FaultBook.retryInterval)
     }
 
-    @Test func bootPressLivePress() {
+    @Test func pressStartsAndStopsTheStream() {
         var appliance = Appliance()
         #expect(appliance.state == .boot)
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
@@ -51,26 +51,26 @@ struct ApplianceTests {
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.ready)])
     }
 
-    @Test func pauseIsShownWhateverElseIsWrongAndLastsUntilSomebodyEndsIt() {
+    @Test func pauseIsShownDespiteFaultsAndLastsUntilAPersonEndsIt() {
         var appliance = live()
         #expect(appliance.streamPaused(true, now: now) == [.show(.paused)])
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
         #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.paused)])
         #expect(appliance.streamPaused(false, now: now) == [.show(.live)])
-        // A stream that starts again because a file has changed is paused as before.
+        // A stream that restarts because a file has changed stays paused.
         _ = appliance.streamPaused(true, now: now)
         _ = appliance.configurationChanged(now: now)
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now).contains(.restartStream))
         _ = appliance.streamEnded(nil, now: now)
         #expect(appliance.isPaused)
-        // Whoever stops it and starts it wants it to be live.
+        // Stopping and starting it by hand ends the pause.
         _ = appliance.stopRequested(now: now)
         _ = appliance.streamStateChanged(to: .disconnected, now: now)
         #expect(!appliance.isPaused)
     }
 
-    @Test func aStartEndsAPause() {
+    @Test func startEndsAPause() {
         var appliance = live()
         _ = appliance.streamPaused(true, now: now)
         _ = appliance.shortPressed(now: now)
@@ -79,7 +79,7 @@ struct ApplianceTests {
         #expect(!appliance.isPaused)
     }
 
-    @Test func pressesAreHonouredInOrder() {
+    @Test func pressesApplyInOrder() {
         var appliance = ready()
         #expect(appliance.shortPressed(now: now) == [.startStream])
         #expect(appliance.shortPressed(now: now) == [.stopStream])
@@ -90,7 +90,7 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
     }
 
-    @Test func aPressDuringBootIsKept() {
+    @Test func pressDuringBootIsKept() {
         var appliance = Appliance()
         #expect(appliance.shortPressed(now: now) == [])
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
@@ -113,17 +113,17 @@ struct ApplianceTests {
 
     // MARK: Faults
 
-    @Test func aDeadHardwareEncoderIsSeenWhileLiveAndStopsNothing() {
+    @Test func deadHardwareEncoderIsShownWhileLiveAndStopsNothing() {
         var appliance = live()
         #expect(
             appliance.faultsChanged(now: now) { $0.hardwareEncoderChecked("it is dead") } == [.show(.liveInSoftware)])
-        // The uplink comes and goes; the encoder stays dead.
+        // The uplink changes; the encoder stays dead.
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
         _ = appliance.streamStateChanged(to: .reconnecting, now: now)
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
         #expect(appliance.shortPressed(now: now) == [.stopStream])
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.fault(.hardwareEncoder))])
-        // Neither the next stream nor other files mend it.
+        // Neither the next stream nor changed files repair it.
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [])
         #expect(appliance.shortPressed(now: now) == [.startStream])
         _ = appliance.streamStateChanged(to: .connecting, now: now)
@@ -132,7 +132,7 @@ struct ApplianceTests {
         #expect(appliance.faultsChanged(now: now) { $0.hardwareEncoderChecked(nil) } == [.show(.live)])
     }
 
-    @Test func idleIsWhatNobodyUsesOrWaitsFor() {
+    @Test func isIdleOnlyWhenNothingIsUsedOrAwaited() {
         var appliance = Appliance()
         #expect(!appliance.isIdle, "nothing is known yet")
         _ = appliance.configurationLoaded(Configuration(), now: now)
@@ -149,7 +149,7 @@ struct ApplianceTests {
         #expect(appliance.isIdle)
         _ = appliance.powerOffRequested(.halt, now: now)
         #expect(!appliance.isIdle, "on its way down")
-        // Whoever waits for the network is to be live as soon as it comes.
+        // A stream that waits for the network must go live as soon as the network is up.
         var waiting = ready()
         _ = waiting.networkChanged(isUp: false, now: now)
         _ = waiting.shortPressed(now: now)
@@ -157,7 +157,7 @@ struct ApplianceTests {
     }
 
     @Test(arguments: [WebcamUse.waiting, .withoutCamera, .active])
-    func whatAComputerUsesIsNotIdle(use: WebcamUse) {
+    func cameraUsedByAComputerIsNotIdle(use: WebcamUse) {
         var appliance = ready()
         _ = appliance.webcamChanged(to: use, now: now)
         #expect(!appliance.isIdle)
@@ -165,8 +165,8 @@ struct ApplianceTests {
         #expect(appliance.isIdle && appliance.state == .ready)
     }
 
-    /// A camera that is nothing but a webcam has no stream.json.
-    @Test func aComputerThatWaitsForAPressIsShownInPlaceOfFaults() {
+    /// A camera that is only a webcam has no stream.json.
+    @Test func waitingComputerIsShownInsteadOfFaults() {
         var appliance = ready(Configuration(faults: [file(.streamFile)]))
         #expect(appliance.webcamChanged(to: .waiting, now: now) == [.show(.asked)])
         #expect(appliance.webcamChanged(to: .active, now: now) == [.show(.webcam)])
@@ -176,7 +176,7 @@ struct ApplianceTests {
         #expect(live.webcamChanged(to: .waiting, now: now) == [], "live is what a tally light is for")
     }
 
-    @Test func aServerThatIsNotReachedIsCountedOutWhileTheAttemptsGoOn() {
+    @Test func unreachableServerIsShownWhileAttemptsContinue() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)
         _ = appliance.streamStateChanged(to: .connecting, now: now)
@@ -186,14 +186,14 @@ struct ApplianceTests {
         }
         #expect(
             appliance.faultsChanged(now: now) { $0.attemptFailed(failure, at: .connect) } == [.show(.fault(.server))])
-        // Without a network nobody knows.
+        // Without a network the server's state is unknown.
         #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
         #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.fault(.server))])
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
         #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
     }
 
-    @Test func aWrongStreamFileRefusesAndHeals() {
+    @Test func wrongStreamFileRefusesStartsUntilRepaired() {
         var appliance = ready(Configuration(faults: [file(.streamFile)]))
         #expect(appliance.state == .fault(.streamFile))
         #expect(appliance.shortPressed(now: now) == [.refuseStart(.streamFile)])
@@ -202,7 +202,7 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
     }
 
-    @Test func aStreamThatIsWantedStartsWhenTheFaultIsGone() {
+    @Test func wantedStreamStartsWhenTheFaultIsRepaired() {
         var appliance = ready(Configuration(faults: [file(.streamFile)], startsAtBoot: true))
         #expect(appliance.state == .fault(.streamFile))
         _ = appliance.configurationChanged(now: now)
@@ -214,7 +214,7 @@ struct ApplianceTests {
         #expect(isTriedAgain(&withoutCamera) == [.startStream, .show(.ready)])
     }
 
-    @Test func lesserFaultsAreShownAndDoNotPrevent() {
+    @Test func lesserFaultsAreShownButDoNotPreventStreaming() {
         for fault in [ApplianceFault.settings, .board] {
             var appliance = ready(Configuration(faults: [file(fault)]))
             #expect(appliance.state == .fault(fault))
@@ -222,12 +222,12 @@ struct ApplianceTests {
         }
         var silent = ready()
         #expect(fails(&silent, .microphone) == [.show(.fault(.microphone))])
-        // The light shows that the press is taken before the stream says that it connects.
+        // The light confirms the press before the stream reports that it is connecting.
         #expect(silent.shortPressed(now: now) == [.show(.ready), .startStream])
     }
 
     @Test(arguments: [ApplianceFault.camera, .microphone, .encoder])
-    func aStreamThatFailedForMissingHardwareIsTriedUntilItIsThere(fault: ApplianceFault) {
+    func streamWithMissingHardwareIsRetriedUntilItIsThere(fault: ApplianceFault) {
         var appliance = ready()
         #expect(appliance.shortPressed(now: now) == [.startStream])
         for attempt in 1...3 {
@@ -239,12 +239,12 @@ struct ApplianceTests {
         }
         _ = appliance.streamStateChanged(to: .connecting, now: now)
         #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
-        // A running one is left alone.
+        // A running stream is left alone.
         _ = fails(&appliance, fault)
         #expect(isTriedAgain(&appliance) == [])
     }
 
-    @Test func otherFilesStartAStreamThatFailedForMissingHardwareOnce() {
+    @Test func changedFilesRestartAStreamWithMissingHardwareOnce() {
         for fault in [ApplianceFault.camera, .microphone, .encoder] {
             var appliance = ready()
             _ = appliance.shortPressed(now: now)
@@ -259,7 +259,7 @@ struct ApplianceTests {
         }
     }
 
-    @Test func whatIsLiveIsShownAsLive() {
+    @Test func liveStreamIsShownAsLiveDespiteFaults() {
         var appliance = live()
         #expect(
             appliance.faultsChanged(now: now) {
@@ -270,13 +270,13 @@ struct ApplianceTests {
         #expect(appliance.faults == [.microphone, .network])
     }
 
-    @Test func theFirstFaultIsShownFirst() {
+    @Test func mostSevereFaultIsShownFirst() {
         let appliance = ready(Configuration(faults: [file(.settings), file(.streamFile)]))
         #expect(appliance.state == .fault(.streamFile))
         #expect(appliance.faults == [.streamFile, .settings])
     }
 
-    @Test func withoutANetworkAStartWaitsForIt() {
+    @Test func startWithoutANetworkWaitsForIt() {
         var appliance = ready()
         #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
         #expect(appliance.state.name == "no network")
@@ -285,7 +285,7 @@ struct ApplianceTests {
         #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.connecting)])
     }
 
-    @Test func aRefusedStreamIsShownUntilItIsTriedAgain() {
+    @Test func refusedStreamIsShownUntilTheNextStart() {
         var appliance = live()
         #expect(appliance.streamEnded(Failure(.server, "refused"), now: now) == [.show(.fault(.server))])
         #expect(!appliance.wantsStream)
@@ -294,14 +294,14 @@ struct ApplianceTests {
 
     // MARK: Configuration
 
-    @Test func aChangeWhileLiveStartsTheStreamAnew() {
+    @Test func changeWhileLiveRestartsTheStream() {
         var appliance = live()
         #expect(appliance.configurationChanged(now: now) == [.loadConfiguration])
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.restartStream])
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [])
     }
 
-    @Test func aStreamFileThatBreaksEndsTheStreamUntilItIsRight() {
+    @Test func brokenStreamFileEndsTheStreamUntilRepaired() {
         var appliance = live()
         #expect(appliance.configurationLoaded(Configuration(faults: [file(.streamFile)]), now: now) == [.stopStream])
         _ = appliance.streamStateChanged(to: .disconnected, now: now)
@@ -309,14 +309,14 @@ struct ApplianceTests {
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.startStream, .show(.ready)])
     }
 
-    @Test func aStreamFileThatIsRightAgainBeforeTheEndStartsAfterIt() {
+    @Test func streamFileRepairedDuringTheEndRestartsTheStreamAfterIt() {
         var appliance = live()
         _ = appliance.configurationLoaded(Configuration(faults: [file(.streamFile)]), now: now)
         _ = appliance.streamStateChanged(to: .disconnecting, now: now)
         #expect(appliance.configurationLoaded(Configuration(needsRestart: true), now: now) == [.startStream])
     }
 
-    @Test func filesThatChangeWhileTheyAreReadAreReadAgain() {
+    @Test func filesThatChangeDuringReadingAreReadAgain() {
         var appliance = ready()
         #expect(appliance.configurationChanged(now: now) == [.loadConfiguration, .show(.updating)])
         #expect(appliance.configurationChanged(now: now) == [])
@@ -326,7 +326,7 @@ struct ApplianceTests {
 
     // MARK: Torch
 
-    @Test func theTorchFollowsItsMode() {
+    @Test func torchFollowsItsMode() {
         var appliance = ready(Configuration(torch: .whileLive))
         _ = appliance.shortPressed(now: now)
         #expect(
@@ -341,7 +341,7 @@ struct ApplianceTests {
         #expect(lamp.powerOffRequested(.halt, now: now).contains(.setTorch(isLit: false)))
     }
 
-    @Test func theTorchLightsADarkRoomWhileLive() {
+    @Test func torchLightsADarkRoomWhileLive() {
         var appliance = ready(Configuration(torch: .automatic))
         _ = appliance.shortPressed(now: now)
         _ = appliance.streamStateChanged(to: .connected, now: now)
@@ -351,7 +351,7 @@ struct ApplianceTests {
         #expect(appliance.streamStateChanged(to: .disconnected, now: now).contains(.setTorch(isLit: false)))
     }
 
-    @Test func whatSomebodyAskedForHoldsUntilTheFileChanges() {
+    @Test func requestedTorchModeLastsUntilTheFileChanges() {
         var appliance = ready(Configuration(torch: .off))
         #expect(appliance.torchToggled() == [.setTorch(isLit: true)])
         #expect(appliance.configurationLoaded(Configuration(torch: .off), now: now) == [])
@@ -360,20 +360,20 @@ struct ApplianceTests {
         #expect(appliance.configurationLoaded(Configuration(torch: .on), now: now) == [.setTorch(isLit: true)])
     }
 
-    @Test func aSnapshotHasItsLightAndLeavesTheTorchAsItWas() {
+    @Test func snapshotFlashesAndLeavesTheTorchUnchanged() {
         var appliance = ready()
         #expect(appliance.flashRequested(true) == [.setTorch(isLit: true)])
         #expect(appliance.flashRequested(false) == [.setTorch(isLit: false)])
         var lit = ready(Configuration(torch: .on))
         #expect(lit.flashRequested(true) == [] && lit.flashRequested(false) == [])
-        // No light goes on while the machine ends.
+        // No light turns on while the machine shuts down.
         _ = lit.powerOffRequested(.halt, now: now)
         #expect(lit.flashRequested(true) == [])
     }
 
     // MARK: Power
 
-    @Test func aLongPressEndsTheStreamFirst() {
+    @Test func longPressEndsTheStreamFirst() {
         var appliance = live()
         #expect(
             appliance.powerOffRequested(.halt, now: now) == [
@@ -387,7 +387,7 @@ struct ApplianceTests {
         #expect(appliance.timerFired(now: now + .seconds(3)) == [])
     }
 
-    @Test func aStreamThatDoesNotEndDoesNotHoldThePower() {
+    @Test func streamThatDoesNotEndDoesNotDelayPowerOff() {
         var appliance = live()
         _ = appliance.powerOffRequested(.reboot, now: now)
         #expect(appliance.timerFired(now: now + .seconds(1)) == [])
@@ -395,7 +395,7 @@ struct ApplianceTests {
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [])
     }
 
-    @Test func withoutAStreamThePowerGoesAtOnce() {
+    @Test func powerOffIsImmediateWithoutAStream() {
         var appliance = ready()
         #expect(appliance.powerOffRequested(.halt, now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])
         var booting = Appliance()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Button gestures")
 struct ButtonGesturesTests {
-    /// Plays line changes (milliseconds, level), fires timers when due, and writes gestures down with their time.
+    /// Plays line changes (milliseconds, level), fires timers when due, and records gestures with their time.
     private func play(
         _ changes: [(Int64, Bool)], until end: Int64 = 20_000, startsPressed: Bool = false,
         hearsDoublePress: Bool = false
@@ -36,7 +36,7 @@ struct ButtonGesturesTests {
         return log
     }
 
-    @Test func aShortPressIsAnsweredAtOnceAndCountsOnRelease() {
+    @Test func shortPressIsAcknowledgedAtOnceAndCountsOnRelease() {
         #expect(play([(100, true), (300, false)]) == ["100 acknowledgePress", "300 shortPress"])
     }
 
@@ -48,24 +48,24 @@ struct ButtonGesturesTests {
         #expect(play(bouncing) == ["100 acknowledgePress", "300 shortPress"])
     }
 
-    @Test func aReleaseThatEndsWithinBouncesIsFound() {
-        // The last change of the release comes while nobody looks, and again for a press.
+    @Test func releaseDuringBouncesIsDetected() {
+        // The last change of the release is ignored as a bounce, and so is that of the next press.
         #expect(
             play([(100, true), (300, false), (310, true), (600, false)])
                 == ["100 acknowledgePress", "300 shortPress", "330 acknowledgePress", "600 shortPress"])
     }
 
-    @Test func aDisturbanceOnTheWireIsNoPress() {
+    @Test func noiseIsNotAPress() {
         #expect(play([(100, true), (101, false)]) == ["100 acknowledgePress", "130 forgetPress"])
     }
 
-    @Test func twoPressesAreTwo() {
+    @Test func twoPressesCountTwiceByDefault() {
         #expect(
             play([(0, true), (80, false), (160, true), (240, false)])
                 == ["0 acknowledgePress", "80 shortPress", "160 acknowledgePress", "240 shortPress"])
     }
 
-    @Test func aLongPressBlinksWhenReachedAndCountsOnRelease() {
+    @Test func longPressBlinksWhenReachedAndCountsOnRelease() {
         #expect(
             play([(0, true), (3500, false)]) == ["0 acknowledgePress", "3000 acknowledgeLongPress", "3500 longPress"])
         #expect(play([(0, true), (2999, false)]).last == "2999 shortPress")
@@ -73,7 +73,7 @@ struct ButtonGesturesTests {
         #expect(play([(0, true), (9999, false)]).last == "9999 longPress")
     }
 
-    @Test func aVeryLongPressDoesNothing() {
+    @Test func tooLongPressDoesNothing() {
         let held = ["0 acknowledgePress", "3000 acknowledgeLongPress", "10000 forgetPress"]
         #expect(play([(0, true)]) == held)
         #expect(play([(0, true), (12_000, false)]) == held)
@@ -84,22 +84,22 @@ struct ButtonGesturesTests {
 
     private static let first: [(Int64, Bool)] = [(0, true), (80, false)]
 
-    @Test func twoPressesInARowAreADoublePressWhereThatMeansSomething() {
+    @Test func twoQuickPressesAreADoublePressIfUsed() {
         let answered = ["0 acknowledgePress", "280 acknowledgePress", "360 doublePress"]
         #expect(play(Self.first + [(280, true), (360, false)], hearsDoublePress: true) == answered)
-        // The window ends before the second one.
+        // The window ends before the second press.
         #expect(
             play(Self.first + [(381, true), (460, false)], hearsDoublePress: true) == [
                 "0 acknowledgePress", "380 shortPress", "381 acknowledgePress", "760 shortPress",
             ])
     }
 
-    @Test func aSinglePressIsAnsweredAtOnceAndWaitsForTheSecond() {
+    @Test func singlePressIsAcknowledgedAtOnceAndWaitsForASecond() {
         #expect(play(Self.first, hearsDoublePress: true) == ["0 acknowledgePress", "380 shortPress"])
         #expect(play(Self.first) == ["0 acknowledgePress", "80 shortPress"])
     }
 
-    @Test func threePressesAreADoubleOneAndASingleOne() {
+    @Test func threePressesAreADoubleAndASingleOne() {
         let presses: [(Int64, Bool)] = [(200, true), (280, false), (400, true), (480, false)]
         #expect(
             play(Self.first + presses, hearsDoublePress: true) == [
@@ -108,22 +108,22 @@ struct ButtonGesturesTests {
             ])
     }
 
-    @Test func aDisturbanceAfterAPressIsNoSecondOne() {
+    @Test func noiseAfterAPressIsNotASecondPress() {
         #expect(
             play(Self.first + [(370, true), (371, false)], hearsDoublePress: true) == [
-                // The timer of what is past fires at once.
+                // The overdue timer fires at once.
                 "0 acknowledgePress", "370 acknowledgePress", "400 forgetPress", "380 shortPress",
             ])
     }
 
-    @Test func aSecondPressThatIsHeldIsALongOne() {
+    @Test func heldSecondPressIsALongPress() {
         let held = ["0 acknowledgePress", "200 acknowledgePress", "3200 acknowledgeLongPress"]
         #expect(play(Self.first + [(200, true), (4000, false)], hearsDoublePress: true) == held + ["4000 longPress"])
         #expect(
             play(Self.first + [(200, true), (15_000, false)], hearsDoublePress: true) == held + ["10200 forgetPress"])
     }
 
-    @Test func anEdgeBeforeALateTimerFindsTheWindowOver() {
+    @Test func edgeBeforeALateTimerEndsTheWindow() {
         var gestures = ButtonGestures(isPressed: false, hearsDoublePress: true)
         _ = gestures.levelChanged(isPressed: true, now: .zero)
         #expect(
@@ -133,7 +133,7 @@ struct ButtonGesturesTests {
         #expect(late.starts(with: [.shortPress, .acknowledgePress]))
     }
 
-    @Test func aPressThatWaitsCountsWhenDoublePressesMeanNothingAnyMore() {
+    @Test func waitingPressCountsWhenDoublePressesAreTurnedOff() {
         var gestures = ButtonGestures(isPressed: false, hearsDoublePress: true)
         _ = gestures.levelChanged(isPressed: true, now: .zero)
         _ = gestures.levelChanged(isPressed: false, now: MediaTimestamp(milliseconds: 100))
@@ -141,14 +141,14 @@ struct ButtonGesturesTests {
         #expect(gestures.timerFired(now: MediaTimestamp(milliseconds: 400)).contains(.shortPress))
     }
 
-    @Test func aButtonThatIsDownAtTheStartWaitsForItsRelease() {
+    @Test func buttonDownAtTheStartIsIgnoredUntilReleased() {
         #expect(play([(5000, false)], startsPressed: true) == [])
         #expect(
             play([(5000, false), (6000, true), (6100, false)], startsPressed: true)
                 == ["6000 acknowledgePress", "6100 shortPress"])
     }
 
-    @Test func theTimeHeldDecidesAlsoWhenTimersComeLate() {
+    @Test func timeHeldDecidesEvenIfTimersAreLate() {
         var gestures = ButtonGestures(isPressed: false)
         _ = gestures.levelChanged(isPressed: true, now: .zero)
         #expect(gestures.levelChanged(isPressed: false, now: MediaTimestamp(milliseconds: 4000)).contains(.longPress))

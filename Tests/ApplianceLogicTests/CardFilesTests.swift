@@ -23,7 +23,7 @@ import Testing
         files.written(failed: [], failure: nil, now: Self.at(seconds))
     }
 
-    @Test mutating func whatIsNewIsWrittenAtOnceAndOnce() {
+    @Test mutating func newContentsAreWrittenAtOnceAndOnlyOnce() {
         #expect(change("faults.txt", [1], at: 0) == Self.write([("faults.txt", [1])]))
         #expect(succeed(at: 0.1) == [])
         #expect(files.timePassed(now: Self.at(100)) == [])
@@ -31,17 +31,17 @@ import Testing
         #expect(change("faults.txt", nil, at: 101) == Self.write([("faults.txt", nil)]))
     }
 
-    @Test mutating func oneWriteAtATimeAndTheFaultsFirst() {
+    @Test mutating func oneWriteAtATimeWithFaultsFirst() {
         #expect(change("events.txt", [1], at: 0) == Self.write([("events.txt", [1])]))
         #expect(change("events.txt", [2], at: 0) == [])
         #expect(change("faults.txt", [3], at: 0) == [])
         #expect(files.isBusy(now: Self.at(50)))
-        // What has changed under the write is written after it.
+        // A change during a write is written after it.
         #expect(succeed(at: 50) == Self.write([("faults.txt", [3]), ("events.txt", [2])]))
         #expect(succeed(at: 51) == [])
     }
 
-    @Test mutating func whatHasFailedIsTriedAgainAndTheRestIsNot() {
+    @Test mutating func onlyFailedFilesAreWrittenAgain() {
         _ = change("events.txt", [1], at: 0)
         _ = change("faults.txt", [2], at: 0)
         #expect(succeed(at: 1) == Self.write([("faults.txt", [2])]))
@@ -57,8 +57,8 @@ import Testing
         #expect(files.failure == nil)
     }
 
-    /// How often a card is written that stays full.
-    @Test mutating func aFullCardIsTriedLessAndLessOften() {
+    /// How often a card that stays full is written.
+    @Test mutating func fullCardIsTriedLessAndLessOften() {
         var attempts: [Double] = []
         var actions = change("faults.txt", [1], at: 0)
         for second in stride(from: 0.0, to: 24 * 3600, by: 2) {
@@ -69,14 +69,14 @@ import Testing
         }
         #expect(attempts.prefix(9) == [0, 2, 6, 14, 30, 62, 126, 254, 510])
         #expect(attempts.count < 300)
-        // Room is found at the next attempt.
+        // The next attempt finds room.
         #expect(files.timePassed(now: Self.at(25 * 3600)).count == 1)
         #expect(succeed(at: 25 * 3600) == [])
         #expect(files.failure == nil)
     }
 
-    /// A fault that comes and goes every two seconds, for a day.
-    @Test(arguments: [true, false]) mutating func whatComesAndGoesDoesNotWearTheCard(works: Bool) {
+    /// A fault that appears and disappears every two seconds, for a day.
+    @Test(arguments: [true, false]) mutating func alternatingFaultDoesNotWearOutTheCard(works: Bool) {
         var writes = 0
         for second in stride(from: 0.0, to: 24 * 3600, by: 2) {
             var actions = change("faults.txt", [UInt8(Int(second) / 2 % 2)], at: second)
@@ -88,8 +88,8 @@ import Testing
         #expect(writes > 1000 && writes <= CardFiles.writesInARow + 24 * 60 + 1)
     }
 
-    /// Somebody has pressed very often, and then powers off: the card is to say how it ended.
-    @Test mutating func theLastWordIsWrittenThoughThereWereManyWrites() {
+    /// Many presses, and then a power-off: its event must be on the card.
+    @Test mutating func lastEventIsWrittenDespiteManyWrites() {
         for number in 0..<UInt8(CardFiles.writesInARow) {
             #expect(change("events", [number], at: 1) == Self.write([("events", [number])]))
             #expect(succeed(at: 1) == [])
@@ -102,23 +102,23 @@ import Testing
         #expect(!files.isBusy(now: Self.at(3)))
     }
 
-    @Test mutating func whatHasFailedIsTriedOnceMoreAtTheEnd() {
+    @Test mutating func failedWriteIsRepeatedOnceAtTheEnd() {
         _ = change("faults.txt", [1], at: 0)
         #expect(fail(["faults.txt"], at: 1) == [])
         #expect(files.endNeared(now: Self.at(1.5)) == Self.write([("faults.txt", [1])]))
-        // It is not waited for for ever.
+        // But not again and again.
         #expect(fail(["faults.txt"], at: 1.6) == [])
         #expect(!files.isBusy(now: Self.at(1.7)))
     }
 
-    @Test func aCardThatDoesNotAnswerIsReportedAndHeals() {
+    @Test func cardThatDoesNotRespondIsReportedUntilItRecovers() {
         var watch = CardWatch()
         watch.jobGiven(now: Self.at(0))
         watch.jobGiven(now: Self.at(50))
         #expect(watch.failure(now: Self.at(60)) == nil)
         #expect(watch.failure(now: Self.at(61)) != nil)
         watch.jobAnswered(now: Self.at(70))
-        // The second one has waited for the first, which is not its own fault.
+        // The second job has waited for the first one, so its time starts later.
         #expect(watch.failure(now: Self.at(111)) == nil && !watch.isIdle)
         #expect(watch.failure(now: Self.at(131)) != nil)
         watch.jobAnswered(now: Self.at(140))

@@ -17,18 +17,18 @@ struct ClockWaitTests {
         return appliance
     }
 
-    @Test func aSignedStreamWaitsForTheClock() {
+    @Test func signedStreamWaitsForTheClock() {
         var appliance = ready()
         #expect(appliance.shortPressed(now: now) == [.setTimer(limit), .show(.connecting)])
         #expect(appliance.isWaitingForClock)
         #expect(appliance.clockSet(now: now + .seconds(4)) == [.startStream])
         #expect(!appliance.isWaitingForClock)
         _ = appliance.streamStateChanged(to: .connecting, now: now)
-        // Its time is past; it ends nothing.
+        // The timer of the wait has no effect any more.
         #expect(appliance.timerFired(now: limit) == [])
     }
 
-    @Test func withoutATimeServerItStartsAllTheSame() {
+    @Test func streamStartsAfterTheTimeoutWithoutATimeServer() {
         var appliance = ready()
         _ = appliance.startRequested(now: now)
         #expect(appliance.timerFired(now: now + .seconds(19)) == [])
@@ -39,7 +39,7 @@ struct ClockWaitTests {
         #expect(appliance.startRequested(now: limit) == [.startStream])
     }
 
-    @Test func whatNeedsNoClockDoesNotWait() {
+    @Test func streamThatNeedsNoClockDoesNotWait() {
         var appliance = ready(needsClock: false)
         #expect(appliance.shortPressed(now: now) == [.startStream])
         var changed = ready()
@@ -48,7 +48,7 @@ struct ClockWaitTests {
         #expect(changed.configurationLoaded(Appliance.Configuration(), now: now) == [.startStream, .show(.ready)])
     }
 
-    @Test func theWaitCountsFromWhenThereIsANetwork() {
+    @Test func waitStartsWhenTheNetworkIsUp() {
         var appliance = ready(networkIsUp: false)
         #expect(appliance.shortPressed(now: now) == [])
         #expect(appliance.state == .fault(.network))
@@ -60,7 +60,7 @@ struct ClockWaitTests {
         #expect(appliance.isWaitingForClock)
     }
 
-    @Test func aPressWhileItWaitsTakesTheStartBack() {
+    @Test func pressDuringTheWaitCancelsTheStart() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)
         #expect(appliance.shortPressed(now: now) == [.stopStream, .show(.ready)])
@@ -69,7 +69,7 @@ struct ClockWaitTests {
         #expect(appliance.shortPressed(now: limit) == [.startStream])
     }
 
-    @Test func powerOffDoesNotWait() {
+    @Test func powerOffDoesNotWaitForTheClock() {
         var appliance = ready()
         _ = appliance.shortPressed(now: now)
         #expect(appliance.powerOffRequested(.halt, now: now) == [.show(.shutdown), .setTimer(nil), .powerOff(.halt)])

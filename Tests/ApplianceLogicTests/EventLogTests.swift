@@ -15,8 +15,8 @@ import Testing
         log.takeUnwritten(isUrgent: true, now: Self.at(seconds)) != nil
     }
 
-    /// No camera, for a day: it is tried every 15 s, and each time the same is reported.
-    @Test mutating func whatIsTriedAgainAndAgainIsCountedAndNotWritten() {
+    /// No camera for a day: it is retried every 15 s, with the same report each time.
+    @Test mutating func repeatedEventsAreCountedAndNotWritten() {
         happen("button pressed", at: 0)
         var writes = 0
         for second in stride(from: Int64(0), to: 24 * 3600, by: 15) {
@@ -36,7 +36,7 @@ import Testing
         #expect(again == nil)
     }
 
-    @Test mutating func whatAPersonDoesIsNewsEachTime() {
+    @Test mutating func actionsOfAPersonAreNewEachTime() {
         for second in Int64(0)..<3 {
             log.personActed()
             happen("button pressed", at: second)
@@ -46,14 +46,14 @@ import Testing
         #expect(log.lines == ["0 button pressed", "1 button pressed", "2 button pressed"])
     }
 
-    @Test mutating func whatComesAgainLaterIsNews() {
+    @Test mutating func repetitionAfterTheWindowIsNew() {
         happen("live", at: 0)
         happen("live", at: 599)
         happen("live", at: 1199)
         #expect(log.lines == ["0 live (2 times, the last 599)", "1199 live"])
     }
 
-    @Test mutating func whatIsNotUrgentWaitsForTheRest() {
+    @Test mutating func eventThatIsNotUrgentWaitsForTheInterval() {
         happen("a", at: 0)
         #expect(log.takeUnwritten(isUrgent: false, now: Self.at(599)) == nil)
         #expect(log.takeUnwritten(isUrgent: false, now: Self.at(600)) == Array("0 a\n".utf8))
@@ -63,7 +63,7 @@ import Testing
         #expect(log.takeUnwritten(isUrgent: true, now: Self.at(9999)) == nil)
     }
 
-    @Test func linesAndTheirLengthAreBounded() {
+    @Test func linesAndTheirLengthAreLimited() {
         let before = (0..<300).map { "old \($0)" } + [String(repeating: "x", count: 1000)]
         var log = EventLog(before: before, now: .zero)
         #expect(log.lines.count == EventLog.capacity && log.lines.last?.count == EventLog.longestLine)

@@ -12,7 +12,7 @@ struct FaultBookTests {
     private var book = FaultBook()
     private let refused = ConnectionFailure(code: -1001, text: "the server refused")
 
-    /// What faults.txt comes to say; `nil` when that stays.
+    /// The next contents of faults.txt; `nil` if unchanged.
     private mutating func news() -> FaultBook.News? {
         book.takeNews { .ofKind($0.fault, "\($0.text)\($0.choices.map { " or \($0)" }.joined())") }
     }
@@ -21,7 +21,7 @@ struct FaultBookTests {
 
     // MARK: Files and hardware
 
-    @Test mutating func filesAreCountedOutAndWarningsAreNot() {
+    @Test mutating func faultsOfFilesAreShownButWarningsAreNot() {
         book.filesRead([.ofKind(.settings), .ofKind(.streamFile, isWarning: true)], isOther: false)
         #expect(book.current == [.settings])
         #expect(news()?.report.files.count == 2)
@@ -29,7 +29,7 @@ struct FaultBookTests {
         #expect(book.current == [])
     }
 
-    @Test mutating func whatIsConnectedDoesWithoutCertificatesUntilItEnds() {
+    @Test mutating func liveConnectionToleratesMissingCertificatesUntilItEnds() {
         let endings: [(inout FaultBook) -> Void] = [
             { $0.streamStopped() }, { $0.streamFailed(Failure(.server, "refused"), now: .zero) },
         ]
@@ -45,7 +45,7 @@ struct FaultBookTests {
         }
     }
 
-    @Test mutating func theBoardIsAtFaultForHardwareProgramAndCard() {
+    @Test mutating func hardwareProgramAndCardFaultsAreBoardFaults() {
         let faulty: [(hardware: [FileFault], program: String?, card: [String])] = [
             ([.ofKind(.board)], nil, []), ([], "no commands can be taken", []), ([], nil, ["the card is full"]),
         ]
@@ -60,14 +60,14 @@ struct FaultBookTests {
         #expect(book.current == [.board], "the file is still wrong")
     }
 
-    @Test mutating func theCardIsReadOnTheConsoleOnlyForItCannotBeWritten() {
+    @Test mutating func cardFaultsAreOnlyShownOnTheConsole() {
         book.boardChecked(hardware: [], program: nil, card: ["the card is full"])
         let text = news()?.report.text
         #expect(text == nil)
         #expect(book.lines == ["the card is full"])
     }
 
-    @Test mutating func aWrongWiFiPasswordIsASettingAndOutOfReachIsNone() {
+    @Test mutating func wrongWiFiPasswordIsAFaultButAnUnreachableNetworkIsNot() {
         book.wirelessChecked([.ofKind(.network, "out of reach")])
         #expect(book.current == [])
         book.wirelessChecked([.ofKind(.settings, "wrong password")])
@@ -79,7 +79,7 @@ struct FaultBookTests {
         #expect(book.current == [])
     }
 
-    @Test mutating func aDeadEncoderStaysThroughStreamsAndFiles() {
+    @Test mutating func deadEncoderStaysAcrossStreamsAndFiles() {
         book.hardwareEncoderChecked("it is dead")
         book.filesRead([], isOther: true)
         book.streamStarted()
@@ -91,7 +91,7 @@ struct FaultBookTests {
         #expect(book.current == [])
     }
 
-    @Test mutating func aProgramThatDiesOfItsStreamStandsUntilTheNextStart() {
+    @Test mutating func crashingStreamIsAFaultUntilTheNextStart() {
         book.streamStands("it dies")
         #expect(book.current == [.board])
         #expect(lines() == ["it dies"])
@@ -103,7 +103,7 @@ struct FaultBookTests {
     // MARK: Attempts
 
     @Test(arguments: [StreamEvent.RetryStage.lookup, .connect, .handshake])
-    mutating func threeVainAttemptsMakeTheServerAFault(stage: StreamEvent.RetryStage) {
+    mutating func threeFailedAttemptsAreAServerFault(stage: StreamEvent.RetryStage) {
         for _ in 1...2 {
             book.attemptFailed(refused, at: stage)
             #expect(book.current == [])
@@ -115,7 +115,7 @@ struct FaultBookTests {
         #expect(book.current == [])
     }
 
-    @Test mutating func otherAttemptsAreNoFaultOfTheServer() {
+    @Test mutating func otherFailedAttemptsAreNotAServerFault() {
         for _ in 1...5 { book.attemptFailed(refused, at: .close) }
         #expect(book.current == [], "a stream that was taken")
         book.networkChanged(isUp: false)
@@ -127,7 +127,7 @@ struct FaultBookTests {
         #expect(book.current == [], "a stream that was up shows that it reconnects")
     }
 
-    @Test mutating func eachStreamHasItsOwnPatience() {
+    @Test mutating func attemptsAreCountedForEachStream() {
         for _ in 1...2 { book.attemptFailed(refused, at: .connect) }
         book.streamEnded()
         book.streamStopped()
@@ -139,7 +139,7 @@ struct FaultBookTests {
         #expect(book.current == [.server], "the next one has not been up")
     }
 
-    @Test mutating func whoStopsKnowsThatTheServerWasNotReached() {
+    @Test mutating func stoppingTheStreamEndsTheServerFault() {
         for _ in 1...3 { book.attemptFailed(refused, at: .connect) }
         #expect(lines() == [FileFault.ofKind(.server, refused.text)].map { "\($0.file):\($0.fault)" })
         book.streamEnded()
@@ -151,7 +151,7 @@ struct FaultBookTests {
     // MARK: The end of a stream
 
     @Test(arguments: [ApplianceFault.camera, .microphone, .encoder])
-    mutating func whatFailedForADeviceIsTriedAgainAfterAWhile(fault: ApplianceFault) throws {
+    mutating func failedDeviceIsRetriedAfterAWhile(fault: ApplianceFault) throws {
         book.streamEnded()
         book.streamFailed(Failure(fault, "it is gone", choices: ["a", "b"]), now: now)
         #expect(book.current == [fault])
@@ -179,7 +179,7 @@ struct FaultBookTests {
         #expect(lines() == [])
     }
 
-    @Test mutating func aServerThatRefusesIsNotTriedAgain() {
+    @Test mutating func refusingServerIsNotRetried() {
         book.streamFailed(Failure(.server, "refused"), now: now)
         #expect(book.current == [.server])
         #expect(book.retryTime == nil)
@@ -192,14 +192,14 @@ struct FaultBookTests {
         #expect(lines() == [])
     }
 
-    @Test mutating func whatAStreamDidNotFindWrongIsRight() {
+    @Test mutating func deviceThatAStreamFoundWorkingIsNoLongerAFault() {
         book.streamFailed(Failure(.microphone, "no microphone"), now: now)
         book.streamEnded()
         book.streamFailed(Failure(.encoder, "no encoder"), now: now)
         #expect(book.current == [.encoder])
     }
 
-    @Test mutating func otherFilesMayHaveMendedWhatFailed() {
+    @Test mutating func changedFilesMayHaveRepairedTheFailure() {
         book.streamFailed(Failure(.camera, "gone"), now: now)
         book.streamFailed(Failure(.server, "refused"), now: now)
         book.filesRead([], isOther: false)
@@ -210,10 +210,10 @@ struct FaultBookTests {
 
     // MARK: Sources
 
-    @Test mutating func aSourceThatIsLostIsAFaultUntilItIsBack() {
+    @Test mutating func lostSourceIsAFaultUntilItReturns() {
         book.sourceChanged(.interrupted(.audio, source: "hw:1", reason: "unplugged"))
         #expect(book.current == [.microphone])
-        #expect(lines() == ["unplugged; silence goes out until hw:1 is back"])
+        #expect(lines() == ["unplugged; sending silence until hw:1 is back"])
         book.sourceChanged(.interrupted(.video, source: "/dev/video0", reason: "unplugged"))
         #expect(book.current == [.camera, .microphone])
         book.sourceChanged(.returned(.audio, source: "hw:1", after: .seconds(2)))
@@ -222,21 +222,21 @@ struct FaultBookTests {
         #expect(book.current == [], "the next stream finds out what is there by then")
     }
 
-    @Test mutating func ofTwoMicrophonesEachHasItsFault() {
+    @Test mutating func eachLostMicrophoneHasItsOwnLine() {
         for name in ["hw:2", "hw:1"] {
             book.sourceChanged(.interrupted(.audio, source: name, reason: "unplugged"))
         }
-        #expect(lines() == ["hw:1", "hw:2"].map { "unplugged; silence goes out until \($0) is back" })
+        #expect(lines() == ["hw:1", "hw:2"].map { "unplugged; sending silence until \($0) is back" })
         book.sourceChanged(.returned(.audio, source: "hw:2", after: .seconds(2)))
         #expect(book.current == [.microphone])
-        #expect(lines() == ["unplugged; silence goes out until hw:1 is back"])
+        #expect(lines() == ["unplugged; sending silence until hw:1 is back"])
         book.sourceChanged(.returned(.audio, source: "hw:1", after: .seconds(3)))
         #expect(book.current == [])
     }
 
     // MARK: Reports
 
-    @Test mutating func onlyWhatIsNewIsRaised() throws {
+    @Test mutating func onlyNewFaultsAreRaised() throws {
         let first = try #require(news(), "what an earlier run has left is replaced")
         #expect(first.report.text == nil && first.raised == [])
         #expect(news() == nil)
@@ -252,7 +252,7 @@ struct FaultBookTests {
         #expect(fourth.raised == [] && fourth.report.lines.count == 1)
     }
 
-    @Test mutating func theFileHasTheMostSevereFirstAndWarningsLast() throws {
+    @Test mutating func fileListsSevereFaultsFirstAndWarningsLast() throws {
         book.filesRead([.ofKind(.streamFile, "odd", isWarning: true), .ofKind(.settings, "wrong")], isOther: false)
         book.streamStands("it dies")
         book.sourceChanged(.interrupted(.video, source: "the camera", reason: "unplugged"))
@@ -260,12 +260,12 @@ struct FaultBookTests {
         let wrong = String(decoding: text, as: UTF8.self).split(separator: "\r\n")
             .filter { $0.hasPrefix("  wrong:") }.map { String($0.dropFirst(11)) }
         #expect(
-            wrong == ["wrong", "unplugged; the last frame goes on until the camera is back", "it dies", "odd"])
+            wrong == ["wrong", "unplugged; repeating the last frame until the camera is back", "it dies", "odd"])
     }
 
-    /// Whatever happens in whatever order, a person who has stopped and mended everything sees no fault.
+    /// Whatever happened in any order, no fault remains after a person has stopped the stream and repaired everything.
     @Test(arguments: 0..<UInt64(20))
-    mutating func nothingStays(seed: UInt64) {
+    mutating func noFaultRemainsAfterAllRepairs(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         let steps: [(inout FaultBook) -> Void] = [
             { $0.filesRead([.ofKind(.streamFile)], isTolerated: true, isOther: false) },

@@ -2,7 +2,7 @@ import ApplianceLogic
 import Settings
 
 extension FileFault {
-    /// One that a file of this kind may have.
+    /// A sample of a fault that a file of this kind may have.
     static func ofKind(
         _ kind: ApplianceFault, _ problem: String = "is wrong", isWarning: Bool = false
     ) -> FileFault {

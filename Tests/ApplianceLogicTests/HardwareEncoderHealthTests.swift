@@ -6,11 +6,11 @@ import Testing
     private static func time(_ seconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: seconds * 1000) }
     private func time(_ seconds: Int64) -> MediaTimestamp { Self.time(seconds) }
 
-    /// A machine that looks after its encoder every two seconds.
+    /// A machine that checks its encoder every two seconds.
     private final class Machine {
         var health = HardwareEncoderHealth()
 
-        /// When it first wants to restart.
+        /// The time of its first request to restart.
         func firstWish(
             from start: Int64, to end: Int64, isIdle: Bool = true, isAllowed: Bool = true
         ) -> Int64? {
@@ -26,34 +26,34 @@ import Testing
         return machine
     }
 
-    @Test func nothingIsWantedOfAnEncoderThatWorks() {
+    @Test func workingEncoderNeedsNoRestart() {
         let machine = Machine()
         #expect(!machine.health.isDead)
         #expect(machine.firstWish(from: 0, to: 10_000) == nil)
     }
 
-    @Test func theMachineIsLeftAloneForAWhileAfterAStream() {
+    @Test func machineWaitsAWhileAfterAStream() {
         let machine = dead()
         #expect(machine.firstWish(from: 0, to: 600, isIdle: false) == nil)
         #expect(machine.firstWish(from: 602, to: 700) == 632)
-        // It stands until somebody does it.
+        // The request stays until it is granted.
         #expect(machine.firstWish(from: 634, to: 700) == 634)
     }
 
-    @Test func whoStartsAgainIsLeftAloneForAsLongOnceMore() {
+    @Test func newStreamRestartsTheWait() {
         let machine = dead()
         #expect(machine.firstWish(from: 0, to: 28) == nil)
         #expect(machine.firstWish(from: 30, to: 100, isIdle: false) == nil)
         #expect(machine.firstWish(from: 102, to: 200) == 132)
     }
 
-    @Test func aBoardThatDoesNotAllowItIsNeverRestarted() {
+    @Test func boardThatDoesNotAllowItIsNeverRestarted() {
         let machine = dead()
         #expect(machine.firstWish(from: 0, to: 10_000, isAllowed: false) == nil)
         #expect(machine.firstWish(from: 10_002, to: 10_100) == 10_032)
     }
 
-    @Test func aRestartThatWasRefusedIsNotAskedForAgainAtOnce() {
+    @Test func refusedRestartIsNotRequestedAgainAtOnce() {
         let machine = dead()
         #expect(machine.firstWish(from: 0, to: 100) == 30)
         machine.health.restartRefused(until: time(2000), now: time(30))
@@ -62,17 +62,17 @@ import Testing
         #expect(machine.firstWish(from: 2002, to: 3000) == 2600)
     }
 
-    @Test func itIsDeadForTheStreamsThatFollow() {
+    @Test func encoderStaysDeadForTheFollowingStreams() {
         let machine = dead()
         machine.health.encoderChanged()
         machine.health.statusReported(isHardware: false, givesFrames: true)
         machine.health.statusReported(isHardware: false, givesFrames: true)
         machine.health.died(reason: "no answer to the second stream either")
-        // What people read does not change with each stream.
+        // The reason for people does not change with each stream.
         #expect(machine.health.deathReason == "no answer")
     }
 
-    @Test func framesOfTheHardwareHealIt() {
+    @Test func framesFromTheHardwareProveThatItWorks() {
         let machine = dead()
         machine.health.encoderChanged()
         machine.health.statusReported(isHardware: true, givesFrames: true)
@@ -82,9 +82,9 @@ import Testing
         #expect(machine.firstWish(from: 0, to: 1000) == nil)
     }
 
-    @Test func anOpeningThatGivesNothingHealsNothing() {
+    @Test func openingWithoutFramesProvesNothing() {
         let machine = dead()
-        // Opened, silent, opened again, and software after all.
+        // Opened, silent, reopened, and finally software.
         machine.health.encoderChanged()
         machine.health.statusReported(isHardware: true, givesFrames: true)
         machine.health.statusReported(isHardware: true, givesFrames: false)
@@ -96,17 +96,17 @@ import Testing
         #expect(machine.health.isDead)
     }
 
-    @Test func whoeverChoosesSoftwareHasNoDeadEncoder() {
+    @Test func choosingSoftwareEndsTheFault() {
         let machine = dead()
         machine.health.hardwareUnwanted()
         #expect(!machine.health.isDead)
     }
 
-    /// The whole of it on a machine whose encoder dies again after each start: once an hour of running.
-    @Test func aFirmwareThatDiesAgainRestartsTheMachineOnceAnHour() {
+    /// A whole machine whose encoder dies after each start restarts once per hour of running.
+    @Test func firmwareThatKeepsDyingRestartsTheMachineOnceAnHour() {
         var saved: String?
         var restarts: [Int64] = []
-        // Seconds of running, over all starts of the machine; a stream of 200 s after each, and nobody afterwards.
+        // Seconds of running, across all starts of the machine: a stream of 200 s after each start, then idle.
         var start: Int64 = 0
         while start < 3 * 3600 {
             var limit = RestartLimit(savedText: saved, now: time(0))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("LED")
 struct LEDTests {
-    /// One LED on a time line of milliseconds.
+    /// One LED on a timeline in milliseconds.
     private struct Lamp {
         var sequencer = LEDSequencer()
         var isLit = false
@@ -19,7 +19,7 @@ struct LEDTests {
             }
         }
 
-        /// Light (#) and dark (.) in steps of 50 ms.
+        /// Lit (#) and dark (.) in steps of 50 ms.
         mutating func film(from start: Int64, to end: Int64) -> String {
             stride(from: start, to: end, by: 50).map { time in
                 let now = MediaTimestamp(milliseconds: time)
@@ -38,7 +38,7 @@ struct LEDTests {
         return lamp.film(from: 0, to: milliseconds)
     }
 
-    @Test func rhythmsAreAsDocumented() {
+    @Test func patternsMatchTheDocumentation() {
         #expect(film(.off, milliseconds: 300) == "......")
         #expect(film(.steady, milliseconds: 300) == "######")
         #expect(film(.slow, milliseconds: 1500) == "##########..........##########")
@@ -53,7 +53,7 @@ struct LEDTests {
             film(.count(2), milliseconds: 2600) == "#####.....#####" + String(repeating: ".", count: 30) + "#####..")
     }
 
-    @Test func allRhythmsDiffer() {
+    @Test func allPatternsDiffer() {
         let states: [ApplianceState] = [
             .boot, .updating, .ready, .asked, .connecting, .live, .degraded, .liveInSoftware, .paused, .reconnecting,
             .stopping,
@@ -64,7 +64,7 @@ struct LEDTests {
         #expect(ApplianceFault.allCases.allSatisfy { (2...10).contains($0.blinkCount) && !$0.meaning.isEmpty })
     }
 
-    @Test func everyRoundAlternatesAndEnds() {
+    @Test func everyCycleAlternatesAndEnds() {
         for pattern in [
             LEDPattern.slow, .fast, .heartbeat, .flicker, .gaps, .doubleGaps, .longDark, .verySlow, .shortShortLong,
             .count(10),
@@ -75,7 +75,7 @@ struct LEDTests {
         }
     }
 
-    @Test func aPressIsAnsweredAtOnceAndTheRhythmGoesOn() {
+    @Test func pressIsAnsweredAtOnceAndThePatternContinues() {
         var lamp = Lamp()
         lamp.perform(lamp.sequencer.patternChanged(to: .steady, now: .zero))
         _ = lamp.film(from: 0, to: 1000)
@@ -88,7 +88,7 @@ struct LEDTests {
         #expect(lamp.film(from: 3000, to: 3800) == "..####..####..##")
     }
 
-    @Test func theSameRhythmIsNotStartedAnew() {
+    @Test func samePatternIsNotRestarted() {
         var lamp = Lamp()
         lamp.perform(lamp.sequencer.patternChanged(to: .slow, now: .zero))
         _ = lamp.film(from: 0, to: 300)
@@ -96,7 +96,7 @@ struct LEDTests {
         #expect(lamp.film(from: 300, to: 700) == "####....")
     }
 
-    @Test func aTimerThatComesLateFindsTheRightPlace() {
+    @Test func lateTimerFindsTheRightPhase() {
         var sequencer = LEDSequencer()
         _ = sequencer.patternChanged(to: .slow, now: .zero)
         #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import ApplianceLogic
 
 @Suite struct RestartLimitTests {
-    @Test func theLimitIsReportedAsItIs() {
+    @Test func limitIsDescribedCorrectly() {
         #expect(RestartLimit.Reason.everyEncoder.frequency == "3 times within an hour")
         #expect(RestartLimit.Reason.hardwareEncoder.frequency == "once within an hour")
         let spans: [Duration] = [.seconds(60), .seconds(300), .seconds(3600), .seconds(5400), .seconds(7200)]
@@ -13,7 +13,7 @@ import Testing
 
     private func time(_ seconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: seconds * 1000) }
 
-    /// The encoder fails so many seconds after each start, for good.
+    /// The encoder fails this many seconds after each start.
     private func restarts(everyTime seconds: Int64, count: Int) -> Int {
         var saved: String?
         for number in 0..<count {
@@ -26,14 +26,14 @@ import Testing
         return count
     }
 
-    @Test func afterThreeRestartsTheMachineStands() {
+    @Test func machineStaysOnAfterThreeRestarts() {
         #expect(restarts(everyTime: 30, count: 100) == 3)
-        // The fourth comes an hour after the first at the earliest: 3 in an hour for ever.
+        // The fourth restart is allowed an hour after the first one, so three per hour can continue forever.
         #expect(restarts(everyTime: 1000, count: 100) == 3)
         #expect(restarts(everyTime: 1300, count: 100) == 100)
     }
 
-    @Test func anHourOfRunningForgives() {
+    @Test func restartsAreForgottenAfterAnHourOfRunning() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         for second in Int64(0)..<3 {
             let isAllowed = limit.restartWanted(for: .everyEncoder, resumesStream: false, now: time(second))
@@ -46,7 +46,7 @@ import Testing
         #expect(isAllowed)
     }
 
-    @Test func whatIsSavedIsKnownAfterTheStart() {
+    @Test func savedStateIsKnownAfterTheStart() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         _ = limit.restartWanted(for: .everyEncoder, resumesStream: true, now: time(100))
         #expect(limit.savedText(now: time(160)) == "resume 60\n")
@@ -57,7 +57,7 @@ import Testing
         #expect(RestartLimit(savedText: next.savedText(now: time(40)), now: time(10)).streamAfterwards == .asEver)
     }
 
-    @Test func aDeadEncoderRestartsTheMachineOnceAnHour() {
+    @Test func deadEncoderRestartsTheMachineOnceAnHour() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         #expect(limit.earliest(for: .hardwareEncoder, now: time(0)) == time(0))
         let isFirstAllowed = limit.restartWanted(for: .hardwareEncoder, resumesStream: false, now: time(0))
@@ -70,7 +70,7 @@ import Testing
         #expect(isAllowed)
     }
 
-    /// The machine restarts itself three times an hour at most, whatever for.
+    /// At most three restarts per hour, whatever the reason.
     @Test func restartsForOneReasonCountForTheOther() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         _ = limit.restartWanted(for: .everyEncoder, resumesStream: true, now: time(0))
@@ -87,7 +87,7 @@ import Testing
         #expect(allowed == 2)
     }
 
-    @Test func nothingStartsAfterARestartWithNothingLive() {
+    @Test func nothingStartsAfterAnIdleRestart() {
         var limit = RestartLimit(savedText: nil, now: time(0))
         _ = limit.restartWanted(for: .hardwareEncoder, resumesStream: false, now: time(100))
         #expect(limit.savedText(now: time(101)) == "off 1\n")
@@ -100,7 +100,7 @@ import Testing
     @Test(arguments: [
         "", "resume", "none x -5 99999999999999999999", "\u{0}\u{1}", "3 2 1 0 0 0 0 0 0", "off off 1 9 2",
     ])
-    func garbageNeverMeansMoreThanTheLimit(text: String) {
+    func garbageNeverAllowsMoreThanTheLimit(text: String) {
         var limit = RestartLimit(savedText: text, now: time(1))
         var count = 0
         while limit.restartWanted(for: .everyEncoder, resumesStream: false, now: time(2)), count < 10 { count += 1 }

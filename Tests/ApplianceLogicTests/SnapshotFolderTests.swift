@@ -17,7 +17,7 @@ import Testing
         #expect(Self.folder(("snapshot-1000000.jpg", 1), ("snapshot-999999.jpg", 1)).nextName == "snapshot-1000001.jpg")
     }
 
-    @Test func theOldestGo() {
+    @Test func oldestFilesAreDeletedFirst() {
         let vast = 1 << 30
         #expect(Self.three.surplus(before: 100, limits: .init(count: 4, byteCount: vast)) == [])
         #expect(Self.three.surplus(before: 100, limits: .init(count: 3, byteCount: vast)) == ["snapshot-000002.jpg"])
@@ -28,7 +28,7 @@ import Testing
         #expect(Self.three.surplus(before: 700, limits: .init(count: 9, byteCount: 700)).count == 3)
     }
 
-    @Test func whatSomeTakeIsCounted() {
+    @Test func sizesOfNamedFilesAreAdded() {
         #expect(Self.three.byteCount(of: ["snapshot-000002.jpg", "snapshot-000009.jpg", "notes.txt"]) == 300)
         #expect(Self.three.byteCount(of: []) == 0)
     }
@@ -37,7 +37,7 @@ import Testing
         "snapshot-1.jpg", "snapshot-00000x.jpg", "snapshot-000001.jpeg", ".snapshot-000001.jpg.77.1.tmp",
         "snapshot-0000000000000000000001.jpg", "snapshot-.jpg", "snapshot-000001.jpg.bak",
     ])
-    func whatHasAnotherNameIsLeftAlone(name: String) {
+    func otherNamesAreLeftAlone(name: String) {
         let folder = Self.folder((name, 1_000_000))
         #expect(folder.nextName == "snapshot-000001.jpg")
         #expect(folder.surplus(before: 1000, limits: .init(count: 1, byteCount: 10)) == [])

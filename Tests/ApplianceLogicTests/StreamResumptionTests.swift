@@ -5,7 +5,7 @@ import Testing
 @Suite struct StreamResumptionTests {
     private static func at(_ seconds: Int64) -> MediaTimestamp { .zero + .seconds(seconds) }
 
-    /// A run of the program that ends as it likes; what it leaves is what the next one finds.
+    /// A run of the program that ends at any time; the next run finds the state that it leaves.
     private func run(
         _ saved: String?, at seconds: Int64, boot: String = "a", wishes: [Bool] = []
     ) -> (start: StreamResumption.Start, saved: String) {
@@ -15,18 +15,18 @@ import Testing
         return (start, resumption.savedText)
     }
 
-    @Test func aStreamThatWasWantedGoesOnAndOthersDoNot() {
+    @Test func onlyAWantedStreamResumes() {
         let first = run(nil, at: 5, wishes: [true])
         #expect(first.start == .first && first.saved == "wanted a\n")
         let second = run(first.saved, at: 100)
         #expect(second.start == .resumes(1) && second.saved == "wanted a 100000\n")
         let third = run(second.saved, at: 130, wishes: [false])
         #expect(third.start == .resumes(2))
-        // Stopped by somebody, and then the program died.
+        // A person stopped the stream before the program crashed.
         #expect(run(third.saved, at: 140).start == .again)
     }
 
-    @Test func pausedStreamGoesOnPaused() {
+    @Test func pausedStreamResumesPaused() {
         var resumption = StreamResumption(savedText: nil, boot: "a")
         _ = resumption.programStarted(now: .zero)
         let changes = [(true, false), (true, true), (true, true)].map { resumption.wishChanged(to: $0, isPaused: $1) }
@@ -38,12 +38,12 @@ import Testing
         #expect(!StreamResumption(savedText: "paused a\n", boot: "b").isPaused, "another run of the machine")
     }
 
-    @Test func afterAPowerCutNothingStarts() {
+    @Test func nothingResumesAfterAPowerCut() {
         let first = run(nil, at: 5, wishes: [true])
         #expect(run(first.saved, at: 5, boot: "b").start == .first)
     }
 
-    @Test func aProgramThatDiesOfItsStreamStandsInTheEnd() {
+    @Test func streamThatKeepsCrashingTheProgramIsGivenUp() {
         var saved = run(nil, at: 0, wishes: [true]).saved
         var starts: [StreamResumption.Start] = []
         for number in Int64(1)...5 {
@@ -52,14 +52,14 @@ import Testing
             saved = next.saved
         }
         #expect(starts == [.resumes(1), .resumes(2), .resumes(3), .stands, .again])
-        // With a press it is tried again, but not as often as before.
+        // A press starts it again, but the earlier crashes still count.
         saved = run(saved, at: 120, wishes: [true]).saved
         #expect(run(saved, at: 130).start == .stands)
         #expect(run(saved, at: 619).start == .stands)
         #expect(run(saved, at: 621).start == .resumes(3))
     }
 
-    @Test func rareDeathsAreForgiven() {
+    @Test func rareCrashesAreForgotten() {
         var saved: String? = run(nil, at: 0, wishes: [true]).saved
         for number in Int64(1)...50 {
             let next = run(saved, at: 250 * number)
@@ -76,7 +76,7 @@ import Testing
     @Test(arguments: [
         "", "wanted", "wanted b 1", "x a", "wanted a -1 x 99999999999999999999", "wanted a 1 2 3 4 5 6 7", "\u{0}",
     ])
-    func garbageNeverMeansMoreThanTheLimit(text: String) {
+    func garbageNeverAllowsMoreThanTheLimit(text: String) {
         var saved = text
         var resumed = 0
         for second in Int64(10)..<40 {

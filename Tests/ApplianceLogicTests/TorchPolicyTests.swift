@@ -4,9 +4,9 @@ import StreamLogic
 import Testing
 
 @Suite("The torch that follows the light") struct TorchPolicyTests {
-    /// A room with so much light, each for five seconds, measured twice a second.
-    /// - Parameter torch: what the camera sees more of while it is lit.
-    /// - Returns: whether the torch is lit at the end of each.
+    /// Rooms with these light levels, each for five seconds, measured twice a second.
+    /// - Parameter torch: brightness added while the torch is lit.
+    /// - Returns: whether the torch is lit at the end of each room.
     private func lit(_ rooms: [Double], torch: Double) -> [Bool] {
         var policy = TorchPolicy()
         var now = MediaTimestamp.zero
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aDarkRoomIsLit() {
+    @Test func darkRoomIsLit() {
         #expect(lit([300, 4], torch: 200) == [false, true])
         var policy = TorchPolicy()
         for seconds in 1...3 {
@@ -28,19 +28,19 @@ import Testing
         #expect(policy.isLit)
     }
 
-    @Test func whatIsBetweenChangesNothing() {
+    @Test func levelsBetweenTheLimitsChangeNothing() {
         #expect(lit([300, 20, 11], torch: 200) == [false, false, false])
         #expect(lit([4, 9, 25], torch: 10) == [true, true, true])
     }
 
-    @Test func theTorchsOwnLightIsNoDay() { #expect(lit([4, 5, 100, 4], torch: 200) == [true, true, true, true]) }
+    @Test func torchsOwnLightIsNotDaylight() { #expect(lit([4, 5, 100, 4], torch: 200) == [true, true, true, true]) }
 
-    @Test func dayEndsIt() {
+    @Test func daylightTurnsTheTorchOff() {
         #expect(lit([4, 300, 400], torch: 200) == [true, false, false])
         #expect(lit([4, 60, 4], torch: 10) == [true, false, true])
     }
 
-    @Test func aMomentIsNotFollowed() {
+    @Test func shortChangesAreIgnored() {
         var policy = TorchPolicy()
         let measured: [(Int64, Double)] = [(0, 300), (500, 2), (1000, 2), (1400, 300), (1500, 2), (2400, 2)]
         for (milliseconds, lux) in measured {
@@ -51,7 +51,7 @@ import Testing
         #expect(policy.isLit)
     }
 
-    @Test func whatIsNoNumberIsNothing() {
+    @Test func invalidNumbersAreIgnored() {
         #expect(lit([.nan, -.infinity], torch: 1) == [false, false])
     }
 }

@@ -1,7 +1,7 @@
 import ApplianceLogic
 import Testing
 
-/// What wpa_supplicant says, and what a person reads of it.
+/// The messages of wpa_supplicant, and the resulting problem for people.
 @Suite("Wi-Fi")
 struct WirelessLinkTests {
     private static let wrongKey =
@@ -15,7 +15,7 @@ struct WirelessLinkTests {
         return link
     }
 
-    @Test func aWrongPasswordIsReportedUntilTheNetworkIsJoined() {
+    @Test func wrongPasswordIsReportedUntilTheNetworkIsJoined() {
         var wireless = link(Self.wrongKey)
         #expect(wireless.problem == .wrongPassword(network: "Studio"))
         wireless.supplicantSaid(Self.notFound)
@@ -25,23 +25,23 @@ struct WirelessLinkTests {
         #expect(wireless.isConnected)
     }
 
-    @Test func WPA3RefusesInItsOwnWords() {
+    @Test func recognizesTheRefusalOfWPA3() {
         let refused = Self.wrongKey.replacingReason("AUTH_FAILED")
         #expect(link(refused).problem == .wrongPassword(network: "Studio"))
-        // An access point that is full, or too far away, says nothing about the password.
+        // An access point that is full or too far away says nothing about the password.
         #expect(link(Self.wrongKey.replacingReason("CONN_FAILED")).problem == nil)
     }
 
-    @Test func quotesInTheNameEndNothing() {
+    @Test func quotesInTheNameDoNotEndIt() {
         let message =
             #"<3>CTRL-EVENT-SSID-TEMP-DISABLED id=0 ssid="a\"b\\" auth_failures=1 duration=10 reason=WRONG_KEY"#
         #expect(link(message).problem == .wrongPassword(network: #"a\"b\\"#))
     }
 
-    @Test func aNetworkThatWasNeverThereIsReportedAfterThreeSearches() {
+    @Test func missingNetworkIsReportedAfterThreeSearches() {
         #expect(link(Self.notFound, Self.notFound).problem == nil)
         #expect(link(Self.notFound, Self.notFound, Self.notFound).problem == .notInReach)
-        // One that was there has gone by itself.
+        // A network that was there before is not reported.
         let lost = link(
             Self.connected, "<3>CTRL-EVENT-DISCONNECTED bssid=02:00:00:00:01:00 reason=4", Self.notFound,
             Self.notFound, Self.notFound)
@@ -49,7 +49,7 @@ struct WirelessLinkTests {
         #expect(!lost.isConnected)
     }
 
-    @Test func theAnswerToStatusCounts() {
+    @Test func answerToStatusCounts() {
         #expect(link("bssid=02:00:00:00:01:00\nssid=Studio\nwpa_state=COMPLETED\n").isConnected)
         #expect(!link("ssid=wpa_state=COMPLETED\nwpa_state=SCANNING\n").isConnected)
         #expect(!link("OK\n", "PONG\n", "", "<", "<3>", "<3>CTRL-EVENT-SSID-TEMP-DISABLED").isConnected)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The events of the device against docs/reference/events.md.
+/// Compares the device's events with docs/reference/events.md.
 @Suite struct ApplianceEventTests {
     private static let samples: [ApplianceEvent] = [
         .message("button pressed"), .deviceStateChanged(.live), .deviceStateChanged(.fault(.camera)),
@@ -15,7 +15,7 @@ import Testing
         .eventsDropped(count: 7),
     ]
 
-    @Test func theTableNamesTheEventsAndTheirFields() throws {
+    @Test func tableListsTheEventsAndTheirFields() throws {
         let table = try EventTable(of: "tallycam run")
         #expect(Set(table.names) == Set(Self.samples.map(\.name)))
         for event in Self.samples {
@@ -26,13 +26,13 @@ import Testing
         }
     }
 
-    @Test func peopleReadTheSame() {
+    @Test func textForPeopleIsComplete() {
         #expect(
             Self.samples.map(\.text) == [
                 "button pressed", "live", "fault: no camera (4 blinks)",
                 "fault: stream.json:1:1 url: must not be empty",
                 "machineRestarting (2007): it hangs; restart 1 of at most 3",
-                "7 events dropped: this connection was not read in time",
+                "7 events dropped: this connection was read too slowly",
             ])
     }
 }

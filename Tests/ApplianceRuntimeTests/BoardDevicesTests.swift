@@ -11,7 +11,7 @@ import Testing
 @testable import ApplianceRuntime
 @testable import BoardRuntime
 
-/// A light on an expander whose bus hangs must hold up nothing but itself: the main thread runs all of this.
+/// A light on an expander with a hanging bus must not block anything else. All of this runs on the main thread.
 @Suite(.serialized) struct BoardDevicesTests {
     private let time = VirtualTime()
     private let bus = Bus()
@@ -55,7 +55,7 @@ import Testing
         return isSo()
     }
 
-    @Test func aLightAnswersAtOnce() throws {
+    @Test func lightRespondsAtOnce() throws {
         try time.run {
             let (devices, board) = (devices(), try board())
             devices.boardChanged(to: board, now: MonotonicClock.now())
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aBusThatHangsHoldsUpItsOwnLightOnly() throws {
+    @Test func hangingBusBlocksOnlyItsOwnLight() throws {
         try time.run {
             let (devices, board) = (devices(), try board())
             devices.boardChanged(to: board, now: MonotonicClock.now())
@@ -85,12 +85,12 @@ import Testing
             }
             #expect(took < 0.05, "the main thread goes on")
             #expect(wait { flash.states.last == true }, "so does the other light")
-            // The lines are looked at every two seconds: a bus that hangs takes its moment once.
+            // Lines are checked every two seconds, but a hanging bus costs its delay only once.
             #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
             #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
             #expect(devices.faults["flashLED"] == nil)
-            // No thread is counted as hanging, which would let the watchdog restart the machine.
+            // No thread counts as hanging, which would let the watchdog restart the machine.
             #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
             bus.goOn()
             #expect(wait { status.states.last == true }, "what was wanted last is shown")
@@ -100,20 +100,20 @@ import Testing
         }
     }
 
-    @Test func aLineThatHangsWhileItIsOpenedHoldsUpNothing() throws {
+    @Test func lineThatHangsWhileOpeningBlocksNothing() throws {
         try time.run {
             bus.hang()
             let (devices, board) = (devices(), try board())
             #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
             devices.setTorch(isLit: true)
             #expect(wait { flash.states.last == true })
-            // Neither does the end, nor another description.
+            // The end and another description are not blocked either.
             #expect(seconds { devices.boardChanged(to: nil, now: MonotonicClock.now()) } < 0.5)
             bus.goOn()
         }
     }
 
-    @Test func aPressIsHeardWhileAnotherLinesBusHangs() throws {
+    @Test func pressIsNoticedWhileAnotherLinesBusHangs() throws {
         try time.run {
             let button = FakeLine(on: otherBus, hasEdges: try EventFD())
             var openers = BoardDevices.Openers()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func aLineThatIsNotThereIsReportedAtOnceAndTriedAgain() throws {
+    @Test func missingLineIsReportedAtOnceAndRetried() throws {
         try time.run {
             let isThere = Mutex(false)
             var openers = BoardDevices.Openers()

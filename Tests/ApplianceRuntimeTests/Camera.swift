@@ -15,7 +15,7 @@ import Testing
 @testable import DeviceStreams
 @testable import StreamQuality
 
-/// `tallycam run` on a thread of its own, with its files, card and control socket; lines and streams are the test's.
+/// `tallycam run` on its own thread, with its files, card and control socket. Lines and streams come from the test.
 final class Camera {
     private final class Shared: Sendable {
         let reports = Mutex<Mailbox<EngineEvent>?>(nil)
@@ -49,7 +49,7 @@ final class Camera {
         _ = try directory.write(Array(json.utf8), to: "boot/\(name).json")
     }
 
-    /// Beside the boot partition.
+    /// In the folder next to the boot partition.
     func writeFile(_ text: String, to name: String) throws { try writeFile(Array(text.utf8), to: name) }
     func writeFile(_ bytes: [UInt8], to name: String) throws { _ = try directory.write(bytes, to: name) }
 
@@ -67,7 +67,7 @@ final class Camera {
         return settings
     }
 
-    /// One whose thread is the test's: nothing happens by itself.
+    /// A device on the test's own thread, where nothing happens by itself.
     func makeDevice() throws -> ApplianceDevice {
         let device = try ApplianceDevice(
             settings: settings, streams: streams, board: BoardDevices(openers: openers))
@@ -76,7 +76,7 @@ final class Camera {
         return device
     }
 
-    /// Starts it, as init does.
+    /// Starts it like init does.
     func start() throws {
         let (settings, engine, openers) = (settings, streams, openers)
         let shared = Shared()
@@ -106,14 +106,14 @@ final class Camera {
         return openers
     }
 
-    /// Holds the button down for so long.
+    /// Presses the button for this long.
     func press(for duration: Duration = .milliseconds(80)) {
         button.move(isPressed: true, at: MonotonicClock.now())
         MonotonicClock.sleep(until: MonotonicClock.now() + duration)
         button.move(isPressed: false, at: MonotonicClock.now())
     }
 
-    /// The stream's thread says this.
+    /// A report from the stream's thread.
     func reported(_ event: StreamEvent) { reported(.said(.event(event))) }
     func reported(_ report: EngineEvent) { shared.reports.withLock { $0?.send(report) } }
 
@@ -128,7 +128,7 @@ final class Camera {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    /// - Parameter duration: since it is live.
+    /// - Parameter duration: time since the stream went live.
     static func snapshot(live duration: Duration) -> StreamSnapshot {
         let configuration = LiveConfiguration(
             settings: QualitySettings(videoQuality: .standard, audioQuality: .standard), dimension: .standard)
@@ -152,7 +152,7 @@ final class Camera {
 
     func askForBytes(_ command: String) throws -> [UInt8] { try answer(on: try connect(command)) }
 
-    /// What is read only when it is there lets the time go on until then.
+    /// Reads only available data, so that time can advance in between.
     func answer(on connection: borrowing OwnedFileDescriptor) throws -> [UInt8] {
         var entries = [PollEntry(connection.rawValue)]
         try poll(&entries, until: nil)
@@ -186,7 +186,7 @@ final class Camera {
         reported(.stateChanged(.connected))
     }
 
-    /// - Returns: the stream that `start` starts, live.
+    /// - Returns: the stream started by `start`, live.
     func liveRun(startedBy start: () throws -> Void) throws -> ScriptedStreams.Run {
         let count = streams.runs.count
         try start()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// Askers of every form meet the device in one place.
+/// Askers of every form use the same entry point.
 @Suite(.serialized) struct CommandServiceTests {
-    /// A way to ask that no other file knows, as a page or MQTT would be one.
+    /// A new kind of asker, as a web page or MQTT would be.
     private final class Visitor {
         private let form: ReaderForm
         private(set) var answers: [(isGood: Bool, text: String)] = []
@@ -28,7 +28,7 @@ import Testing
 
     init() throws { camera = try Camera(board: #"{"name": "Bench", "flashLED": {"line": "flash"}}"#) }
 
-    /// Does what the main thread would do until this holds.
+    /// Does the main thread's work until the condition is true.
     private func turn(_ device: ApplianceDevice, until condition: () -> Bool) throws {
         let limit = MonotonicClock.now() + .seconds(20)
         while !condition() {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// - Parameter body: gets the device and its live stream.
+    /// - Parameter body: receives the device and its live stream.
     private func live(_ body: (ApplianceDevice, ScriptedStreams.Run) throws -> Void) throws {
         try time.run {
             let device = try camera.makeDevice()
@@ -60,7 +60,7 @@ import Testing
             for visitor in [page, person] { device.commands.take(.status(nil), from: visitor.asker) }
             #expect(page.answers.map(\.text.first) == ["{"])
             #expect(person.answers.map { $0.text.hasPrefix("state:    ready\n") } == [true])
-            // A command may ask for another form.
+            // A command may request another form.
             device.commands.take("status json", from: person.asker)
             #expect(person.answers.last?.text.hasPrefix(#"{"state":"ready""#) == true)
             device.commands.take("stauts", from: page.asker)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func twoAskersAtTheSameTimeGetTheSameInTheirForms() throws {
+    @Test func simultaneousAskersGetTheSameAnswerInTheirOwnForms() throws {
         try live { device, _ in
             let (page, person) = (Visitor(reading: .json), Visitor(reading: .text))
             for visitor in [page, person] { device.commands.take(.controls(nil), from: visitor.asker) }
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func askerThatIsGoneLeavesNothingBehind() throws {
+    @Test func lostAskerLeavesNothingBehind() throws {
         try live { device, _ in
             do {
                 let visitor = Visitor(reading: .text)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func lateAnswerOfTheStreamIsNotASecondAnswer() throws {
+    @Test func lateAnswerOfTheStreamIsIgnored() throws {
         try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitor = Visitor(reading: .text)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func endOfTheStreamAnswersAllThatItLeaves() throws {
+    @Test func endOfTheStreamAnswersItsPendingCommands() throws {
         try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitors = (0..<3).map { _ in Visitor(reading: .text) }
@@ -113,13 +113,13 @@ import Testing
             #expect(device.commands.pending.count == 3)
             run.end(nil)
             try turn(device) { !device.stream.isRunning }
-            // The pause holds for the next stream.
+            // The pause applies to the next stream.
             #expect(visitors.map { $0.answers.map(\.isGood) } == [[false], [false], [true]])
             #expect(device.commands.pending.count == 0)
         }
     }
 
-    @Test func moreCommandsThanTheTableHoldsAreRefused() throws {
+    @Test func commandsBeyondTheTableAreRefused() throws {
         try live { device, run in
             run.changeAnswer.withLock { $0 = .none }
             let visitor = Visitor(reading: .text)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// More clients than the control socket takes at once: whoever gets an answer gets a whole one, and his own.
+/// More clients than the control socket accepts at once. Each client that gets an answer gets its own, and all of it.
 @Suite struct ControlServerTests {
     private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private static let whole = Array("ok\n".utf8) + file
@@ -15,7 +15,7 @@ import Testing
 
     private let directory: TemporaryDirectory
     private let server: ControlServer
-    /// Those whose answer comes later.
+    /// Askers whose answer comes later.
     private let askers = Askers()
 
     init() throws {
@@ -30,7 +30,7 @@ import Testing
         return connection
     }
 
-    /// "send" gives the file, and a number is answered later.
+    /// "send" answers with the file; a number is answered later.
     private func serve() {
         askers.now = askers.now + .milliseconds(1)
         server.serve(now: askers.now) { command, asker in
@@ -40,14 +40,14 @@ import Testing
         }
     }
 
-    /// - Returns: whether somebody waited for it.
+    /// - Returns: whether an asker was waiting for it.
     private func answer(_ number: Int) -> Bool {
         guard let asker = askers.waiting.removeValue(forKey: number) else { return false }
         asker.answer(.done(["\(number)"]))
         return true
     }
 
-    /// What comes until the server closes.
+    /// Everything received until the server closes.
     private func received(on connection: borrowing OwnedFileDescriptor) throws -> [UInt8] {
         var received: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)
@@ -64,7 +64,7 @@ import Testing
         return received
     }
 
-    @Test func anAnswerUnderWayIsNeverBroken() throws {
+    @Test func answerInProgressIsNeverCutOff() throws {
         let reader = try client("send")
         serve()
         var idle: [Client] = []
@@ -74,14 +74,14 @@ import Testing
         }
         #expect(try received(on: idle[0].connection) == Self.refusal)
         #expect(try received(on: reader) == Self.whole)
-        // Those who were not one too many are heard still.
+        // The remaining clients are still served.
         try idle[8].connection.writeAll(Array("x\n".utf8))
         serve()
         #expect(try received(on: idle[8].connection) == Array("error\nwhat is x?\n".utf8))
     }
 
-    /// Between connecting and asking is a moment.
-    @Test func whoeverHasJustComeIsAboutToAsk() throws {
+    /// A short time passes between connecting and asking.
+    @Test func newClientGetsAMomentToAsk() throws {
         var clients: [Client] = []
         for _ in 0..<9 { clients.append(Client(connection: try client())) }
         let now = MonotonicClock.now()
@@ -93,7 +93,7 @@ import Testing
         #expect(try received(on: clients[0].connection) == Array("error\nwhat is x?\n".utf8))
     }
 
-    @Test func whoeverComesWhileAllAreAtWorkWaitsForHisTurn() throws {
+    @Test func newClientWaitsWhileAllOthersAreBusy() throws {
         var clients: [Client] = []
         for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
         serve()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func whoeverWasAnsweredIsGoneAtOnce() throws {
+    @Test func answeredClientIsRemovedAtOnce() throws {
         var clients: [Client] = []
         for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
         serve()
@@ -126,13 +126,13 @@ import Testing
             let count = try byte.withMutableBytes { bytes throws(SystemCallError) in
                 try client.connection.readIfReady(into: bytes)
             }
-            #expect(count == nil, "nobody was one too many")
+            #expect(count == nil, "no other client was refused")
         }
     }
 
     // MARK: Followers
 
-    /// "lines" and "json" follow from here on.
+    /// "lines" and "json" make the client a follower.
     private func follower(_ form: String) throws -> OwnedFileDescriptor {
         ProcessSettings.ignoreBrokenPipeSignal()
         let connection = try client(form)
@@ -144,7 +144,7 @@ import Testing
 
     private func serveAlone() { server.serve(now: MonotonicClock.now()) { $1.answer(.failed("what is \($0)?")) } }
 
-    /// What is there now.
+    /// The data available now.
     private func present(on connection: borrowing OwnedFileDescriptor) throws -> String {
         var received: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)
@@ -157,20 +157,20 @@ import Testing
         }
     }
 
-    @Test func eachFollowerGetsTheEventsInItsForm() throws {
+    @Test func eachFollowerReceivesEventsInItsForm() throws {
         let lines = try follower("lines")
         let json = try follower("json")
         server.followers.tell(json: Array("{}\n".utf8), line: nil)
         server.followers.tell(json: Array("[]\n".utf8), line: "live")
         #expect(try present(on: lines) == "ok\nfirst\nlive\n")
         #expect(try present(on: json) == "ok\nfirst\n{}\n[]\n")
-        // The usual deadlines of clients are not theirs.
+        // The usual time limits of clients do not apply to followers.
         server.serve(now: MonotonicClock.now() + .seconds(3600)) { $1.answer(.failed("what is \($0)?")) }
         server.followers.tell(json: [], line: "still here")
         #expect(try present(on: lines) == "still here\n" && server.nextDeadline == nil)
     }
 
-    @Test func aFollowerThatHasGoneIsForgotten() throws {
+    @Test func closedFollowerIsForgotten() throws {
         // It closes at once.
         _ = try follower("lines")
         #expect(server.pollEntries.count == 2 && server.followers.contains(.text))
@@ -178,14 +178,14 @@ import Testing
         #expect(server.pollEntries.count == 1 && !server.followers.contains(.text))
     }
 
-    /// As `nc -N` and `socat` do, behind the one command that a script has for them.
-    @Test func followerThatClosesItsOwnDirectionIsServedUntilItClosesWholly() throws {
+    /// `nc -N` and `socat` do this after a script's only command.
+    @Test func followerThatStopsSendingIsServedUntilItCloses() throws {
         let server = server
         do {
             let follower = try follower("lines")
             try #require(shutdown(follower.rawValue, Int32(SHUT_WR)) == 0)
             for _ in 0..<3 { serveAlone() }
-            // Nothing but its going would wake anybody.
+            // Only its disconnection wakes the server.
             #expect(server.pollEntries.count == 2 && server.pollEntries[1].interest == [])
             var entries = [server.pollEntries[1]]
             #expect(try poll(&entries, until: MonotonicClock.now()) == 0)
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ["lines", "json"])
-    func aSlowFollowerGetsTheNumberOfDroppedEvents(form: String) throws {
+    func slowFollowerGetsTheNumberOfDroppedEvents(form: String) throws {
         let slow = try follower(form)
         let line = String(repeating: "x", count: 1023)
         for _ in 0..<2000 { server.followers.tell(json: Array("\(line)\n".utf8), line: line) }
@@ -218,14 +218,14 @@ import Testing
         let dropped = 2000 - whole
         #expect(
             form == "lines"
-                ? report == "\(dropped) events dropped: this connection was not read in time"
+                ? report == "\(dropped) events dropped: this connection was read too slowly"
                 : report.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(report)")
-        // From there on it gets everything again.
+        // From then on, it receives everything again.
         server.followers.tell(json: Array("{}\n".utf8), line: "{}")
         #expect(try present(on: slow) == "{}\n")
     }
 
-    @Test func theFifthFollowerIsRefusedAndNoCommandWaits() throws {
+    @Test func fifthFollowerIsRefusedAndCommandsStillWork() throws {
         var followers: [Client] = []
         for _ in 0..<4 { followers.append(Client(connection: try follower("lines"))) }
         let refused = try follower("lines")
@@ -237,12 +237,12 @@ import Testing
     }
 
     private final class Askers {
-        /// A millisecond for each turn of the server: a busy machine runs nobody out of patience.
+        /// A millisecond per turn of the server, so that no client runs out of time on a busy machine.
         var now = MonotonicClock.now()
         var waiting: [Int: CommandAsker] = [:]
     }
 
-    /// What cannot be copied is in no array.
+    /// Noncopyable values cannot be in an array.
     private final class Client {
         let connection: OwnedFileDescriptor
         init(connection: consuming OwnedFileDescriptor) { self.connection = connection }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized) struct DeadEncoderTests {
     private let time = VirtualTime()
 
-    @Test func itIsReportedWhileLiveAndUntilItWorksAgain() throws {
+    @Test func deadEncoderIsReportedUntilItWorksAgain() throws {
         try time.run {
             let camera = try Camera(board: #"{"name": "Bench"}"#)
             try camera.start()
@@ -28,7 +28,7 @@ import Testing
             }
             #expect(try camera.ask("events 50").contains(EventCode.hardwareEncoderDead.meaning))
 
-            // The next stream of this run of the machine.
+            // The next stream since the machine's start.
             camera.reported(.ended(nil))
             try camera.waitUntil { try camera.ask("status json").contains(#""isStreamWanted":false"#) }
             camera.goLive()
@@ -37,20 +37,20 @@ import Testing
             camera.reportedStatus(encoder: "v4l2:/dev/video11")
             try camera.waitUntil { try camera.ask("status").contains("state:    live\n") }
             try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
-            // Nobody has allowed it.
+            // The restart is not enabled.
             #expect(camera.read("state/restarts").isEmpty)
             try camera.end()
         }
     }
 
-    @Test func theMachineRestartsWhenNothingIsLiveAndStartsNothing() throws {
+    @Test func machineRestartsOnlyWhenNothingIsLiveAndStartsNoStream() throws {
         try time.run {
             let camera = try Camera(board: #"{"name": "Bench", "restartForEncoder": true}"#)
             try camera.start()
             camera.goLive()
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
             try camera.waitUntil { camera.read("boot/faults.txt").contains("by itself while nothing is live") }
-            // Longer than between two looks.
+            // Longer than the interval between two checks.
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(4_500))
             #expect(!camera.hasEnded)
             camera.reported(.ended(nil))
@@ -58,13 +58,13 @@ import Testing
             #expect(camera.read("state/restarts").hasPrefix("off "))
             #expect(camera.read("state/events").contains("machineRestarting (2007): the hardware encoder is dead"))
 
-            // It was stopped, and stays so.
+            // The stream was stopped and must stay stopped.
             try camera.write("device", #"{"camera": "synthetic", "startAtBoot": true}"#)
             try camera.start()
             try camera.waitUntil { try camera.ask("events 50").contains("nothing starts by itself") }
             #expect(try camera.ask("status json").contains(#""isStreamWanted":false"#))
             #expect(camera.read("state/restarts").hasPrefix("none "))
-            // A second time is too often.
+            // A second restart would be too often.
             camera.goLive()
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
             camera.reported(.ended(nil))

@@ -9,7 +9,7 @@ import USBVideo
 
 @testable import ApplianceRuntime
 
-/// Lines of `set` that are the device's in part: they take effect as a whole, or not at all.
+/// Lines of `set` that partly concern the device: they take effect completely or not at all.
 @Suite(.serialized) struct DeviceCommandTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -20,7 +20,7 @@ import USBVideo
         try camera.liveRun { _ = try camera.ask("start") }
     }
 
-    @Test func aLineThatTheStreamRefusesChangesNothing() throws {
+    @Test func lineThatTheStreamRefusesChangesNothing() throws {
         try time.run {
             try camera.start()
             let run = try goLive()
@@ -33,7 +33,7 @@ import USBVideo
         }
     }
 
-    @Test func aLineIsAnsweredWithAllThatItHasChanged() throws {
+    @Test func answerListsAllChangesOfALine() throws {
         try time.run {
             try camera.start()
             _ = try goLive()
@@ -45,7 +45,7 @@ import USBVideo
         }
     }
 
-    @Test func aLineThatTheStreamDoesNotAnswerChangesNothing() throws {
+    @Test func lineThatTheStreamDoesNotAnswerChangesNothing() throws {
         try time.run {
             try camera.start()
             let run = try goLive()
@@ -60,7 +60,7 @@ import USBVideo
         }
     }
 
-    @Test func aTorchThatIsNotThereIsRefused() throws {
+    @Test func missingTorchIsRefused() throws {
         try time.run {
             try camera.write("board", #"{"name": "Bench", "flashLED": {"led": "nothing-here"}}"#)
             try camera.start()
@@ -72,12 +72,12 @@ import USBVideo
             }
             #expect(run.controlChanges.isEmpty)
             #expect(try !camera.ask("status").contains("webcam:"))
-            #expect(try camera.ask("controls").contains("torch: missing, \(missing)"))
+            #expect(try camera.ask("controls").contains("torch: unavailable, \(missing)"))
             try camera.end()
         }
     }
 
-    @Test func whatAPersonHasSetIsNotPutBackByTheComputer() throws {
+    @Test func computersOldValuesDoNotOverrideAPersons() throws {
         try time.run {
             try camera.write("device", #"{"camera": "synthetic", "webcam": true}"#)
             try camera.start()

@@ -6,7 +6,7 @@ import Synchronization
 @testable import ApplianceRuntime
 @testable import BoardRuntime
 
-/// A chip behind a bus that hangs when it is asked to.
+/// A chip behind a bus that hangs on request.
 final class Bus: Sendable {
     private let isFree = Mutex(true)
     let calls = Atomic<Int>(0)
@@ -14,14 +14,14 @@ final class Bus: Sendable {
     func hang() { isFree.withLock { $0 = false } }
     func goOn() { isFree.withLock { $0 = true } }
 
-    /// As a driver does: it does not come back while the bus hangs.
+    /// Like a driver, it does not return while the bus hangs.
     func transfer() {
         calls.add(1, ordering: .relaxed)
         while !isFree.withLock({ $0 }) { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2)) }
     }
 }
 
-/// Keeps what it was set to, and answers what it is asked to.
+/// Records what it was set to, and answers what the test wants.
 final class FakeLine: LineDevice, Sendable {
     private let bus: Bus
     private let light = Mutex<[Bool]>([])

@@ -5,11 +5,11 @@ import Testing
 @testable import ApplianceRuntime
 @testable import CardStorage
 
-/// Files that the filters of device.json name.
+/// Files for the filters in device.json.
 @Suite(.serialized) struct FilterFileTests {
     private let time = VirtualTime()
 
-    /// Two points on a side, which change nothing.
+    /// Two points per side that change nothing.
     private static let look =
         "LUT_3D_SIZE 2\n" + (0..<8).map { "\($0 & 1) \($0 >> 1 & 1) \($0 >> 2 & 1)\n" }.joined()
 
@@ -17,7 +17,7 @@ import Testing
         #"{"camera": "synthetic", "filters": [{"filter": "grey"}, {"filter": "\#(filter)", "file": "\#(path)"}]}"#
     }
 
-    @Test func aMissingWatermarkIsAFaultUntilItIsThere() throws {
+    @Test func missingWatermarkIsAFaultUntilItAppears() throws {
         try time.run {
             let camera = try Camera(board: #"{"name": "Bench"}"#)
             let path = camera.path("look.cube")
@@ -45,7 +45,7 @@ import Testing
         ("image", "GIF89a", "is not an image: it is neither PNG nor JPEG"),
         ("lut", "LUT_3D_SIZE 2\n0 0 0\n", "line 2: the file ends after 1 of the 8 points that LUT_3D_SIZE calls for"),
     ])
-    func aBrokenFileIsAFault(filter: String, contents: String, expected: String) throws {
+    func brokenFileIsAFault(filter: String, contents: String, expected: String) throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Array(contents.utf8), to: "file")
         _ = try directory.write(Array(device(filter, path).utf8), to: "device.json")
@@ -57,7 +57,7 @@ import Testing
         #expect(!files.mediaFilesHaveChanged)
     }
 
-    @Test func aChangedFileIsNoticedAndARepairedOneWantsARestart() throws {
+    @Test func changedFileIsNoticedAndARepairedOneNeedsARestart() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Array("LUT_3D_SIZE 1\n".utf8), to: "look.cube")
         _ = try directory.write(Array(device("lut", path).utf8), to: "device.json")

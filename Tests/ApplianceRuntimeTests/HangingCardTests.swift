@@ -10,11 +10,11 @@ import Testing
 /// A card that stops answering while a stream reads from it.
 @Suite(.serialized) struct HangingCardTests {
     private let time = VirtualTime()
-    /// Two points on a side, which change nothing.
+    /// Two points per side that change nothing.
     private static let look =
         "LUT_3D_SIZE 2\n" + (0..<8).map { "\($0 & 1) \($0 >> 1 & 1) \($0 >> 2 & 1)\n" }.joined()
 
-    /// A camera that was live once, with a filter that has a file.
+    /// A camera that has been live, with a filter that needs a file.
     private func camera() throws -> (Camera, ScriptedStreams.Run) {
         let camera = try Camera(board: #"{"name": "Bench", "button": {"line": "button"}}"#)
         try camera.writeFile(Self.look, to: "look.cube")
@@ -28,8 +28,8 @@ import Testing
         return (camera, run)
     }
 
-    /// Has the camera's card hang in something that a stream wants of it.
-    /// - Returns: what lets it answer.
+    /// Makes the camera's card hang in a stream's request.
+    /// - Returns: signal it to let the card answer.
     private func hang(_ card: CardCalls) throws -> EventFD {
         let (started, release) = (try EventFD(), try EventFD())
         _ = try NamedThread("asks", mayBlock: true) {
@@ -44,11 +44,11 @@ import Testing
         return release
     }
 
-    @Test func aCardThatHangsIsAFaultAndTheButtonWorks() throws {
+    @Test func hangingCardIsAFaultAndTheButtonStillWorks() throws {
         try time.run {
             let (camera, first) = try camera()
             let release = try hang(first.request.card)
-            // Started and stopped by the button, meanwhile and when the fault is known.
+            // Started and stopped with the button, before and after the fault is known.
             for _ in 0..<2 {
                 let run = try camera.liveRun { camera.press() }
                 let start = MonotonicClock.now()
@@ -57,7 +57,7 @@ import Testing
                 camera.press()
                 try camera.waitUntil { run.isStopped }
                 try camera.waitUntil(within: .seconds(90)) {
-                    try camera.ask("status").contains("the card has not answered for more than 60 s")
+                    try camera.ask("status").contains("the card has not responded for more than 60 s")
                 }
                 #expect(try camera.ask("status").contains("(9 blinks)"))
             }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatHasChangedIsReadWhenAStreamStarts() throws {
+    @Test func changedFileIsReadWhenAStreamStarts() throws {
         try time.run {
             let (camera, first) = try camera()
             let known = first.request.filters()

@@ -7,7 +7,7 @@ import Testing
 @testable import ApplianceRuntime
 @testable import DeviceStreams
 
-/// The camera while it is open for the screen and no stream: who has it, and when.
+/// The camera while it is open for the screen without a stream: who uses it, and when.
 @Suite(.serialized) struct IdleFramesTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [#""hdmi""#, #"{"display": "hdmi"}"#, #"{"display": "off", "camera": "always"}"#])
-    func itIsOpenOnlyWhereItIsAskedFor(preview: String) throws {
+    func cameraIsOpenOnlyIfConfigured(preview: String) throws {
         try time.run {
             try camera.write("device", #"{"camera": "synthetic", "preview": \#(preview)}"#)
             try camera.start()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aStreamGetsTheCameraAndLeavesItToTheScreen() throws {
+    @Test func streamGetsTheCameraAndReturnsItToTheScreen() throws {
         try time.run {
             try startWithCamera()
             let request = idle.content.withLock { $0.requests[0] }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aStartThatWaitsForTheCameraIsShownAndCanBeCalledOff() throws {
+    @Test func waitingStartIsShownAndCanBeCancelled() throws {
         try time.run {
             try startWithCamera()
             idle.content.withLock { $0.isHanging = true }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func newSettingsHoldForAStartThatWaits() throws {
+    @Test func newSettingsApplyToAWaitingStart() throws {
         try time.run {
             try startWithCamera()
             idle.content.withLock { $0.isHanging = true }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aDriverThatHangsDoesNotKeepTheStream() throws {
+    @Test func hangingDriverDoesNotBlockTheStream() throws {
         try time.run {
             try startWithCamera()
             idle.content.withLock { $0.isHanging = true }
@@ -106,7 +106,8 @@ import Testing
             try camera.waitUntil { runs.count == 1 }
             #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
             #expect(
-                try events(with: "no camera without a stream: its driver has not let go of it for 10.0 seconds") == 1)
+                try events(with: "camera unavailable while idle: its driver has not let go of it for 10.0 seconds")
+                    == 1)
             _ = try camera.ask("stop")
             try camera.waitUntil { page?.headline == "ready" }
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aSnapshotTakesItsTurn() throws {
+    @Test func snapshotTakesItsTurn() throws {
         try time.run {
             try startWithCamera()
             #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
@@ -127,21 +128,21 @@ import Testing
         }
     }
 
-    @Test func aCameraThatIsAwayIsSaidOnceAndOnTheScreen() throws {
+    @Test func missingCameraIsReportedOnceAndShownOnTheScreen() throws {
         try time.run {
             try startWithCamera()
-            let problem = "no camera without a stream: it was unplugged"
+            let problem = "camera unavailable while idle: it was unplugged"
             idle.events.send(.away(reason: "it was unplugged"))
             try camera.waitUntil { page?.lines.contains(problem) == true }
             #expect(page?.headline == "ready", "a press would tell")
             idle.events.send(.returned)
             try camera.waitUntil { page?.lines.contains(problem) == false }
-            #expect(try events(with: problem) == 1 && events(with: "the camera is there again") == 1)
+            #expect(try events(with: problem) == 1 && events(with: "the camera is available again") == 1)
             try camera.end()
         }
     }
 
-    @Test func otherSettingsOpenItAnew() throws {
+    @Test func changedSettingsReopenTheCamera() throws {
         try time.run {
             try startWithCamera()
             try camera.write(

@@ -6,8 +6,8 @@ import Testing
 @testable import CardStorage
 
 @Suite struct NetworkSettingsTests {
-    /// The start script has read the file, which then changes before the program reads it.
-    @Test func writingTellsWhetherTheStartScriptsHaveSeenOtherSettings() throws {
+    /// The start script has read the file, which changes before the program reads it.
+    @Test func writingReportsWhetherTheStartScriptsSawOtherSettings() throws {
         let directory = try TemporaryDirectory()
         var network = NetworkDescription()
         #expect(try writeNetworkSettings(network, to: directory.path), "nothing was there")

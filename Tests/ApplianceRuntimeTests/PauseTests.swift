@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// A live stream is paused by a command, and what else happens to it meanwhile.
+/// Pauses a live stream with a command, combined with other events.
 @Suite(.serialized) struct PauseTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -17,7 +17,7 @@ import Testing
             { try camera.ask("status").hasPrefix("ok\nstate:    \(state)\n") }, sourceLocation: sourceLocation)
     }
 
-    @Test func commandPausesTheStreamAndStatusSaysSo() throws {
+    @Test func commandPausesTheStreamAndStatusShowsIt() throws {
         try time.run {
             try camera.start()
             #expect(try camera.ask("pause on") == "error\nnot live: there is nothing to pause\n")
@@ -31,12 +31,12 @@ import Testing
             #expect(try camera.ask("status json").contains(#""paused":true"#))
             #expect(try camera.ask("pause off") == "ok\nlive\n")
             try waitForState("live")
-            #expect(try camera.ask("events 50").contains("paused: a still frame and silence go out"))
+            #expect(try camera.ask("events 50").contains("paused: sending a still frame and silence"))
             try camera.end()
         }
     }
 
-    /// The stream waits for its file to be repaired.
+    /// The stream waits until its file is repaired.
     private func pauseAndTakeTheStreamAway() throws {
         try camera.start()
         let run = try camera.liveRun { _ = try camera.ask("start") }
@@ -46,7 +46,7 @@ import Testing
         try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
     }
 
-    @Test func snapshotIsRefusedWhileAPausedStreamIsAway() throws {
+    @Test func snapshotIsRefusedWhileAPausedStreamIsInterrupted() throws {
         try time.run {
             try pauseAndTakeTheStreamAway()
             #expect(try camera.ask("status json").contains(#""paused":true"#))
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func pauseOfAStreamThatIsAwayHoldsWhenItIsBack() throws {
+    @Test func pauseDuringAnInterruptionAppliesAfterwards() throws {
         try time.run {
             try pauseAndTakeTheStreamAway()
             let answer = "no longer paused: the stream is away, and comes back with the camera"
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// It fails, or is stopped, before it has looked at the command.
-    @Test func pauseThatAStreamLeavesUnansweredHoldsForTheNext() throws {
+    /// The stream fails or is stopped before it has seen the command.
+    @Test func unansweredPauseAppliesToTheNextStream() throws {
         try time.run {
             try camera.start()
             let run = try camera.liveRun { _ = try camera.ask("start") }
@@ -84,7 +84,7 @@ import Testing
             run.end(StreamFailure(.cameraUnavailable, "it is gone"))
             let answer = String(decoding: try camera.answer(on: asked), as: UTF8.self)
             #expect(answer == "ok\nno longer paused: the stream is away, and comes back with the camera\n")
-            // A camera is tried again.
+            // A failed camera is retried.
             try camera.waitUntil { camera.streams.runs.count == 2 }
             #expect(!camera.streams.runs[1].request.isPaused)
             try camera.end()
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    /// Nobody has asked for the camera to be seen again.
-    @Test func changedFileRestartsAPausedStreamPaused() throws {
+    /// Nobody has asked to show the camera again.
+    @Test func pausedStreamRestartedByAFileChangeStaysPaused() throws {
         try time.run {
             try camera.start()
             let run = try camera.liveRun { _ = try camera.ask("start") }

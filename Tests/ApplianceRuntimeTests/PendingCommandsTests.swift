@@ -14,7 +14,7 @@ import Testing
 
     private var asker: CommandAsker { CommandAsker(on: .socket) { _, _ in } }
 
-    @Test func commandIsDoneOnce() throws {
+    @Test func commandIsDoneOnlyOnce() throws {
         var pending = PendingCommands()
         let added = pending.add(.answer, for: asker, now: start)
         let id = try #require(added)
@@ -31,7 +31,7 @@ import Testing
         #expect(pending.count == 1)
     }
 
-    @Test func fullTableTakesNoMore() throws {
+    @Test func fullTableRefusesMore() throws {
         var pending = PendingCommands()
         let ids = (0..<PendingCommands.limit).compactMap { _ in pending.add(.answer, for: asker, now: start) }
         #expect(Set(ids).count == PendingCommands.limit)
@@ -54,7 +54,7 @@ import Testing
         #expect(pending[id] == nil && pending.nextDeadline == nil)
     }
 
-    @Test func changesOfTheDeviceOutliveTheirAsker() throws {
+    @Test func deviceChangesOutliveTheirAsker() throws {
         var pending = PendingCommands()
         let added = pending.add(.changes(device: noChanges, former: []), for: asker, now: start)
         let id = try #require(added)
@@ -63,7 +63,7 @@ import Testing
         #expect(command.asker == nil && pending.nextDeadline == nil)
     }
 
-    @Test func askerThatWatchesTheEventsHasNoDeadline() throws {
+    @Test func askerThatWatchesEventsHasNoDeadline() throws {
         var pending = PendingCommands()
         let changes = PendingCommand.Purpose.changes(device: noChanges, former: [])
         let added = pending.add(changes, for: asker, watchesEvents: true, now: start)
@@ -73,7 +73,7 @@ import Testing
         #expect(pending[id]?.asker != nil)
     }
 
-    @Test func commandsOfOnePurposeLeaveInTheirOrder() {
+    @Test func commandsOfOnePurposeAreRemovedInOrder() {
         var pending = PendingCommands()
         let pauses = [true, false].compactMap { pending.add(.pause($0), for: nil, now: start) }
         _ = pending.add(.webcamStop, for: asker, now: start)

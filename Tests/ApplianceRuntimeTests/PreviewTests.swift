@@ -5,7 +5,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The camera's screen: whether there is one, what it says, and that it is the stream's.
+/// The camera's screen: whether it exists, what it shows, and that the stream gets it.
 @Suite(.serialized) struct PreviewTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -20,7 +20,7 @@ import Testing
         try camera.start()
     }
 
-    @Test func withoutItNothingIsShown() throws {
+    @Test func nothingIsShownIfNotConfigured() throws {
         try time.run {
             try start("")
             _ = try camera.ask("start")
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func theScreenFollowsTheState() throws {
+    @Test func screenFollowsTheState() throws {
         try time.run {
             try start(#", "preview": "hdmi""#)
             try camera.waitUntil { pages.last?.headline == "ready" }
@@ -45,7 +45,7 @@ import Testing
             try camera.waitUntil { pages.last?.headline == "live 00:12:34" }
             #expect(pages.last?.tone == .live)
             run.say(.stateChanged(.reconnecting))
-            try camera.waitUntil { pages.last?.headline == "connection lost, reconnecting" }
+            try camera.waitUntil { pages.last?.headline == "connection lost; reconnecting" }
             _ = try camera.ask("stop")
             run.show(nil)
             try camera.waitUntil { pages.last?.headline == "ready" }
@@ -53,18 +53,18 @@ import Testing
         }
     }
 
-    @Test func aFaultSaysWhatToDo() throws {
+    @Test func faultShowsWhatToDo() throws {
         try time.run {
             try camera.write("stream", #"{"url": "http://127.0.0.1/live/x"}"#)
             try start(#", "preview": "hdmi""#)
             try camera.waitUntil { pages.last?.tone == .fault }
             #expect(pages.last?.headline == "stream.json is missing or wrong (2 blinks)")
-            #expect(pages.last?.lines.first == "put the server's URL into stream.json on the card")
+            #expect(pages.last?.lines.first == "set the server's URL in stream.json on the card")
             try camera.end()
         }
     }
 
-    @Test func itGoesAndComesWithTheFile() throws {
+    @Test func screenFollowsTheFile() throws {
         try time.run {
             try start("")
             try camera.write("device", #"{"camera": "synthetic", "preview": "hdmi"}"#)

@@ -11,9 +11,9 @@ import USBVideo
 @testable import ApplianceRuntime
 @testable import DeviceStreams
 
-/// A publisher whose streams say and do what the test wants. One that is stopped ends in order.
+/// A publisher whose streams do what the test wants. A stopped stream ends properly.
 final class ScriptedStreams: Sendable {
-    /// One stream, from its start on.
+    /// One stream, from its start.
     final class Run: Sendable {
         enum Answer: Sendable {
             case done
@@ -22,7 +22,7 @@ final class ScriptedStreams: Sendable {
         }
 
         let request: StreamRequest
-        /// To what it is asked to change, and whether to pauses.
+        /// The answer to changes, and whether it applies to pauses.
         let changeAnswer = Mutex(Answer.done)
         private let reporter: EventSink
         private let ends: Mailbox<StreamFailure?>
@@ -34,17 +34,17 @@ final class ScriptedStreams: Sendable {
             ends = try Mailbox()
         }
 
-        /// What it was asked to change, each time.
+        /// The requested changes.
         var changes: [[LiveConfiguration.Change]] {
             received.withLock { commands in
                 commands.compactMap { if case .apply(let changes, _) = $0 { changes.configuration } else { nil } }
             }
         }
 
-        /// Of the camera, in the order in which they were asked for.
+        /// The camera's control changes, in order.
         var controlChanges: [ControlChange] { controlRequests.flatMap { $0 } }
 
-        /// Each is one that the camera takes as a whole.
+        /// Each of these is applied completely by the camera.
         var controlRequests: [[ControlChange]] {
             received.withLock { commands in
                 commands.compactMap { command -> [ControlChange]? in
@@ -67,7 +67,7 @@ final class ScriptedStreams: Sendable {
             say(.stateChanged(.connected))
         }
 
-        /// Snapshots that it was asked for.
+        /// The requested snapshots.
         var snapshots: [SnapshotRequest] {
             received.withLock { commands in
                 commands.compactMap { if case .takeSnapshot(let request) = $0 { request } else { nil } }
@@ -88,10 +88,10 @@ final class ScriptedStreams: Sendable {
 
         var mutings: Int { received.withLock { commands in commands.count { $0 == .toggleMute } } }
 
-        /// How often it was asked by the button.
+        /// How often the button has toggled the pause.
         var pauseToggles: Int { received.withLock { commands in commands.count { $0 == .togglePause } } }
 
-        /// What it was asked for by commands, in their order.
+        /// The pause commands, in order.
         var pauses: [Bool] {
             received.withLock { commands in
                 commands.compactMap { if case .pause(let isPaused, _) = $0 { isPaused } else { nil } }
@@ -102,7 +102,7 @@ final class ScriptedStreams: Sendable {
 
         func tell(_ brightness: Brightness) { reporter.tell(brightness) }
 
-        /// - Parameter failure: `nil` for an end in order.
+        /// - Parameter failure: `nil` for a proper end.
         func end(_ failure: StreamFailure?) { ends.send(failure) }
 
         private func take(_ command: PublisherCommand) {
@@ -151,9 +151,9 @@ final class ScriptedStreams: Sendable {
     let idleAudio: ScriptedIdleDevice<IdleAudioRequest, IdleAudioEvent>
     let webcams = ScriptedWebcams()
     private let started = Mutex<[Run]>([])
-    /// What there is in place of a camera that is not there.
+    /// Alternatives to a missing camera.
     private let cameras = ["/dev/video7"]
-    /// The screen that device.json may ask for.
+    /// The screen that device.json may enable.
     let preview = RecordedPreview()
 
     init() throws {
@@ -198,15 +198,15 @@ extension ScriptedStreams: StreamEngine {
     func removeFormerWebcam() { webcams.removeFormer() }
 }
 
-/// A camera that is opened for snapshots; each takes as long as the test says.
+/// A camera that is opened for snapshots; each takes as long as the test wants.
 final class ScriptedStills: Sendable {
     struct Content: Sendable {
         var requests: [StillRequest] = []
-        /// How bright the next ones are.
+        /// The brightness of the next snapshots.
         var brightness: [Brightness] = []
-        /// It gives nothing until it is stopped.
+        /// It delivers nothing until it is stopped.
         var isSilent = false
-        /// The driver does not come back, whoever stops it.
+        /// The driver does not return, even if stopped.
         var isHanging = false
     }
 
@@ -228,25 +228,25 @@ final class ScriptedStills: Sendable {
             _ = try? poll(&entries, until: nil)
             return (.failed(request.snapshot, reason: "it was stopped"), nil)
         }
-        // As long as a light takes to settle, at the least: whoever sets it has seen it lit by then.
+        // At least as long as a light takes to settle, so that the code under test has seen it lit.
         var entries: [PollEntry] = []
         if request.snapshot.awaitsExposure { _ = try? poll(&entries, until: MonotonicClock.now() + .milliseconds(300)) }
         return (.taken(request.snapshot, Self.snapshot), brightness)
     }
 }
 
-/// A camera or a microphone that is open without a stream, and says what the test wants.
+/// A camera or microphone that is open without a stream and reports what the test wants.
 final class ScriptedIdleDevice<Request: Sendable, Event: Sendable>: Sendable {
     struct Content: Sendable {
         var requests: [Request] = []
-        /// Of these, those that are not closed.
+        /// How many of them are not closed.
         var openCount = 0
         /// The driver does not close it.
         var isHanging = false
     }
 
     let content = Mutex(Content())
-    /// What it reports next.
+    /// Its next reports.
     let events: Mailbox<Event>
 
     init() throws { events = try Mailbox() }

@@ -10,7 +10,7 @@ import USBVideo
 
 /// Webcams whose computer does what the test wants.
 final class ScriptedWebcams: Sendable {
-    /// One gadget, from its start to its end.
+    /// One gadget, from its creation to its end.
     final class Gadget: WebcamSink {
         struct Content {
             var frames = 0
@@ -49,18 +49,18 @@ final class ScriptedWebcams: Sendable {
     }
 
     struct Content {
-        /// Those that are there, newest last; their owner alone keeps them.
+        /// Existing gadgets, newest last. Only their owner keeps them alive.
         var reports: [@Sendable (WebcamReport) -> Void] = []
         var requests: [WebcamRequest] = []
         var ended = 0
         var formerRemoved = 0
-        /// The kernel takes its time to take one down, until the test reports its end.
+        /// The kernel removes a gadget only when the test reports its end.
         var isSlowToEnd = false
-        /// Why there is none.
+        /// Why a gadget cannot be created.
         var failure: String?
-        /// How often that was found.
+        /// How often that has happened.
         var failures = 0
-        /// Why there can be none, as it is known without trying.
+        /// Why there can be none, known without trying.
         var absence: String?
     }
 
@@ -73,7 +73,7 @@ final class ScriptedWebcams: Sendable {
 
     struct WeakGadget { weak var gadget: Gadget? }
 
-    /// The newest one, as long as it is there.
+    /// The newest one, while it exists.
     var gadget: Gadget? { newest.withLock { $0.gadget } }
     var openings: Int { content.withLock { $0.requests.count } }
     var ended: Int { content.withLock { $0.ended } }
@@ -100,7 +100,7 @@ final class ScriptedWebcams: Sendable {
     var absence: String? { content.withLock { $0.absence } }
     func removeFormer() { content.withLock { $0.formerRemoved += 1 } }
 
-    /// The newest one's computer does something.
+    /// Reports from the newest gadget's computer.
     func report(_ reports: WebcamReport...) {
         let send = content.withLock { $0.reports.last }
         for report in reports { send?(report) }

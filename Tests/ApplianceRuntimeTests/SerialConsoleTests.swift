@@ -4,7 +4,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The console on a pseudo terminal, whose other end is the test's.
+/// The console on a pseudo-terminal whose other end belongs to the test.
 @Suite final class SerialConsoleTests {
     private let line: OwnedFileDescriptor
     private let path: String
@@ -18,10 +18,10 @@ import Testing
         path = "/dev/pts/\(number)"
     }
 
-    @Test func anEndlessSenderDoesNotKeepTheMainThread() throws {
+    @Test func endlessSenderDoesNotBlockTheMainThread() throws {
         let console = try SerialConsole(path: path)
         var answers = 0
-        // Each answer is followed by the next command, up to a number that no turn reaches.
+        // Each answer triggers the next command, up to a number that no turn reaches.
         func typeNext() {
             guard answers < 1000, (try? line.writeAll(Array("status\r".utf8))) != nil else { return }
             var entries = [PollEntry(console.pollEntry.fileDescriptor)]

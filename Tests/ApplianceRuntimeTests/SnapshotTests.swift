@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// Snapshots: who gets them, where they are kept, and what becomes of those that cannot be taken.
+/// Snapshots: who receives them, where they are saved, and how failures are reported.
 @Suite(.serialized) struct SnapshotTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -35,7 +35,7 @@ import Testing
         ((try? fileNames(in: camera.path("state/snapshots"))) ?? []).filter { $0 > ".." }.sorted()
     }
 
-    @Test func withoutAStreamTheCameraIsOpenedAndTheSnapshotKept() throws {
+    @Test func withoutAStreamTheCameraIsOpenedAndTheSnapshotSaved() throws {
         try time.run {
             try start(#""snapshots": {"quality": 70, "count": 2}"#)
             for number in 1...3 {
@@ -49,8 +49,8 @@ import Testing
         }
     }
 
-    /// More than a socket's buffer takes at once, to a client that takes its time.
-    @Test func theSocketGivesTheFile() throws {
+    /// More than a socket's buffer holds, for a slow client.
+    @Test func socketReturnsTheFile() throws {
         try time.run {
             try start()
             let answer = try camera.askForBytes("snapshot send 55")
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aStreamGivesItsOwnFrame() throws {
+    @Test func streamDeliversItsOwnFrame() throws {
         try time.run {
             try start()
             let run = try goLive()
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aStreamHasPrecedence() throws {
+    @Test func streamTakesPrecedence() throws {
         try time.run {
             try start()
             stills.content.withLock { $0.isSilent = true }
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatGivesNothingIsClosed() throws {
+    @Test func silentCameraIsClosed() throws {
         try time.run {
             try start()
             stills.content.withLock { $0.isSilent = true }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aHangingDriverBlocksNoLaterStart() throws {
+    @Test func hangingDriverBlocksNoLaterStart() throws {
         try time.run {
             try start()
             stills.content.withLock { $0.isHanging = true }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func whatAStreamLeavesBehindIsReported() throws {
+    @Test func snapshotsLostWithAStreamAreReported() throws {
         try time.run {
             try start()
             let run = try goLive()
@@ -121,16 +121,16 @@ import Testing
         }
     }
 
-    @Test func aFolderThatCannotBeWrittenIsNamed() throws {
+    @Test func unwritableFolderIsNamed() throws {
         try time.run {
             try start(#""snapshots": {"folder": "/dev/full/snapshots"}"#)
             #expect(try camera.ask("snapshot").hasPrefix("error\nno snapshot: mkdir"))
             #expect(try camera.ask("snapshot send").hasPrefix("ok\n"))
-            #expect(try camera.ask("faults") == "ok\nnone\n", "it is no fault of the card")
+            #expect(try camera.ask("faults") == "ok\nnone\n", "this is not a fault of the card")
         }
     }
 
-    @Test func aSnapshotThatIsLargerThanTheFolderMayBeIsNotKept() throws {
+    @Test func snapshotLargerThanTheFolderLimitIsNotSaved() throws {
         try time.run {
             try start(#""snapshots": {"megabytes": 1}"#)
             #expect(try camera.ask("snapshot").contains("File too large"))
@@ -147,10 +147,10 @@ import Testing
             #expect(try camera.ask("torch lve").contains("did you mean live?"))
             #expect(try camera.ask("torch dim") == "error\nusage: torch [off|on|live|auto]\n")
             #expect(try camera.ask("set torch dim") == "error\ntorch takes off, on, live, auto\n")
-            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch is off, on, live, auto, not "))
+            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch must be off, on, live, auto, not "))
             #expect(try camera.ask("filter").hasPrefix("error\nusage: filter NAME KEY=VALUE"))
             let title = Array("filter text text=Caf".utf8)
-            // As Latin-1 has it.
+            // Encoded in Latin-1.
             #expect(try camera.ask(title + [0xE9]) == "error\na command is text in UTF-8, and this one is not\n")
             #expect(try camera.ask(title + [0xC3, 0xA9]).hasPrefix("error\nnot live"))
         }
@@ -158,7 +158,7 @@ import Testing
 
     // MARK: Light
 
-    @Test func aSnapshotHasItsLightForAsLongAsItTakes() throws {
+    @Test func lightStaysOnDuringTheSnapshot() throws {
         try time.run {
             try start(#""snapshots": {"flash": "on"}"#)
             let run = try goLive()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aDarkSnapshotIsTakenAgainWithLight() throws {
+    @Test func darkSnapshotIsRetakenWithLight() throws {
         try time.run {
             try start(#""snapshots": {"flash": "auto"}"#)
             stills.content.withLock { $0.brightness = [.luma(12), .luma(90)] }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func theTorchFollowsTheLightOfTheStream() throws {
+    @Test func torchFollowsTheStreamsBrightness() throws {
         try time.run {
             try start(#""torch": "auto""#)
             let run = try goLive()
@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-/// What two presses in a row do.
+/// The configurable action of a double press.
 @Suite(.serialized) struct DoublePressTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -228,7 +228,7 @@ import Testing
         camera.press()
     }
 
-    @Test func takesASnapshot() throws {
+    @Test func doublePressTakesASnapshot() throws {
         try time.run {
             try start("snapshot")
             pressTwice()
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func turnsTheTorch() throws {
+    @Test func doublePressTogglesTheTorch() throws {
         try time.run {
             try start("torch")
             pressTwice()
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func switchesTheCameraOfWhatIsLive() throws {
+    @Test func doublePressSwitchesTheLiveCamera() throws {
         try time.run {
             try camera.write("device", #"{"cameras": {"a": "synthetic", "b": "synthetic"}, "doublePress": "camera"}"#)
             try camera.start()
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func pausesWhatIsLive() throws {
+    @Test func doublePressPausesTheLiveStream() throws {
         try time.run {
             try start("pause")
             pressTwice()
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func mutesWhatIsLiveAndASinglePressStillEndsIt() throws {
+    @Test func doublePressMutesAndASinglePressStillStops() throws {
         try time.run {
             try start("mute")
             let run = try goLive()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ApplianceRuntime
 
-/// The whole appliance around streams that the test plays: what a person does, and what is shown for it.
+/// The whole appliance around scripted streams: what a person does, and how the device reacts.
 @Suite(.serialized) struct StreamLifeTests {
     private let time = VirtualTime()
     private static let board =
@@ -25,7 +25,7 @@ import Testing
 
     private var streams: ScriptedStreams { camera.streams }
 
-    /// - Parameter orWithoutNetwork: a machine that has no network shows that instead.
+    /// - Parameter orWithoutNetwork: whether a machine without a network, which shows that instead, is acceptable.
     private func waitForState(
         _ state: String, orWithoutNetwork: Bool = false, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -37,12 +37,12 @@ import Testing
             }, sourceLocation: sourceLocation)
     }
 
-    /// Starts a stream as a person does, and lets it be live.
+    /// Starts a stream like a person, and makes it live.
     private func goLive() throws -> ScriptedStreams.Run {
         try camera.liveRun { camera.press() }
     }
 
-    @Test func aPressStartsAStreamAndTheNextOneEndsIt() throws {
+    @Test func pressStartsAStreamAndTheNextPressEndsIt() throws {
         try time.run {
             camera.press()
             try camera.waitUntil { streams.runs.count == 1 }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatFailedIsReportedAndTriedAgain() throws {
+    @Test func failedCameraIsReportedAndRetried() throws {
         try time.run {
             let run = try goLive()
             run.end(StreamFailure(.cameraUnavailable, "/dev/video0 is gone"))
@@ -75,9 +75,9 @@ import Testing
             try camera.waitUntil { camera.read("boot/faults.txt").contains("/dev/video0 is gone") }
             #expect(camera.read("boot/faults.txt").contains(#""camera": "/dev/video7""#), "what there is")
             #expect(try camera.ask("events 50").contains("the stream has failed (-1301): /dev/video0 is gone"))
-            // It is still wanted: nobody has to press.
+            // The stream is still wanted, so no press is needed.
             try camera.waitUntil(within: FaultBook.retryInterval + .seconds(20)) { streams.runs.count == 2 }
-            #expect(camera.read("boot/faults.txt").contains("/dev/video0 is gone"), "nobody knows yet")
+            #expect(camera.read("boot/faults.txt").contains("/dev/video0 is gone"), "it may still be broken")
             streams.runs[1].goLive()
             try waitForState("live")
             try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatRefusesEndsTheWishUntilTheNextPress() throws {
+    @Test func refusalByTheServerStopsRetriesUntilTheNextPress() throws {
         try time.run {
             camera.press()
             try camera.waitUntil { streams.runs.count == 1 }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedStreamKeyIsNamedWhereItStands() throws {
+    @Test func refusedStreamKeyIsLocatedInTheFile() throws {
         try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live", "key": "wrong-key"}"#)
         try time.run {
             try camera.waitUntil { try camera.ask("events 50").contains("the files on the boot partition") }
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatIsNotReachedIsCountedOutAfterThreeAttempts() throws {
+    @Test func unreachableServerIsShownByBlinksAfterThreeAttempts() throws {
         try time.run {
             camera.press()
             try camera.waitUntil { streams.runs.count == 1 }
@@ -135,11 +135,11 @@ import Testing
         }
     }
 
-    @Test func aMicrophoneThatIsLostWhileLiveIsReportedUntilItIsBack() throws {
+    @Test func microphoneLostWhileLiveIsReportedUntilItReturns() throws {
         try time.run {
             let run = try goLive()
             run.say(.source(.interrupted(.audio, source: "hw:1", reason: "hw:1 is unplugged")))
-            try camera.waitUntil { try camera.ask("faults").contains("silence goes out until hw:1 is back") }
+            try camera.waitUntil { try camera.ask("faults").contains("sending silence until hw:1 is back") }
             #expect(try camera.ask("status").contains("no microphone (5 blinks)"))
             #expect(try camera.ask("status").hasPrefix("ok\nstate:    live\n"))
             run.say(.source(.returned(.audio, source: "hw:1", after: .seconds(2))))
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func aLongPressEndsTheStreamAndThenTheMachine() throws {
+    @Test func longPressEndsTheStreamAndThenTheMachine() throws {
         try time.run {
             let run = try goLive()
             camera.press(for: ButtonGestures.longPress + .milliseconds(500))
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func anotherStreamFileMovesTheStream() throws {
+    @Test func changedStreamFileMovesTheStream() throws {
         try time.run {
             let run = try goLive()
             try camera.write("stream", #"{"url": "rtmp://127.0.0.1:10/other/y"}"#)
@@ -170,7 +170,7 @@ import Testing
             streams.runs[1].goLive()
             try waitForState("live")
 
-            // One that is wrong ends it, with nowhere to go to.
+            // A faulty file ends it, because there is no target.
             try camera.write("stream", #"{"url": "http://127.0.0.1"}"#)
             try waitForState("fault")
             #expect(streams.runs[1].isStopped && streams.runs.count == 2)
@@ -200,17 +200,17 @@ import Testing
             #expect(try camera.ask("set zoom 2 focus").hasPrefix("error\nusage: set NAME VALUE"))
             #expect(try camera.ask("set zoom 2 focus manual") == "ok\nzoom 2\nfocus manual\n")
             let controls = try camera.ask("controls")
-            #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: missing, it has none\n"))
+            #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: unavailable, it has none\n"))
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
-            #expect(try camera.ask("dance").hasPrefix("error\nthere is no command \"dance\"; help lists them"))
+            #expect(try camera.ask("dance").hasPrefix("error\nunknown command \"dance\"; see help"))
             #expect(try camera.ask("statsu").contains("; did you mean status? help lists them"))
             #expect(try camera.ask("camera") == "error\nusage: camera NAME|next\n")
             #expect(try camera.ask("mute off") == "ok\nmute off\n")
             #expect(try camera.ask("settings") == "ok\nquality Low1\nmute off\n")
             #expect(try camera.ask("show") == "error\nshow is now status, settings or controls\n")
             #expect(try camera.ask("begin").contains("one set line changes several settings"))
-            #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is there twice"))
+            #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is given more than once"))
             #expect(try camera.ask("help").contains("quality [NAME]"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))
             #expect(try camera.ask("stop").hasPrefix("ok\n"))
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func theStatusSaysWhatTheStreamSaid() throws {
+    @Test func statusShowsTheStreamsLastReport() throws {
         try time.run {
             let run = try goLive()
             #expect(try !camera.ask("status json").contains("framesPerSecond"))
@@ -245,8 +245,8 @@ import Testing
                 #expect(json.contains(words), "\(json)")
             }
             #expect(try camera.ask("status").contains("camera:   77 frames, 0 missed"))
-            #expect(try camera.ask("status").contains("\nfilters:  smooth (left out: too slow), text\n"))
-            // The next stream knows nothing of it.
+            #expect(try camera.ask("status").contains("\nfilters:  smooth (off: too slow), text\n"))
+            // The next stream starts without it.
             run.end(nil)
             try camera.waitUntil { try camera.ask("quality").contains("not live") }
             try camera.end()

@@ -9,7 +9,7 @@ import Testing
 @testable import BoardRuntime
 @testable import WebcamService
 
-/// The camera's controls, which the computer's dialogue and people at the camera move.
+/// The camera's controls, changed by the computer's dialog and by people at the camera.
 @Suite(.serialized) struct WebcamControlTests: WebcamSuite {
     private let time = VirtualTime()
     let camera: Camera
@@ -30,7 +30,7 @@ import Testing
         try look()
         try camera.waitUntil { idle.openings == 2 && idle.isOpen }
         idle.events.send(.controls(Self.statuses()))
-        try camera.waitUntil { try camera.ask("controls").contains("zoom: missing, it has none") }
+        try camera.waitUntil { try camera.ask("controls").contains("zoom: unavailable, it has none") }
     }
 
     private func goLive() throws -> ScriptedStreams.Run {
@@ -49,7 +49,7 @@ import Testing
 
     private var changes: Mailbox<[ControlChange]>? { idle.content.withLock { $0.requests.last?.changes } }
 
-    @Test func aPersonSetsTheCameraThatAComputerLooksThrough() throws {
+    @Test func personCanAdjustTheCameraUsedByAComputer() throws {
         try time.run {
             try startLooking()
             #expect(try camera.ask("set brightness 0.5") == "ok\nbrightness 0.5\n")
@@ -62,13 +62,13 @@ import Testing
         }
     }
 
-    @Test func whatThatCameraDoesNotTakeIsSaid() throws {
+    @Test func unsupportedChangesAreExplained() throws {
         try time.run {
             try startLooking()
             for (command, answer) in [
                 ("set brightness 3", "error\nbrightness is -1 to 1, not \"3\"\n"),
-                ("set zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
-                ("set brightness 0.1 zoom 2", "error\nzoom is missing: it has none; there is brightness\n"),
+                ("set zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
+                ("set brightness 0.1 zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
                 ("set fps 15", "error\nnot live; device.json says what a stream starts with\n"),
                 ("set microphone-gain 3", "error\nnot live; device.json says what a stream starts with\n"),
             ] {
@@ -76,21 +76,22 @@ import Testing
             }
             #expect(try camera.ask("set brightnes 0").contains("did you mean brightness?"))
             #expect(changes?.takeAll() == [])
-            // Nobody looks any more: no camera is open.
+            // The program has closed the webcam, so no camera is open.
             try report(.connected(.high), until: "nobody looks")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5").contains("not live"))
-            #expect(try camera.ask("controls").contains("brightness: missing, it is known while the stream is live"))
+            #expect(
+                try camera.ask("controls").contains("brightness: unavailable, it is known while the stream is live"))
             try camera.end()
         }
     }
 
-    @Test func whatAPersonHasSetHoldsUntilTheWebcamIsStopped() throws {
+    @Test func personsSettingsApplyUntilTheWebcamIsStopped() throws {
         try time.run {
             try startLooking()
             webcams.report(.change(Self.brightness(0.1)))
             try camera.waitUntil { changes?.takeAll() == [[Self.brightness(0.1)]] }
-            // It waits for the slider, and comes before what the person sets.
+            // The slider's value is still waiting; it must be applied before the person's.
             webcams.report(.change(Self.brightness(0.2)))
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
             _ = try camera.ask("set brightness 0.5")
@@ -107,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedCommandDoesNotForgetWhatTheComputerHadSet() throws {
+    @Test func refusedCommandKeepsTheComputersValues() throws {
         try time.run {
             try startLooking()
             webcams.report(.change(Self.brightness(0.5)))
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func whatTheComputerMovesMeanwhileStays() {
+    @Test func computersChangesMeanwhileAreKept() {
         var settings = ComputerSettings()
         settings.add(Self.brightness(0.5))
         settings.add(ControlChange(.zoom, .number(2)))
@@ -137,7 +138,7 @@ import Testing
         #expect(settings.all == [Self.brightness(0.25)])
     }
 
-    @Test func theDialogueLearnsWhatTheCameraHasRefused() throws {
+    @Test func dialogLearnsOfTheCamerasRefusal() throws {
         try time.run {
             try startLooking()
             let run = try goLive()

@@ -8,7 +8,7 @@ import USBVideo
 @testable import BoardRuntime
 @testable import DeviceStreams
 
-/// Tests of a camera that is a computer's webcam.
+/// Tests of the camera as a computer's webcam.
 protocol WebcamSuite {
     var camera: Camera { get }
 }
@@ -35,7 +35,7 @@ extension WebcamSuite {
         try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
     }
 
-    /// With a gadget that knows what the camera has.
+    /// Starts with a gadget that knows the camera's controls.
     func startWithGadget(_ webcam: String = "true") throws {
         try start(webcam)
         try camera.waitUntil { idle.isOpen }

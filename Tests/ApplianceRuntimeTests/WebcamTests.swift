@@ -10,7 +10,7 @@ import USBVideo
 @testable import ApplianceRuntime
 @testable import BoardRuntime
 
-/// The camera as a computer's webcam: who has camera and microphones, and what people see of it.
+/// The camera as a computer's webcam: who uses camera and microphones, and what people see of it.
 @Suite(.serialized) struct WebcamTests: WebcamSuite {
     private let time = VirtualTime()
     let camera: Camera
@@ -20,7 +20,7 @@ import USBVideo
             board: #"{"name": "Bench", "button": {"line": "GPIO17"}, "statusLED": {"line": "GPIO27"}}"#)
     }
 
-    @Test func itIsNoneUnlessDeviceJSONSaysSo() throws {
+    @Test func webcamStaysOffByDefault() throws {
         try time.run {
             try start("false")
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
@@ -31,19 +31,19 @@ import USBVideo
         }
     }
 
-    @Test func theGadgetIsMadeWithWhatTheCameraHas() throws {
+    @Test func gadgetIsCreatedWithTheCamerasControls() throws {
         try time.run {
             try startWithGadget(#""ask""#)
             let request = try #require(webcams.gadget?.request)
             #expect(request.asks && request.controls == Self.statuses && request.identity.name.hasPrefix("tallycam"))
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
-            #expect(idle.openings == 1, "nobody looks")
+            #expect(idle.openings == 1, "no program uses the webcam")
             try camera.end()
             #expect(webcams.ended == 1)
         }
     }
 
-    @Test func aCameraThatIsAwayDoesNotKeepTheGadget() throws {
+    @Test func missingCameraDoesNotDelayTheGadget() throws {
         try time.run {
             try start()
             try camera.waitUntil { idle.isOpen }
@@ -54,7 +54,7 @@ import USBVideo
         }
     }
 
-    @Test func theCameraIsOpenWhileAComputerLooks() throws {
+    @Test func cameraIsOpenWhileAProgramShowsTheWebcam() throws {
         try time.run {
             try startWithGadget()
             try look()
@@ -67,7 +67,7 @@ import USBVideo
         }
     }
 
-    @Test func theMicrophoneIsOpenWhileAComputerRecords() throws {
+    @Test func microphoneIsOpenWhileAProgramRecords() throws {
         try time.run {
             try startWithGadget()
             webcams.report(.recorded(true))
@@ -79,7 +79,7 @@ import USBVideo
         }
     }
 
-    @Test func aStreamTakesBothAndLeavesThemToTheComputer() throws {
+    @Test func streamTakesBothAndReturnsThemToTheComputer() throws {
         try time.run {
             try startWithGadget()
             try look()
@@ -103,7 +103,7 @@ import USBVideo
         layout: FrameLayout(packed: .i420, size: FrameSize(width: 16, height: 16)), captureTime: .zero,
         memory: PooledFrame([UInt8](repeating: 0, count: 384)))
 
-    @Test func aMicrophoneThatHangsDoesNotKeepTheStream() throws {
+    @Test func hangingMicrophoneDoesNotBlockTheStream() throws {
         try time.run {
             try startWithGadget()
             webcams.report(.recorded(true))
@@ -111,17 +111,17 @@ import USBVideo
             idleAudio.content.withLock { $0.isHanging = true }
             _ = try camera.ask("start")
             try camera.waitUntil { runs.count == 1 }
-            let words = "no microphone without a stream: its driver has not let go of it for 10.0 seconds"
+            let words = "microphone unavailable while idle: its driver has not let go of it for 10.0 seconds"
             #expect(try camera.ask("events 50").contains(words))
             idleAudio.content.withLock { $0.isHanging = false }
             try camera.end()
         }
     }
 
-    @Test func whatTheComputerSetsHoldsForEveryOpening() throws {
+    @Test func computersSettingsApplyAtEachOpening() throws {
         try time.run {
             try startWithGadget()
-            // Before anything is open, and moved twice.
+            // Before anything is open, and changed twice.
             for value in [0.1, 0.5] { webcams.report(.change(ControlChange(.brightness, .number(value)))) }
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
             try look()
@@ -141,7 +141,7 @@ import USBVideo
             runs[0].goLive()
             let settled = [ControlChange(.brightness, .number(0.25))]
             try camera.waitUntil { runs[0].controlChanges == settled }
-            // The camera stays open while a connection is lost.
+            // The camera stays open while the connection is lost.
             runs[0].say(.stateChanged(.reconnecting))
             runs[0].goLive()
             try camera.waitUntil { try camera.ask("status").contains("state:    live") }
@@ -150,7 +150,7 @@ import USBVideo
         }
     }
 
-    @Test func whatAPersonHasSetSinceIsNotPutBack() throws {
+    @Test func personsLaterSettingsAreNotOverridden() throws {
         try time.run {
             try startWithGadget()
             for name in [ControlName.brightness, .zoom] {
@@ -171,8 +171,8 @@ import USBVideo
         }
     }
 
-    /// One that a camera refuses takes no other along; one that it lacks is not asked for.
-    @Test func eachOfTheComputersSettingsIsAskedForByItself() throws {
+    /// A refused setting does not affect the others, and a missing control is not set at all.
+    @Test func computersSettingsAreAppliedOneByOne() throws {
         try time.run {
             try startWithGadget()
             for change in [
@@ -193,7 +193,7 @@ import USBVideo
         }
     }
 
-    @Test func aStreamsMuteHoldsForAWebcamThatIsStartedLater() throws {
+    @Test func streamsMuteAppliesToAWebcamStartedLater() throws {
         try time.run {
             try start("false")
             camera.press()
@@ -206,7 +206,7 @@ import USBVideo
         }
     }
 
-    @Test func aNameThatIsCorrectedIsTakenUpWhenNobodyLooks() throws {
+    @Test func changedNameIsAppliedWhenNoProgramUsesTheWebcam() throws {
         try time.run {
             try startWithGadget()
             try look()
@@ -220,7 +220,7 @@ import USBVideo
         }
     }
 
-    @Test func aComputerThatWaitsGetsFramesByAPress() throws {
+    @Test func pressAdmitsAWaitingComputer() throws {
         try time.run {
             try startWithGadget(#""ask""#)
             webcams.report(.event(.changed(Self.looking)))
@@ -237,7 +237,7 @@ import USBVideo
         }
     }
 
-    @Test func aComputerThatRecordsWaitsForAPressToo() throws {
+    @Test func recordingComputerWaitsForAPressToo() throws {
         try time.run {
             try startWithGadget(#""ask""#)
             try report(.connected(.high), until: "nobody looks")
@@ -258,8 +258,8 @@ import USBVideo
         }
     }
 
-    /// A slider asks for dozens of values a second.
-    @Test func aSliderIsFollowedAFewTimesASecond() throws {
+    /// A slider sends dozens of values per second.
+    @Test func sliderIsFollowedAFewTimesPerSecond() throws {
         try time.run {
             try startWithGadget()
             _ = try camera.ask("start")
@@ -276,21 +276,23 @@ import USBVideo
         }
     }
 
-    @Test func aCameraThatIsLostWhileAComputerLooksIsSaid() throws {
+    @Test func cameraLostWhileInUseIsReported() throws {
         try time.run {
             try startWithGadget()
             try look()
             try camera.waitUntil { try idle.isOpen && camera.ask("status").contains("state:    webcam") }
             idle.events.send(.away(reason: "it was unplugged"))
-            try camera.waitUntil { try camera.ask("status").contains("; no camera without a stream: it was unplugged") }
-            #expect(try camera.ask("status").contains("state:    ready"), "nobody sees anything")
+            try camera.waitUntil {
+                try camera.ask("status").contains("; camera unavailable while idle: it was unplugged")
+            }
+            #expect(try camera.ask("status").contains("state:    ready"), "no program shows the webcam")
             idle.events.send(.returned)
             try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }
             try camera.end()
         }
     }
 
-    @Test func anotherCameraIsLookedAtBeforeSomebodyLooks() throws {
+    @Test func replacedCameraIsExaminedBeforeAProgramUsesIt() throws {
         try time.run {
             try startWithGadget()
             try camera.write("device", #"{"camera": "/dev/video7", "webcam": true}"#)
@@ -302,7 +304,7 @@ import USBVideo
         }
     }
 
-    @Test func deviceJSONMayAskFromNowOn() throws {
+    @Test func consentMayBecomeRequiredLater() throws {
         try time.run {
             try startWithGadget()
             try camera.write("device", #"{"camera": "synthetic", "webcam": "ask"}"#)
@@ -317,7 +319,7 @@ import USBVideo
         }
     }
 
-    @Test func aCameraThatHangsDoesNotKeepTheGadget() throws {
+    @Test func hangingCameraDoesNotDelayTheGadget() throws {
         try time.run {
             try start()
             try camera.waitUntil { idle.isOpen }
@@ -328,7 +330,7 @@ import USBVideo
         }
     }
 
-    @Test func whatAGadgetOfBeforeReportsIsLate() throws {
+    @Test func reportsOfAnEarlierGadgetAreIgnored() throws {
         try time.run {
             try startWithGadget()
             let late = try #require(webcams.content.withLock { $0.reports.last })
@@ -344,7 +346,7 @@ import USBVideo
         }
     }
 
-    @Test func aComputerHearsNothingWhileMuted() throws {
+    @Test func mutedComputerHearsNothing() throws {
         try time.run {
             try startWithGadget()
             webcams.report(.recorded(true))
@@ -360,7 +362,7 @@ import USBVideo
             #expect(try camera.ask("set mute on").contains("; muted"))
             #expect(heard() == [0, 0])
             #expect(try camera.ask("set mute on brightness 1").contains("not live"))
-            // It holds for a gadget that is made anew, and for a stream from its start on.
+            // It also applies to a recreated gadget, and to a stream from its start.
             _ = try camera.ask("webcam stop")
             _ = try camera.ask("webcam start")
             try camera.waitUntil { webcams.openings == 2 }
@@ -376,7 +378,7 @@ import USBVideo
         }
     }
 
-    @Test func commandsStartAndEndIt() throws {
+    @Test func commandsStartAndStopTheWebcam() throws {
         try time.run {
             try start("false")
             #expect(try camera.ask("webcam on") == "error\nusage: webcam start|stop|allow\n")
@@ -386,7 +388,7 @@ import USBVideo
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls(Self.statuses))
             try camera.waitUntil { webcams.openings == 1 }
-            // Another reading of the files is no order.
+            // Reading the files again is not a command.
             try camera.write("device", #"{"camera": "synthetic", "webcam": false, "mirrored": true}"#)
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
             #expect(webcams.ended == 0)
@@ -396,7 +398,7 @@ import USBVideo
         }
     }
 
-    @Test func theStatusSaysWhyThereIsNone() throws {
+    @Test func statusTellsWhyThereIsNoWebcam() throws {
         webcams.content.withLock { $0.failure = "this board has no USB port that makes it a device" }
         try time.run {
             try start()

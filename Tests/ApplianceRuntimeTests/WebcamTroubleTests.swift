@@ -8,7 +8,7 @@ import Testing
 @testable import ApplianceRuntime
 @testable import BoardRuntime
 
-/// What the device says and does when the webcam, its camera or its microphone is not there, and while somebody waits.
+/// How the device reacts if the webcam, its camera or its microphone is missing, and while someone waits.
 @Suite(.serialized) struct WebcamTroubleTests: WebcamSuite {
     private let time = VirtualTime()
     let camera: Camera
@@ -42,7 +42,7 @@ import Testing
 
     // MARK: The gadget
 
-    @Test func oneThatIsNotMadeIsTriedAgainLessAndLessOften() throws {
+    @Test func failedGadgetIsRetriedAtGrowingIntervals() throws {
         webcams.content.withLock { $0.failure = "there is no thread for it" }
         try time.run {
             try start()
@@ -60,14 +60,14 @@ import Testing
         }
     }
 
-    @Test func aCommandSaysAtOnceThatThereCanBeNone() throws {
+    @Test func commandReportsAtOnceThatTheBoardCannotBeAWebcam() throws {
         webcams.content.withLock { $0.absence = "this board has no USB port" }
         try time.run {
             try start("false")
             #expect(
                 try camera.ask("webcam start")
                     == "error\nno webcam: this board has no USB port; it is tried again\n")
-            // It is to be one all the same.
+            // The webcam stays enabled all the same.
             try waitUntilJSON(says: #""reason":"this board has no USB port""#)
             #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
             try camera.waitUntil { idle.isOpen }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func theNextGadgetWaitsForTheEndOfTheOneBeforeAndTheButtonDoesNot() throws {
+    @Test func nextGadgetWaitsForTheEndOfThePreviousOneButTheButtonDoesNot() throws {
         try time.run {
             try startWithGadget()
             webcams.content.withLock { $0.isSlowToEnd = true }
@@ -101,12 +101,12 @@ import Testing
         }
     }
 
-    @Test func aGadgetThatTheKernelKeepsIsWaitedForForTwoSeconds() throws {
+    @Test func waitForThePreviousGadgetEndsAfterTwoSeconds() throws {
         try time.run {
             try startWithGadget()
             webcams.content.withLock { $0.isSlowToEnd = true }
             let start = MonotonicClock.now()
-            // A client hears of it when it is gone.
+            // A client is answered when the gadget is gone.
             #expect(try camera.ask("webcam stop") == "ok\nwebcam: off by a command, against device.json\n")
             #expect(MonotonicClock.now() - start >= .seconds(2))
             webcams.content.withLock { $0.isSlowToEnd = false }
@@ -118,7 +118,7 @@ import Testing
 
     // MARK: Microphone and camera
 
-    @Test func theStatusSaysWhyAComputerHearsNothing() throws {
+    @Test func statusTellsWhyAComputerHearsNothing() throws {
         let words = #""microphoneReason":"it was unplugged""#
         try time.run {
             try startWithGadget()
@@ -129,10 +129,10 @@ import Testing
             #expect(try camera.ask("status").contains("; no audio: it was unplugged"))
             idleAudio.events.send(.returned)
             try waitUntilJSON(says: words, false)
-            #expect(try events(with: "the microphone is there again") == 1)
+            #expect(try events(with: "the microphone is available again") == 1)
             idleAudio.events.send(.away(reason: "it was unplugged"))
             try waitUntilJSON(says: words)
-            // A stream has it.
+            // A stream takes the microphone.
             let run = try goLive()
             try waitUntilJSON(says: words, false)
             run.say(.source(.interrupted(.audio, source: "hw:1", reason: "it was unplugged")))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func aStreamWithoutAudioIsTheReason() throws {
+    @Test func streamWithoutAudioIsGivenAsTheReason() throws {
         try camera.write("device", #"{"camera": "synthetic", "webcam": true, "audio": {"source": "none"}}"#)
         try time.run {
             try camera.start()
@@ -155,15 +155,15 @@ import Testing
             idle.events.send(.controls(Self.statuses))
             try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
             _ = try goLive()
-            #expect(try !camera.ask("status json").contains("microphoneReason"), "nobody records")
+            #expect(try !camera.ask("status json").contains("microphoneReason"), "no program is recording")
             webcams.report(.recorded(true))
             try waitUntilJSON(says: #""microphoneReason":"device.json names none""#)
             try camera.end()
         }
     }
 
-    @Test func theStatusSaysWhyAComputerSeesTheLastFrameOfAStream() throws {
-        let words = #""cameraReason":"it was unplugged; the last frame goes on until the camera is back""#
+    @Test func statusTellsWhyAComputerSeesAFrozenFrame() throws {
+        let words = #""cameraReason":"it was unplugged; repeating the last frame until the camera is back""#
         let lost = StreamEvent.source(.interrupted(.video, source: "the camera", reason: "it was unplugged"))
         try time.run {
             try startWithGadget()
@@ -185,9 +185,9 @@ import Testing
         }
     }
 
-    // MARK: A press that is wanted
+    // MARK: Waiting for a press
 
-    @Test func theScreenAsksForAPress() throws {
+    @Test func screenAsksForAPress() throws {
         try camera.write("device", #"{"camera": "synthetic", "webcam": "ask", "preview": "hdmi"}"#)
         try time.run {
             try camera.start()
@@ -196,13 +196,13 @@ import Testing
             try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
             var page: ScreenPage? { camera.streams.preview.record.pages.last }
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil { page?.headline == "a computer asks for the camera" }
-            #expect(page?.lines.first == "press the button to let it see and hear")
+            try camera.waitUntil { page?.headline == "a computer requests the camera" }
+            #expect(page?.lines.first == "press the button to allow video and audio")
             #expect(try camera.ask("status").contains("state:    waiting for a press"))
             let run = try goLive()
-            let question = "a computer asks for the camera: press the button to let it see and hear"
+            let question = "a computer requests the camera: press the button to allow video and audio"
             try camera.waitUntil { page?.lines.contains(question) == true }
-            // The stream's frames are not the computer's before that.
+            // Before that, the computer does not get the stream's frames.
             let sink = run.request.frameSinks[0]
             sink.offer(Self.frame, colors: nil)
             #expect(!sink.wantsFrames && webcams.gadget?.content.withLock { $0.frames } == 0)
@@ -217,16 +217,16 @@ import Testing
 
     // MARK: A dead encoder
 
-    @Test func theMachineDoesNotRestartInTheMiddleOfACall() throws {
+    @Test func machineDoesNotRestartDuringACall() throws {
         try time.run {
             try startWithGadget()
             try look()
             try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
-            // Longer than between two looks.
+            // Longer than the interval between two checks.
             sleep(.seconds(5))
             #expect(!camera.hasEnded)
-            // The last frame is still seen.
+            // The last frame is still visible.
             idle.events.send(.away(reason: "it was unplugged"))
             sleep(.seconds(5))
             #expect(!camera.hasEnded)

@@ -9,14 +9,14 @@ import Testing
 
 @testable import AudioCapture
 
-/// A card whose clock runs at its own rate, with jitter in what it says about the time, in virtual time.
+/// A card in virtual time whose clock has its own rate and whose timestamps jitter.
 private struct SimulatedCard {
     let rate: Double
     let driftPPM: Double
     var random: SeededGenerator
     var frames = 0
 
-    /// When frame `frames` is taken, and what the card says about it.
+    /// The true capture time of frame `frames`, and the card's report of it.
     mutating func block(_ count: Int, jitter: Double) -> (captured: Double, reported: MediaTimestamp) {
         let captured = Double(frames) / (rate * (1 + driftPPM / 1e6))
         frames += count
@@ -27,11 +27,11 @@ private struct SimulatedCard {
 
 @Suite struct ClockDriftCorrectorTests {
     @Test(arguments: [-500.0, -120, -20, 0, 3, 80, 300, 500], [0, 0.004])
-    func anHourOfAnyClockStaysTogether(driftPPM: Double, jitter: Double) throws {
+    func anyClockStaysInSyncForAnHour(driftPPM: Double, jitter: Double) throws {
         var card = SimulatedCard(rate: 48_000, driftPPM: driftPPM, random: SeededGenerator(seed: 7))
         var corrector = ClockDriftCorrector()
         var correction = 0.0
-        // Frames of the stream that came out, as the resampler would give them.
+        // Frames of the stream, as the resampler would deliver them.
         var given = 0.0
         var worst = 0.0
         var worstLater = 0.0
@@ -60,28 +60,28 @@ private struct SimulatedCard {
 
     private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    @Test func aLossIsFilledWithItsExactLength() {
+    @Test func lossIsFilledWithItsExactLength() {
         var corrector = ClockDriftCorrector()
         #expect(corrector.blockRead(captureTime: time(1000), expected: time(1000)) == nil)
         #expect(
             corrector.blockRead(captureTime: time(1250), expected: time(1010)) == .insertSilence(.milliseconds(240)))
-        // A known loss counts even when it is short.
+        // A known loss counts even if it is short.
         corrector.audioLost()
         #expect(corrector.blockRead(captureTime: time(1265), expected: time(1260)) == .insertSilence(.milliseconds(5)))
-        // So does a short lead after one.
+        // So does a short lead after a loss.
         corrector.audioLost()
         #expect(corrector.blockRead(captureTime: time(1265), expected: time(1270)) == .drop(.milliseconds(5)))
-        // The same difference without one is the clock's.
+        // Without a loss, the same difference is clock drift.
         #expect(corrector.blockRead(captureTime: time(1280), expected: time(1275)) == nil)
     }
 
-    @Test func audioAheadOfTheClockIsCut() {
+    @Test func audioAheadOfTheClockIsDropped() {
         var corrector = ClockDriftCorrector()
         _ = corrector.blockRead(captureTime: time(1000), expected: time(1000))
         #expect(corrector.blockRead(captureTime: time(1010), expected: time(1100)) == .drop(.milliseconds(90)))
     }
 
-    @Test func theCorrectionIsLimited() {
+    @Test func correctionIsLimited() {
         var corrector = ClockDriftCorrector()
         var largest = 0.0
         for index in 0..<100_000 {
@@ -95,7 +95,7 @@ private struct SimulatedCard {
     }
 }
 
-/// A card that says what a script tells it to.
+/// A card that follows a script.
 private final class ScriptedCard: CapturePCM {
     let sampleRate: Int
     private let script: (Int) -> Result<PCMRead, MicrophoneError>
@@ -130,7 +130,7 @@ private final class ScriptedCard: CapturePCM {
 
     private func at(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64((50 + seconds) * 1e9)) }
 
-    @Test func anOverrunBecomesSilenceOfTheRightLength() throws {
+    @Test func overrunBecomesSilenceOfTheSameLength() throws {
         let loud = [Int16](repeating: 8000, count: 960)
         let card = ScriptedCard(sampleRate: 48_000) { index in
             switch index {
@@ -154,7 +154,7 @@ private final class ScriptedCard: CapturePCM {
         #expect(abs((try #require(last).captureTime - at(0)).inSeconds - 59 * 1024 / 44_100) < 0.005)
     }
 
-    @Test func anUnpluggedMicrophoneBecomesSilenceAndReturns() throws {
+    @Test func unpluggedMicrophoneBecomesSilenceUntilItReturns() throws {
         try VirtualTime().run {
             let start = MonotonicClock.now()
             let loud = [Int16](repeating: 8000, count: 960)
@@ -170,14 +170,14 @@ private final class ScriptedCard: CapturePCM {
             #expect(source.statistics.interruptions == 1)
             let silent = blocks.filter { $0.samples.allSatisfy { $0 == 0 } }.count
             #expect((35...60).contains(silent), "about a second: \(silent) blocks")
-            // No block is missing in time.
+            // There is no gap between blocks.
             for (block, next) in zip(blocks, blocks.dropFirst()) {
                 #expect(abs((next.captureTime - block.captureTime).inSeconds - 1024 / 44_100) < 1e-6)
             }
         }
     }
 
-    /// When the first loud sample was taken, by the stream's clock.
+    /// When the first loud sample was captured, on the stream's clock.
     private func loudTime(_ blocks: [AudioBlock]) -> MediaTimestamp? {
         for block in blocks {
             guard let place = block.samples.firstIndex(where: { $0 > 6000 }) else { continue }
@@ -186,9 +186,9 @@ private final class ScriptedCard: CapturePCM {
         return nil
     }
 
-    /// However the gap falls among the blocks, and whatever the card had given too much before it.
+    /// Wherever the gap falls within the blocks, and even if the card had delivered too much before it.
     @Test(arguments: [0.0043, 0.02, 0.25, -0.012, -0.2])
-    func audioAfterALossHasItsOwnTime(gap: Double) throws {
+    func audioAfterALossHasTheCorrectTime(gap: Double) throws {
         let quiet = [Int16](repeating: 1000, count: 960)
         let loud = [Int16](repeating: 8000, count: 960)
         let card = ScriptedCard(sampleRate: 48_000) { index in
@@ -202,13 +202,13 @@ private final class ScriptedCard: CapturePCM {
         let blocks = try (0..<60).map { _ in try #require(try source.nextBlock(frameCount: 1024)) }
         let error = (try #require(loudTime(blocks)) - at(0.9 + gap)).inSeconds
         #expect(abs(error) < 0.0015, "\(error) s")
-        // One more or less at the loss: the block starts with what the filter holds of the audio before.
+        // One sample more or less at the loss is fine: the block starts with earlier audio from the filter.
         #expect(abs(Double(source.statistics.silentSamples) - max(0, gap) * 44_100) < 60)
     }
 
-    /// The card's samples through the resampler: seventy seconds would be 35 ms off at the end.
+    /// Passes the card's samples through the resampler. Without correction, they would be 35 ms off after seventy seconds.
     @Test(arguments: [-500.0, 500])
-    func whatComesOutFollowsTheSystemsClock(driftPPM: Double) throws {
+    func outputFollowsTheSystemsClock(driftPPM: Double) throws {
         let quiet = [Int16](repeating: 1000, count: 960)
         let loud = [Int16](repeating: 8000, count: 960)
         func captured(_ index: Int) -> MediaTimestamp { at(Double(index) * 0.01 / (1 + driftPPM / 1e6)) }
@@ -222,7 +222,7 @@ private final class ScriptedCard: CapturePCM {
             let block = try #require(try source.nextBlock(frameCount: 1024))
             guard let time = loudTime([block]) else { continue }
             let index = 1000 * errors.count + 900
-            // A loud block may be cut by a block's end.
+            // A loud block may be split between two output blocks.
             if (time - captured(index)).inSeconds < -5 { continue }
             errors.append((time - captured(index)).inSeconds)
         }
@@ -233,7 +233,7 @@ private final class ScriptedCard: CapturePCM {
         #expect(source.statistics.silentSamples == 0)
     }
 
-    @Test func aMicrophoneThatReturnsIsInTimeAtOnce() throws {
+    @Test func returningMicrophoneIsInSyncAtOnce() throws {
         try VirtualTime().run {
             let start = MonotonicClock.now()
             let quiet = [Int16](repeating: 1000, count: 960)
@@ -246,7 +246,7 @@ private final class ScriptedCard: CapturePCM {
             let second = ScriptedCard(sampleRate: 48_000) { index in
                 let reopening = reopened ?? MonotonicClock.now()
                 reopened = reopening
-                // A block comes when its last sample has been taken.
+                // A block arrives after its last sample was captured.
                 let end = reopening + .milliseconds(10 * (index + 1))
                 MonotonicClock.sleep(until: end)
                 return .success(.block(index == 20 ? loud : quiet, time: end - .milliseconds(10)))
@@ -262,7 +262,7 @@ private final class ScriptedCard: CapturePCM {
         }
     }
 
-    @Test func gainMuteAndLevel() throws {
+    @Test func appliesGainAndMuteAndMeasuresTheLevel() throws {
         let quiet = [Int16](repeating: 1000, count: 882)
         func card() -> ScriptedCard {
             ScriptedCard(sampleRate: 44_100) { .success(.block(quiet, time: at(Double($0) * 0.01))) }
@@ -281,7 +281,7 @@ private final class ScriptedCard: CapturePCM {
     }
 }
 
-/// What a source has reported, on whichever thread.
+/// Collects a source's events from any thread.
 private final class ReportedEvents: Sendable {
     private let events = Mutex<[MicrophoneSource.Event]>([])
 
@@ -297,7 +297,7 @@ private final class ReportedEvents: Sendable {
         } catch { return error as? MicrophoneError }
     }
 
-    @Test func whatIsNoMicrophoneIsNamed() {
+    @Test func missingMicrophoneIsNamed() {
         #expect(failure("hw:NoSuchCard") == .missing(device: "hw:NoSuchCard"))
         #expect(failure("hw:31,7") == .missing(device: "hw:31,7"))
         #expect(failure("default") == .badName("default"))

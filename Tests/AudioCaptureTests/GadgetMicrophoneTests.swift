@@ -7,11 +7,11 @@ import Testing
 
 @testable import AudioCapture
 
-/// The gadget's card, and the computer that records from it, which takes 48,000 frames a second.
+/// The gadget's card, and a computer that records from it at 48,000 frames per second.
 private final class RecordedCard: GadgetCard, Sendable {
     struct Content {
         var isRecorded = false
-        /// The computer takes nothing, and is said to record all the same.
+        /// The computer takes nothing but is still reported as recording.
         var isAsleep = false
         var isGone = false
         var fill = Duration.zero
@@ -21,7 +21,7 @@ private final class RecordedCard: GadgetCard, Sendable {
         var samples: [Int16] = []
         var pitches: [Double] = []
 
-        /// What the computer has taken until now.
+        /// Takes what the computer has played until now.
         mutating func advance() {
             let now = MonotonicClock.now()
             defer { time = now }
@@ -36,7 +36,7 @@ private final class RecordedCard: GadgetCard, Sendable {
 
     init() throws(SystemCallError) { event = try EventFD() }
 
-    /// Something at the computer changes.
+    /// Changes the state of the computer.
     func change(_ body: (inout Content) -> Void) {
         content.withLock { content in
             content.advance()
@@ -100,7 +100,7 @@ private final class RecordedCard: GadgetCard, Sendable {
     ) throws {
         try time.run {
             let (card, reports) = (card, reports)
-            // Made before there was this time.
+            // The card was created before virtual time started.
             card.content.withLock { $0.time = MonotonicClock.now() }
             let usual: GadgetMicrophone.OpenCard = { () throws(MicrophoneError) -> any GadgetCard in card }
             let microphone = try GadgetMicrophone(
@@ -112,7 +112,7 @@ private final class RecordedCard: GadgetCard, Sendable {
 
     private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
 
-    /// A microphone's blocks of 20 ms.
+    /// Offers a microphone's blocks of 20 ms.
     private func offer(_ count: Int, to microphone: GadgetMicrophone, _ format: AudioFormat = format) {
         for _ in 0..<count {
             let samples = [Int16](repeating: 1000, count: format.sampleRate / 50 * format.channelCount)
@@ -123,10 +123,10 @@ private final class RecordedCard: GadgetCard, Sendable {
 
     private var loudFrames: Int { card.content.withLock { $0.samples.count { $0 != 0 } / 2 } }
 
-    @Test func aProgramThatRecordsHearsTheMicrophone() throws {
+    @Test func recordingProgramHearsTheMicrophone() throws {
         try withMicrophone { microphone in
             offer(10, to: microphone)
-            #expect(!microphone.wantsAudio && loudFrames == 0, "nobody records")
+            #expect(!microphone.wantsAudio && loudFrames == 0, "no program is recording")
             card.change { $0.isRecorded = true }
             sleep(.milliseconds(400))
             #expect(microphone.wantsAudio)
@@ -142,8 +142,8 @@ private final class RecordedCard: GadgetCard, Sendable {
         #expect(reports.takeAll() == [.recorded(true), .recorded(false)])
     }
 
-    /// A computer that has just found the microphone.
-    @Test func aShortTryIsNoRecording() throws {
+    /// As when a computer has just found the microphone.
+    @Test func briefProbeDoesNotCountAsRecording() throws {
         try withMicrophone { microphone in
             for _ in 0..<5 {
                 card.change { $0.isRecorded = true }
@@ -156,8 +156,8 @@ private final class RecordedCard: GadgetCard, Sendable {
         #expect(reports.takeAll().isEmpty)
     }
 
-    /// No microphone, or one that opens slowly: a computer that waits takes it for broken.
-    @Test func whoeverRecordsWithoutAMicrophoneHasSilence() throws {
+    /// Without a microphone, or with one that opens slowly, a computer that gets no data would report a broken device.
+    @Test func recordingWithoutAMicrophoneGetsSilence() throws {
         try withMicrophone { _ in
             card.change { $0.isRecorded = true }
             sleep(.seconds(20))
@@ -168,20 +168,20 @@ private final class RecordedCard: GadgetCard, Sendable {
     }
 
     @Test(arguments: [(1, 48_000), (2, 44_100), (1, 16_000)])
-    func othersBecomeStereoOfTheCardsRate(channelCount: Int, sampleRate: Int) throws {
+    func otherFormatsBecomeStereoAtTheCardsRate(channelCount: Int, sampleRate: Int) throws {
         try withMicrophone { microphone in
             card.change { $0.isRecorded = true }
             sleep(.milliseconds(400))
             offer(100, to: microphone, AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
-            // Two seconds, but for what the resampler keeps back.
+            // Two seconds, except for what the resampler retains.
             #expect(abs(loudFrames - 96_000) < 2_000, "\(loudFrames)")
             let samples = card.content.withLock { $0.samples }
             #expect(stride(from: 0, to: samples.count, by: 2).allSatisfy { samples[$0] == samples[$0 + 1] })
         }
     }
 
-    /// What would stay late for good is left out.
-    @Test func aBurstMakesTheAudioNoLaterThanTheCardHolds() throws {
+    /// Audio that would stay late is dropped.
+    @Test func burstDoesNotDelayTheAudioBeyondTheCardsBuffer() throws {
         try withMicrophone { microphone in
             card.change { $0.isRecorded = true }
             sleep(.milliseconds(400))
@@ -195,8 +195,8 @@ private final class RecordedCard: GadgetCard, Sendable {
         }
     }
 
-    /// No event tells of it.
-    @Test func aComputerThatSleepsKeepsNoMicrophone() throws {
+    /// No event reports it.
+    @Test func sleepingComputerStopsUsingTheMicrophone() throws {
         try withMicrophone { microphone in
             card.change { $0.isRecorded = true }
             sleep(.milliseconds(400))
@@ -218,8 +218,8 @@ private final class RecordedCard: GadgetCard, Sendable {
         }
     }
 
-    /// It may have heard nothing but silence until then, and the same once more.
-    @Test func aComputerThatSleepsWithoutAMicrophoneIsNoticedToo() throws {
+    /// The computer may have heard only silence before. It must be noticed a second time too.
+    @Test func sleepingComputerIsNoticedWithoutAMicrophoneToo() throws {
         try withMicrophone { microphone in
             card.change { $0.isRecorded = true }
             for _ in 0..<2 {
@@ -237,7 +237,7 @@ private final class RecordedCard: GadgetCard, Sendable {
         #expect(times.count { $0 == .recorded(false) } == times.count { $0 == .recorded(true) })
     }
 
-    @Test func aCardThatDoesNotOpenIsReportedOnceAndTriedLessAndLess() throws {
+    @Test func unavailableCardIsReportedOnceAndRetriedAtGrowingIntervals() throws {
         let tries = Mutex(0)
         let isThere = Mutex(false)
         let card = card
@@ -248,7 +248,7 @@ private final class RecordedCard: GadgetCard, Sendable {
         }
         try withMicrophone(open: open) { microphone in
             sleep(.seconds(600))
-            // 2, 4, 8, 16, 32 and then 60 seconds apart.
+            // At intervals of 2, 4, 8, 16, 32 and then 60 seconds.
             #expect((13...16).contains(tries.withLock { $0 }))
             isThere.withLock { $0 = true }
             card.change { $0.isRecorded = true }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AudioCapture
 
-/// A card with a constant signal, and perhaps a capture volume that has steps and ends.
+/// A card with a constant signal, optionally with a capture volume that has steps and limits.
 private final class AmplifiedCard: CapturePCM {
     let sampleRate = 44_100
     let volume: Volume?
@@ -59,7 +59,7 @@ private final class AmplifiedCard: CapturePCM {
         }
     }
 
-    /// The left side of the next blocks.
+    /// The left channel of the next blocks.
     private func samples(_ source: MicrophoneSource, blocks: Int) throws -> [Int] {
         try (0..<blocks).flatMap { _ in
             let block = try #require(try source.nextBlock(frameCount: 1024))
@@ -69,7 +69,7 @@ private final class AmplifiedCard: CapturePCM {
         }
     }
 
-    @Test func aCardWithoutAVolumeIsAmplifiedDigitally() throws {
+    @Test func cardWithoutAVolumeIsAmplifiedDigitally() throws {
         let source = try source(AmplifiedCard(), control)
         #expect(control.applied?.gain == MicrophoneGain(hardware: nil, digital: 0))
         _ = try samples(source, blocks: 2)
@@ -81,8 +81,8 @@ private final class AmplifiedCard: CapturePCM {
         #expect(abs((changing.last ?? 0) - 3981) < 4)
     }
 
-    /// Twenty milliseconds, and no step that is more than a straight line's.
-    @Test(arguments: [20.0, -40, 0.5]) func aChangeTakesAMomentAndDoesNotClick(gain: Double) throws {
+    /// It takes twenty milliseconds, and no step is larger than that of a straight line.
+    @Test(arguments: [20.0, -40, 0.5]) func changeIsGradualAndDoesNotClick(gain: Double) throws {
         let source = try source(AmplifiedCard(), control)
         _ = try samples(source, blocks: 2)
         for isMuted in [false, true, false] {
@@ -99,11 +99,11 @@ private final class AmplifiedCard: CapturePCM {
         }
     }
 
-    @Test func aChangeWithinAChangeGoesOnFromThere() throws {
+    @Test func changeDuringAChangeContinuesFromThere() throws {
         let source = try source(AmplifiedCard(), control)
         _ = try samples(source, blocks: 2)
         control.setMuted(true)
-        // Less than a change takes.
+        // Shorter than a change.
         let half = try #require(try source.nextBlock(frameCount: 441)).samples
         control.setMuted(false)
         let rest = try #require(try source.nextBlock(frameCount: 1024)).samples
@@ -113,7 +113,7 @@ private final class AmplifiedCard: CapturePCM {
         #expect(rest[2 * 900] == 1000)
     }
 
-    @Test func whatIsWantedAtTheStartHoldsFromTheFirstSample() throws {
+    @Test func initialLevelAppliesFromTheFirstSample() throws {
         let muted = try source(AmplifiedCard(), MicrophoneControl(MicrophoneLevel(gain: 6, isMuted: true)))
         #expect(try samples(muted, blocks: 1).allSatisfy { $0 == 0 })
         let plain = try samples(source(AmplifiedCard(), MicrophoneControl()), blocks: 1)
@@ -122,10 +122,10 @@ private final class AmplifiedCard: CapturePCM {
     }
 
     @Test(arguments: [
-        // Within the card's range; between two steps of it, beyond either end.
+        // Inside the card's range, between two of its steps, beyond either end.
         (10.0, 10.0, 0.0), (10.4, 11, -0.6), (35, 30, 5), (-20, -12, -8),
     ])
-    func theCardsOwnVolumeComesFirst(gain: Double, hardware: Double, digital: Double) throws {
+    func cardsOwnVolumeIsUsedFirst(gain: Double, hardware: Double, digital: Double) throws {
         let volume = AmplifiedCard.Volume(-12...30, step: 1, value: 21)
         let source = try source(AmplifiedCard(volume), control)
         #expect(control.applied?.gain == MicrophoneGain(hardware: 21, digital: 0), "it is left as it was")
@@ -140,8 +140,8 @@ private final class AmplifiedCard: CapturePCM {
         #expect(abs(Double(later[2000]) - 1000 * (factors[digital] ?? 0)) < 2)
     }
 
-    /// A USB microphone's volume takes a transfer each time.
-    @Test func theCardIsAskedWhenItsGainChangesOnly() throws {
+    /// Each access to a USB microphone's volume is a transfer.
+    @Test func cardIsAccessedOnlyWhenItsGainChanges() throws {
         let volume = AmplifiedCard.Volume(0...30, step: 1, value: 3)
         let source = try source(AmplifiedCard(volume), control)
         _ = try samples(source, blocks: 3)
@@ -155,17 +155,17 @@ private final class AmplifiedCard: CapturePCM {
         #expect(control.applied?.gain == MicrophoneGain(hardware: 20, digital: 0))
     }
 
-    @Test func whatIsWantedStaysWithinTheRange() throws {
+    @Test func gainIsLimitedToTheRange() throws {
         for (wanted, bounded) in [(41.0, 40.0), (.infinity, 40), (-.infinity, -60), (-3.5, -3.5)] {
             control.setGain(wanted)
             #expect(control.wanted.gain == bounded)
         }
         control.setGain(6)
         control.setGain(.nan)
-        #expect(control.wanted.gain == 6, "no number is no wish")
+        #expect(control.wanted.gain == 6, "NaN changes nothing")
     }
 
-    @Test func aRampTakesAnyNumber() {
+    @Test func rampAcceptsAnyNumber() {
         for decibels in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             var ramp = GainRamp(sampleRate: 0)
             ramp.change(toDecibels: 0, isMuted: false)
@@ -176,8 +176,8 @@ private final class AmplifiedCard: CapturePCM {
         }
     }
 
-    /// While another thread changes it, as fast as it can.
-    @Test func changesOfAnotherThreadArrive() throws {
+    /// While another thread changes it as fast as it can.
+    @Test func changesFromAnotherThreadArrive() throws {
         let source = try source(AmplifiedCard(), control)
         let other = try NamedThread("changes") { [control] in
             for round in 0..<20_000 {
@@ -193,7 +193,7 @@ private final class AmplifiedCard: CapturePCM {
         #expect(try samples(source, blocks: 3).suffix(1024).allSatisfy { abs($0 - 10_000) < 10 })
     }
 
-    @Test func anotherCardGetsTheGainAgain() throws {
+    @Test func reopenedCardGetsTheGainAgain() throws {
         let volume = AmplifiedCard.Volume(0...30, step: 1, value: 3)
         do {
             let first = try source(AmplifiedCard(volume), control)
@@ -202,7 +202,7 @@ private final class AmplifiedCard: CapturePCM {
         }
         #expect(control.applied == nil && control.wanted.gain == 20)
         volume.value.withLock { $0 = 0 }
-        // The stream starts again with another sample rate.
+        // The stream restarts with another sample rate.
         let second = try source(AmplifiedCard(volume), control)
         _ = try samples(second, blocks: 1)
         #expect(volume.now == 20 && control.applied?.gain.hardware == 20)

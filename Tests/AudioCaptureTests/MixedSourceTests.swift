@@ -7,8 +7,8 @@ import Testing
 
 @testable import AudioCapture
 
-/// A card in virtual time whose clock runs at its own rate. Its blocks of ten milliseconds come when their last sample has been
-/// taken; the signal is a constant, with five loud blocks every ten seconds of true time.
+/// A card in virtual time with its own clock rate. Its blocks of ten milliseconds arrive after their last sample was captured.
+/// The signal is constant, with five loud blocks every ten seconds of true time.
 private final class TimedCard: CapturePCM {
     let sampleRate = 48_000
     private let level: Int16
@@ -20,7 +20,7 @@ private final class TimedCard: CapturePCM {
 
     enum Fault { case gone, quiet }
 
-    /// - Parameter fault: what is wrong so many seconds after the card was made.
+    /// - Parameter fault: what goes wrong at this many seconds after the card was created.
     init(level: Int16, driftPPM: Double = 0, fault: @escaping (Double) -> Fault? = { _ in nil }) {
         self.level = level
         self.driftPPM = driftPPM
@@ -41,7 +41,7 @@ private final class TimedCard: CapturePCM {
             return .late
         case nil: break
         }
-        // What was taken while nobody read lies in the card's buffer.
+        // The card's buffer holds what was captured while nobody was reading.
         let end = time(index + 1)
         if let deadline, end > deadline {
             MonotonicClock.sleep(until: deadline)
@@ -78,7 +78,7 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    /// Of a card that was lost.
+    /// When a lost card returns.
     private var returnTime: MediaTimestamp { start + .seconds(5) }
     private let time = VirtualTime()
     private let start: MediaTimestamp
@@ -89,7 +89,7 @@ private final class TimedCard: CapturePCM {
         try (0..<Int(seconds * 44_100 / 1024)).map { _ in try #require(try mix.nextBlock(frameCount: 1024)) }
     }
 
-    /// The left side, from the first frame on.
+    /// The left channel, from the first frame on.
     private func left(_ blocks: [AudioBlock]) -> [Int] {
         blocks.flatMap { block in stride(from: 0, to: block.samples.count, by: 2).map { Int(block.samples[$0]) } }
     }
@@ -101,7 +101,7 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    @Test func theSumIsHeardAndEachLevelKnown() throws {
+    @Test func mixHasTheSumAndReportsEachLevel() throws {
         try time.run {
             let mix = MixedSource(
                 [
@@ -122,8 +122,8 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    /// Two clocks 600 ppm apart would be 36 ms off each other after a minute.
-    @Test func eachFollowsItsOwnClock() throws {
+    /// Without correction, two clocks 600 ppm apart would differ by 36 ms after a minute.
+    @Test func eachMicrophoneFollowsItsOwnClock() throws {
         try time.run {
             let mix = MixedSource(
                 [
@@ -138,7 +138,7 @@ private final class TimedCard: CapturePCM {
                     let time = start + .nanoseconds(Int64((seconds + offset) * 1e9))
                     return samples[Int((time - blocks[0].captureTime).inSeconds * 44_100)]
                 }
-                // The first loud block starts within ten milliseconds, the last one ends within ten; clocks are up to six off.
+                // The first loud block starts, and the last one ends, within ten milliseconds; clocks are up to six off.
                 for offset in [-0.008, 0.068] { #expect(abs(level(offset) - 3000) < 300, "\(seconds + offset)") }
                 for offset in [0.018, 0.042] { #expect(abs(level(offset) - 12_000) < 600, "\(seconds + offset)") }
             }
@@ -150,7 +150,7 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    @Test func oneThatIsLostIsSilentAndReturns() throws {
+    @Test func lostMicrophoneIsSilentUntilItReturns() throws {
         try time.run {
             let lost = TimedCard(level: 2000) { $0 > 2 ? .gone : nil }
             let mix = MixedSource(
@@ -174,8 +174,8 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    /// A card that gives nothing, and is not given up yet.
-    @Test func oneThatIsLateHoldsUpNoOther() throws {
+    /// A card that delivers nothing but does not count as lost yet.
+    @Test func lateMicrophoneDoesNotDelayTheOthers() throws {
         try time.run {
             let late = TimedCard(level: 2000) { (2..<3).contains($0) ? .quiet : nil }
             let mix = MixedSource(
@@ -195,8 +195,8 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    /// A file in a microphone's place, then none.
-    @Test func theEndOfEachIsTheMixesEnd() throws {
+    /// First one file ends, then the other.
+    @Test func mixEndsWhenAllSourcesHaveEnded() throws {
         try time.run {
             let events = events
             let parts = try [1, 2].map { seconds in
@@ -218,7 +218,7 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    /// Each is waited for in its turn, and is not to start only then.
+    /// Each is read in turn but must not start only then.
     @Test func filesStartTogether() throws {
         try time.run {
             let parts = try (1...4).map { quarters in
@@ -236,7 +236,7 @@ private final class TimedCard: CapturePCM {
         }
     }
 
-    @Test func loudSumsAreBentAndNeverTurnOver() {
+    @Test func loudSumsAreLimitedAndNeverOverflow() {
         var last = Int16.min
         for sum in stride(from: Int32(-131_072), through: 131_072, by: 7) {
             let limited = MixedSource.limited(sum)
@@ -251,7 +251,7 @@ private final class TimedCard: CapturePCM {
     }
 }
 
-/// Paced by the clock, mono, at a rate of its own.
+/// Paced by the clock, mono, at its own rate.
 private final class ConstantFile: AudioSource {
     let format = AudioFormat(sampleRate: 16_000, channelCount: 1)
     private(set) var endingNote: String?

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AudioCapture
 
-/// A tone at half of full scale that is there at once.
+/// A tone at half of full scale, available without delay.
 private final class ToneOfLength: AudioSource {
     let format: AudioFormat
     private(set) var endingNote: String?
@@ -39,9 +39,9 @@ private final class ToneOfLength: AudioSource {
 @Suite struct ResampledSourceTests {
     @Test(
         arguments: [8000, 11_025, 16_000, 22_050, 32_000, 64_000, 88_200, 96_000, 176_400, 192_000], [1, 2])
-    func lengthPitchLevelAndTimeStay(rate: Int, channels: Int) throws {
+    func resamplingPreservesLengthPitchLevelAndTime(rate: Int, channels: Int) throws {
         let format = AudioFormat(sampleRate: rate, channelCount: channels)
-        // Two seconds and a part that is no whole block.
+        // Two seconds and an incomplete block.
         let tone = ToneOfLength(format, frequency: 1000, frameCount: 2 * rate + 777)
         let source = try ResampledSource(tone, sampleRate: 44_100)
         #expect(source.format == AudioFormat(sampleRate: 44_100, channelCount: channels))
@@ -62,12 +62,12 @@ private final class ToneOfLength: AudioSource {
         let rises = zip(middle, middle.dropFirst()).count { $0 < 0 && $1 >= 0 }
         #expect((1798...1801).contains(rises), "1000 periods a second")
         #expect((16_000...16_800).contains(middle.max() ?? 0))
-        // Where the tone starts: the filter's delay is not part of it.
+        // The start of the tone must not include the filter's delay.
         let first = Double(left[11]) / 16_384
         #expect(abs(first - sin(2 * Double.pi * 1000 * 11 / 44_100)) < 0.05, "\(first)")
     }
 
-    @Test func aStoppedSourceGivesNothingMore() throws {
+    @Test func stoppedSourceDeliversNothingMore() throws {
         let tone = ToneOfLength(AudioFormat(sampleRate: 8000, channelCount: 1), frequency: 100, frameCount: 0)
         let source = try ResampledSource(tone, sampleRate: 44_100)
         #expect(try source.nextBlock(frameCount: 1024) == nil)

@@ -2,7 +2,7 @@ import Bitstream
 import Testing
 
 @Suite struct AVCDecoderConfigurationRecordTests {
-    @Test func baselineRecordIsWrittenAsTheStandardLaysItOut() throws {
+    @Test func baselineRecordMatchesTheStandard() throws {
         let record = try AVCDecoderConfigurationRecord(
             sequenceParameterSets: [SampleUnits.baselineSPS], pictureParameterSets: [SampleUnits.pps])
         let head: [UInt8] = [1, 0x42, 0xC0, 0x1E, 0xFF, 0xE1, 0, 14]
@@ -11,7 +11,7 @@ import Testing
         #expect(try AVCDecoderConfigurationRecord(parsing: record.bytes) == record)
     }
 
-    @Test func highProfileRecordCarriesTheExtension() throws {
+    @Test func highProfileRecordHasTheExtension() throws {
         var writer = SPSWriter.plain(profile: 100, level: 40, columns: 80, rows: 45)
         writer.u(0, 1)
         let record = try AVCDecoderConfigurationRecord(
@@ -37,7 +37,7 @@ import Testing
         ) { try AVCDecoderConfigurationRecord(parsing: [0, 1, 2, 3, 4, 5, 6]) }
     }
 
-    @Test func everyCutIsAnError() throws {
+    @Test func everyTruncationIsAnError() throws {
         let bytes = try AVCDecoderConfigurationRecord(
             sequenceParameterSets: [SampleUnits.baselineSPS], pictureParameterSets: [SampleUnits.pps]
         ).bytes
@@ -53,7 +53,7 @@ import Testing
             (44_100, 2, [0x12, 0x10]), (48_000, 2, [0x11, 0x90]), (22_050, 1, [0x13, 0x88]), (11_025, 1, [0x15, 0x08]),
             (48_000, 8, [0x11, 0xB8]),
         ] as [(Int, Int, [UInt8])])
-    func lowComplexityIsTwoBytes(sampleRate: Int, channelCount: Int, expected: [UInt8]) throws {
+    func lowComplexityTakesTwoBytes(sampleRate: Int, channelCount: Int, expected: [UInt8]) throws {
         let config = try AudioSpecificConfig(sampleRate: sampleRate, channelCount: channelCount)
         #expect(config.bytes == expected)
         let parsed = try AudioSpecificConfig(parsing: expected)
@@ -61,13 +61,13 @@ import Testing
         #expect(parsed.channelCount == channelCount)
     }
 
-    @Test func rateOutsideTheTableIsWrittenInFull() throws {
+    @Test func rateOutsideTheTableIsWrittenExplicitly() throws {
         let config = try AudioSpecificConfig(sampleRate: 44_056, channelCount: 2)
         #expect(config.bytes.count == 5)
         #expect(try AudioSpecificConfig(parsing: config.bytes) == config)
     }
 
-    @Test func toleratesHighEfficiency() throws {
+    @Test func acceptsHighEfficiency() throws {
         // Object type 5, core 24 kHz, stereo, extension 48 kHz, then AAC-LC.
         let config = try AudioSpecificConfig(parsing: [0x2B, 0x11, 0x88, 0x00])
         #expect(config.objectType == 2)
@@ -77,7 +77,7 @@ import Testing
         #expect(config.bytes == [0x2B, 0x11, 0x88, 0x00])
     }
 
-    @Test func refusesBadValuesAndCuts() {
+    @Test func refusesBadValuesAndTruncation() {
         #expect(throws: BitstreamError.self) { try AudioSpecificConfig(sampleRate: 0, channelCount: 2) }
         let noRate = BitstreamError.invalid(structure: "AudioSpecificConfig", field: "samplingFrequency", value: 0)
         #expect(throws: noRate) { try AudioSpecificConfig(parsing: [0x17, 0x80, 0, 0, 0x10]) }

@@ -4,14 +4,14 @@ import SeededNumbers
 import Testing
 
 @Suite("EXIF rotation") struct EXIFRotationTests {
-    /// A JPEG's first segments, with a tag before and one behind the orientation.
+    /// The first segments of a JPEG, with tags before and after the orientation.
     private struct SampleJPEG {
         var isLittleEndian = false
         var orientation = 6
         var type = 3
         var count = 1
         var directory = 8
-        /// Before the Exif segment.
+        /// Segments before the Exif segment.
         var segments: [UInt8] = []
 
         private func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
@@ -53,7 +53,7 @@ import Testing
         #expect(sample.rotation == Self.rotations[orientation - 1])
     }
 
-    @Test func segmentsBeforeItAreSkipped() {
+    @Test func earlierSegmentsAreSkipped() {
         var sample = SampleJPEG()
         let jfif = SampleJPEG.segment(0xE0, Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0])
         let xmp = SampleJPEG.segment(0xE1, Array("http://ns.adobe.com/xap/1.0/\0".utf8))
@@ -61,7 +61,7 @@ import Testing
         #expect(sample.rotation == FrameRotation(.clockwise90))
     }
 
-    @Test func whatIsNotAnOrientationIsIgnored() {
+    @Test func invalidOrientationIsIgnored() {
         for orientation in [0, 9, 0xFFFF] {
             #expect(SampleJPEG(orientation: orientation).rotation.isIdentity)
         }
@@ -75,7 +75,7 @@ import Testing
         #expect(hidden.rotation.isIdentity, "it is behind the start of the scan")
     }
 
-    @Test func theSearchHasAnEnd() {
+    @Test func searchIsLimited() {
         var sample = SampleJPEG()
         sample.segments = (0..<63).flatMap { _ in SampleJPEG.segment(0xFE, []) }
         #expect(sample.rotation == FrameRotation(.clockwise90))
@@ -83,7 +83,7 @@ import Testing
         #expect(sample.rotation.isIdentity)
     }
 
-    @Test func anImageThatWasWrittenHereIsUpright() {
+    @Test func ourOwnImagesAreUpright() {
         let segment = SampleJPEG.segment(0xE1, EXIF(size: FrameSize(width: 64, height: 48)).segment)
         #expect(EXIF.rotation(ofJPEG: [0xFF, 0xD8] + segment).isIdentity)
     }

@@ -3,7 +3,7 @@ import Media
 import Testing
 
 @Suite("EXIF") struct EXIFTests {
-    /// What a reader makes of a segment: values of the first directory and of the one that it leads to, by tag.
+    /// Parses a segment: the values of the first directory and of the one it refers to, by tag.
     private static func read(_ segment: [UInt8]) throws -> [UInt16: Value] {
         try #require(segment.starts(with: Array("Exif\0\0MM".utf8)))
         let tiff = Array(segment.dropFirst(6))
@@ -47,7 +47,7 @@ import Testing
 
     private static let time = CalendarTime(year: 2026, month: 3, day: 9, hour: 7, minute: 5, second: 1)
 
-    @Test func tellsEverythingThatIsKnown() throws {
+    @Test func containsEverythingKnown() throws {
         var exif = EXIF(size: FrameSize(width: 1920, height: 1080))
         exif.time = Self.time
         exif.model = "imx708_wide"
@@ -66,18 +66,18 @@ import Testing
         #expect(values[0x0112] == .number(1) && values[0x9000] == .text("0232"))
     }
 
-    @Test func leavesOutWhatNobodyKnows() throws {
+    @Test func omitsUnknownValues() throws {
         let values = try Self.read(EXIF(size: FrameSize(width: 2, height: 2)).segment)
         #expect(Set(values.keys) == [0x0112, 0x8769, 0x9000, 0xA001, 0xA002, 0xA003])
     }
 
-    @Test func holdsWhateverADriverSays() throws {
+    @Test func acceptsAnyTextFromADriver() throws {
         var exif = EXIF(size: FrameSize(width: 640, height: 480))
         exif.model = String(repeating: "é\u{1}x", count: 100_000)
         exif.exposureTime = .seconds(1_000_000)
         exif.gain = 1e300
         let values = try Self.read(exif.segment)
-        // Letters beyond ASCII have no place there; a segment has at most 64 KiB.
+        // Only ASCII is allowed there, and a segment has at most 64 KiB.
         guard case .text(let model)? = values[0x0110] else { return #expect(Bool(false), "no model") }
         #expect(model.utf8.dropLast().allSatisfy { $0 == UInt8(ascii: "x") } && exif.segment.count < 1000)
         #expect(values[0x829A] == .rational(Int(UInt32.max), 1_000_000))

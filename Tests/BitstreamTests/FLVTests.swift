@@ -3,7 +3,7 @@ import Media
 import Testing
 
 @Suite struct FLVHeaderTests {
-    @Test func videoHeadersAreWrittenAsTheFormatSays() {
+    @Test func videoHeadersMatchTheFormat() {
         #expect(FLVVideoHeader(frameType: .keyframe, packetType: .sequenceHeader).bytes == [0x17, 0, 0, 0, 0])
         #expect(FLVVideoHeader(frameType: .keyframe, packetType: .nalUnits).bytes == [0x17, 1, 0, 0, 0])
         #expect(
@@ -26,7 +26,7 @@ import Testing
         #expect((try? FLVVideoHeader(parsing: [0x27, 1, 0x80, 0, 1]))?.compositionTime == -0x7F_FFFF)
     }
 
-    @Test func refusesWhatIsCutOrUnknown() {
+    @Test func refusesTruncatedAndUnknownHeaders() {
         #expect(throws: BitstreamError.truncated(structure: "FLV video tag", needed: 1)) {
             try FLVVideoHeader(parsing: [])
         }
@@ -54,7 +54,7 @@ import Testing
         EncodedPacket(kind: .audioHeader, decodeTime: .init(milliseconds: 5_000), payload: [0x12, 0x10]),
         EncodedPacket(kind: .audio, decodeTime: .init(milliseconds: 9_000), payload: [4, 5]),
     ])
-    func aPacketSurvivesTheWayThroughATag(packet: EncodedPacket) throws {
+    func packetSurvivesConversionToATag(packet: EncodedPacket) throws {
         let tag = FLVTag(packet, base: base)
         let back = try #require(try tag.packet(base: base))
         #expect(back.kind == packet.kind)
@@ -77,7 +77,7 @@ import Testing
         #expect(timestamp((1 << 32 - 1) * 1_000_000) == .max)
     }
 
-    @Test func scriptAndForeignCodecsAreNoPackets() throws {
+    @Test func scriptAndForeignCodecsAreNotPackets() throws {
         #expect(try FLVTag(kind: .script, timestamp: 0, body: [2]).packet(base: base) == nil)
         #expect(try FLVTag(kind: .video, timestamp: 0, body: [0x22, 1]).packet(base: base) == nil)
         #expect(try FLVTag(kind: .audio, timestamp: 0, body: [0x2F, 1]).packet(base: base) == nil)
@@ -104,14 +104,14 @@ import Testing
         return tags
     }
 
-    @Test func aTagIsWrittenAsTheFormatSays() throws {
+    @Test func tagMatchesTheFormat() throws {
         #expect(
             try FLVWriter.bytes(of: FLVTag(kind: .audio, timestamp: 0x0102_0304, body: [0xAF, 1]))
                 == [8, 0, 0, 2, 2, 3, 4, 1, 0, 0, 0, 0xAF, 1, 0, 0, 0, 13])
         #expect(FLVWriter.header(hasAudio: false, hasVideo: true).prefix(5) == [0x46, 0x4C, 0x56, 1, 1])
     }
 
-    @Test func readsWhatWasWrittenSplitAtEveryByte() throws {
+    @Test func readsFilesSplitAtEveryByte() throws {
         let bytes = try file()
         for split in 0...bytes.count {
             var reader = FLVReader()
@@ -131,7 +131,7 @@ import Testing
         #expect(read == tags)
     }
 
-    @Test func readsWhatIsWrittenInPlaceIntoRoomThatIsLarger() throws {
+    @Test func readsBytesWrittenInPlaceIntoALargerBuffer() throws {
         var rest = try file()[...]
         var reader = FLVReader()
         var read: [FLVTag] = []
@@ -160,7 +160,7 @@ import Testing
         #expect(try readAll(&reader) == tags)
     }
 
-    @Test func theLastTagComesWithoutItsPreviousTagSize() throws {
+    @Test func lastTagMayLackItsPreviousTagSize() throws {
         let bytes = try file()
         for missing in 0...4 {
             var reader = FLVReader()
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func anEndInsideATagIsSaid() throws {
+    @Test func endInsideATagIsReported() throws {
         var reader = FLVReader()
         #expect(throws: BitstreamError.truncated(structure: "FLV header", needed: 9)) { try reader.inputEnded() }
         reader.append(Array(try file().dropLast(10)))
@@ -178,7 +178,7 @@ import Testing
         #expect(throws: BitstreamError.truncated(structure: "FLV tag", needed: 6)) { try reader.inputEnded() }
     }
 
-    @Test func aLongerHeaderIsPassedOver() throws {
+    @Test func longerHeaderIsSkipped() throws {
         var reader = FLVReader()
         let header: [UInt8] = [0x46, 0x4C, 0x56, 1, 5, 0, 0, 0, 11, 99, 99, 0, 0, 0, 0]
         reader.append(header + (try FLVWriter.bytes(of: tags[0])))
@@ -203,7 +203,7 @@ import Testing
                 .unsupported(structure: "FLV tag", feature: "encryption")
             ),
         ] as [([UInt8], BitstreamError)])
-    func refusesWhatIsNoFLVAndStaysSo(bytes: [UInt8], expected: BitstreamError) {
+    func refusesOtherDataAgainAndAgain(bytes: [UInt8], expected: BitstreamError) {
         var reader = FLVReader()
         reader.append(bytes)
         for _ in 0..<2 { #expect(throws: expected) { try reader.nextTag() } }
@@ -232,7 +232,7 @@ import Testing
             (Array("Grüße\r\n".utf8), "this is a text file, not an FLV file"),
             ([0, 1, 2], "FLV header is damaged: signature is 0, which is not allowed"),
         ] as [([UInt8], String)])
-    func otherFilesAreNamedHoweverTheyCome(bytes: [UInt8], expected: String) {
+    func otherFilesAreNamedHoweverTheyArrive(bytes: [UInt8], expected: String) {
         for portion in [1, 7, bytes.count] {
             var reader = FLVReader()
             do throws(BitstreamError) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bitstream
 
-/// Boxes of an MP4 file, byte for byte.
+/// Boxes of an MP4 file, byte by byte.
 private enum MP4Writer {
     static func number(_ value: Int, bytes: Int = 4) -> [UInt8] {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -25,7 +25,7 @@ private enum MP4Writer {
     static func descriptor(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, UInt8(content.count)] + content }
 }
 
-/// A movie of four frames of video, the second of which is shown last but one, and three packets of audio.
+/// A movie of four video frames, of which the second one is shown third, and three audio packets.
 private struct SampleMovie {
     var matrix = [0x1_0000, 0, 0, 0, 0x1_0000]
     var edits: [(duration: Int, time: Int, rate: Int)] = []
@@ -109,7 +109,7 @@ private struct SampleMovie {
         #expect(movie.duration == video.end)
     }
 
-    @Test func anEditListDelaysAndCuts() throws {
+    @Test func editListDelaysAndCuts() throws {
         var sample = SampleMovie()
         sample.edits = [(500, -1, 0x1_0000), (100, 3000, 0x1_0000)]
         let video = try #require(try sample.movie().video)
@@ -134,7 +134,7 @@ private struct SampleMovie {
         // A rounded sine, and a scale.
         ([-0x1_FFFF, 5, 0, -5, -0x1_FFFF], FrameRotation(.half)),
     ])
-    func theTrackHeaderTellsTheRotation(matrix: [Int], rotation: FrameRotation) throws {
+    func trackHeaderDeterminesTheRotation(matrix: [Int], rotation: FrameRotation) throws {
         var sample = SampleMovie()
         sample.matrix = matrix
         #expect(try sample.movie().video?.rotation == rotation)
@@ -144,7 +144,7 @@ private struct SampleMovie {
         [0, 0, 0, 0, 0], [0xB505, 0xB505, 0, -0xB505, 0xB505], [0x1_0000, 0x1_0000, 0, 0x1_0000, 0x1_0000],
         [Int(Int32.min), Int(Int32.min), 0, Int(Int32.min), Int(Int32.min)],
     ])
-    func otherMatricesLeaveFramesAsTheyAre(matrix: [Int]) throws {
+    func otherMatricesLeaveFramesUnchanged(matrix: [Int]) throws {
         var sample = SampleMovie()
         sample.matrix = matrix
         #expect(try sample.movie().video?.rotation == FrameRotation())
@@ -191,8 +191,8 @@ private struct SampleMovie {
         }
     }
 
-    /// A list of boxes may end behind any of them: then a track is missing.
-    @Test func everyCutIsAnErrorOrLacksATrack() throws {
+    /// A list of boxes may end after any of them; then a track is missing.
+    @Test func everyTruncationIsAnErrorOrLacksATrack() throws {
         let bytes = try SampleMovie().bytes()
         for length in 0..<bytes.count {
             let movie = try? MP4Movie(parsing: Array(bytes[..<length]), fileByteCount: SampleMovie.fileByteCount)
@@ -230,7 +230,7 @@ private struct SampleMovie {
         (Array("\0\0\0\u{20}ftypisom".utf8), "an MP4 file"), (Array("\0\0\0\u{18}ftypheic".utf8), "a HEIF image"),
         (Array("RIFFxxxxWEBP".utf8), "a WebP image"), (Array("FLV\u{1}".utf8), "an FLV file"),
     ])
-    func filesAreKnownByTheirFirstBytes(bytes: [UInt8], name: String) {
+    func filesAreRecognizedByTheirFirstBytes(bytes: [UInt8], name: String) {
         #expect(FileSignature.name(of: bytes) == name)
     }
 

@@ -1,7 +1,7 @@
 import Bitstream
 import Testing
 
-/// SPS and PPS of an OpenH264 stream, 640x480, Baseline 3.0, as in the wild.
+/// SPS and PPS of a real OpenH264 stream, 640x480, Baseline 3.0.
 enum SampleUnits {
     static let baselineSPS: [UInt8] = [
         0x67, 0x42, 0xC0, 0x1E, 0x8C, 0x68, 0x0A, 0x03, 0xDA, 0x01, 0xE1, 0x10, 0x8D, 0x40,
@@ -25,12 +25,12 @@ enum SampleUnits {
     }
 
     @Test(arguments: [[0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0, 0, 1]] as [[UInt8]])
-    func findsUnitsBehindEveryFormOfStartCode(startCode: [UInt8]) {
+    func findsUnitsAfterEveryFormOfStartCode(startCode: [UInt8]) {
         let expected = [SampleUnits.baselineSPS, SampleUnits.pps, SampleUnits.idr]
         #expect(units(SampleUnits.annexB(expected, startCode: startCode)) == expected)
     }
 
-    @Test func leavesOutWhatIsNoUnit() {
+    @Test func skipsEmptyUnitsAndPadding() {
         #expect(units([]) == [])
         #expect(units([0, 0, 1]) == [])
         #expect(units([0, 0, 0, 0]) == [])
@@ -38,8 +38,8 @@ enum SampleUnits {
         #expect(units([0, 0, 1, 0, 0, 1, 0x41, 1]) == [[0x41, 1]])
     }
 
-    @Test func splitsAnyMixOfSmallBytesAsAPlainSearchDoes() {
-        // All strings of 9 bytes over 0, 1, 2: every way that start codes can touch.
+    @Test func splitsAnyMixOfSmallBytesLikeAPlainSearch() {
+        // All strings of 9 bytes from 0, 1, 2: every way in which start codes can be adjacent.
         for number in 0..<19_683 {
             var rest = number
             let bytes = (0..<9).map { _ -> UInt8 in
@@ -75,7 +75,7 @@ enum SampleUnits {
         SampleUnits.annexB(units).withUnsafeBytes { AnnexBAccessUnit($0) }
     }
 
-    @Test func keyframeWithItsParameterSetsComesApart() throws {
+    @Test func keyframeIsSeparatedFromItsParameterSets() throws {
         let delimiter: [UInt8] = [0x09, 0x10]
         let information: [UInt8] = [0x06, 0x05, 0x01, 0xAA, 0x80]
         let unit = accessUnit([delimiter, SampleUnits.baselineSPS, SampleUnits.pps, information, SampleUnits.idr])
@@ -95,7 +95,7 @@ enum SampleUnits {
         #expect(!unit.isKeyframe)
     }
 
-    @Test func parameterSetsAloneAreNoFrame() {
+    @Test func parameterSetsAloneAreNotAFrame() {
         let unit = accessUnit([SampleUnits.baselineSPS, SampleUnits.pps])
         #expect(unit.parameterSets != nil)
         #expect(unit.payload == [])
@@ -103,7 +103,7 @@ enum SampleUnits {
         #expect(!unit.isKeyframe)
     }
 
-    @Test func halfOrDamagedParameterSetsAreNone() {
+    @Test func incompleteParameterSetsAreIgnored() {
         #expect(accessUnit([SampleUnits.baselineSPS, SampleUnits.idr]).parameterSets == nil)
         #expect(accessUnit([SampleUnits.pps, SampleUnits.idr]).parameterSets == nil)
         #expect(accessUnit([[0x67, 0x42], SampleUnits.pps, SampleUnits.idr]).parameterSets == nil)

@@ -3,7 +3,7 @@ import Media
 import SeededNumbers
 import Testing
 
-/// Writes SPS fields as an encoder would, so that each test says what is in its SPS.
+/// Writes SPS fields like an encoder, so that each test shows the contents of its SPS.
 struct SPSWriter {
     private var bits: [Bool] = []
 
@@ -38,7 +38,7 @@ struct SPSWriter {
         return unit
     }
 
-    /// Everything of a frame-coded 4:2:0 SPS up to the VUI flag.
+    /// All fields of a frame-coded 4:2:0 SPS up to the VUI flag.
     static func plain(
         profile: Int = 66, level: Int = 31, columns: Int, rows: Int, crop: (right: Int, bottom: Int)? = nil
     ) -> SPSWriter {
@@ -130,7 +130,7 @@ struct SPSWriter {
         #expect(timing.isFixedFrameRate)
     }
 
-    @Test(arguments: [VideoColors.bt709, .bt601, .jpeg]) func coloursAreAddedWhereThereWereNone(colors: VideoColors)
+    @Test(arguments: [VideoColors.bt709, .bt601, .jpeg]) func colorsAreAddedIfThereWereNone(colors: VideoColors)
         throws
     {
         let before = try SequenceParameterSet(nalUnit: SampleUnits.baselineSPS)
@@ -141,8 +141,9 @@ struct SPSWriter {
         #expect(try SequenceParameterSet.nalUnit(unit, with: colors) == unit)
     }
 
-    /// By hand: profile 66, level 31, 640x480, frames only, no cropping; then flag, 00, 1 101 0 1, 01 01 01, 000000, stop.
-    @Test func theBitsAreWhereTheStandardHasThem() throws {
+    /// By hand: profile 66, level 31, 640x480, frames only, no cropping; then flag, 00, 1 101 0 1, 01 01 01, 000000,
+    /// stop.
+    @Test func bitsMatchTheStandard() throws {
         var writer = SPSWriter.plain(columns: 40, rows: 30)
         writer.u(0, 1)
         var expected = SPSWriter.plain(columns: 40, rows: 30)
@@ -152,7 +153,7 @@ struct SPSWriter {
         #expect(try SequenceParameterSet.nalUnit(writer.unit(), with: .bt709) == expected.unit())
     }
 
-    @Test(arguments: [66, 100]) func coloursAreReplacedAndTheRestOfTheVUIStays(profile: Int) throws {
+    @Test(arguments: [66, 100]) func colorsAreReplacedAndTheRestOfTheVUIStays(profile: Int) throws {
         var writer = SPSWriter.plain(profile: profile, columns: 80, rows: 45)
         writer.timing(unitsInTick: 1001, timeScale: 60_000)
         writer.u(0, 2)  // no HRDs
@@ -167,14 +168,14 @@ struct SPSWriter {
         #expect(try SequenceParameterSet.nalUnit(changed, with: .bt709) == unit)
     }
 
-    @Test func aVUIWithoutColoursGetsThem() throws {
+    @Test func vuiWithoutColorsGetsThem() throws {
         var writer = SPSWriter.plain(columns: 40, rows: 30)
         for (value, count) in [(1, 1), (0, 4), (1, 1), (1, 32), (60, 32), (1, 1), (0, 4)] { writer.u(value, count) }
         let set = try SequenceParameterSet(nalUnit: SequenceParameterSet.nalUnit(writer.unit(), with: .bt709))
         #expect(set.colors == .bt709 && set.timing?.framesPerSecond == 30)
     }
 
-    @Test func aRecordWithColoursIsOtherwiseTheSame() throws {
+    @Test func recordWithColorsIsOtherwiseUnchanged() throws {
         let record = try AVCDecoderConfigurationRecord(
             sequenceParameterSets: [SampleUnits.baselineSPS], pictureParameterSets: [SampleUnits.pps])
         let colored = record.with(.bt709)
@@ -183,7 +184,7 @@ struct SPSWriter {
         #expect(try AVCDecoderConfigurationRecord(parsing: colored.bytes) == colored)
     }
 
-    @Test func zeroTimingIsNone() throws {
+    @Test func zeroTimingIsIgnored() throws {
         var writer = SPSWriter.plain(columns: 40, rows: 30)
         writer.timing(unitsInTick: 0, timeScale: 60)
         #expect(try SequenceParameterSet(nalUnit: writer.unit()).timing == nil)
@@ -233,7 +234,7 @@ struct SPSWriter {
         #expect(set.size == FrameSize(width: 1920, height: 1080))
     }
 
-    @Test func refusesWhatIsNoSPS() {
+    @Test func refusesUnitsOtherThanSPS() {
         #expect(throws: BitstreamError.truncated(structure: "H.264 sequence parameter set", needed: 4)) {
             try SequenceParameterSet(nalUnit: [])
         }
@@ -249,7 +250,7 @@ struct SPSWriter {
         ) { try SequenceParameterSet(nalUnit: writer.unit()) }
     }
 
-    @Test func everyCutIsAnErrorOrTheSameSet() throws {
+    @Test func everyTruncationIsAnErrorOrTheSameSet() throws {
         var writer = SPSWriter.plain(profile: 100, columns: 80, rows: 45)
         writer.timing(unitsInTick: 1001, timeScale: 60_000)
         let unit = writer.unit()

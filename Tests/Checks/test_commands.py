@@ -45,10 +45,10 @@ def test_the_paper_has_the_help_of_every_command():
 @pytest.mark.parametrize(
     "old, new, wrong",
     [
-        ("--listen HOST:PORT    where to listen", "--listen HOST:PORT    where to hear", ["receive"]),
+        ("--listen HOST:PORT    listen on this", "--listen HOST:PORT    listen to this", ["receive"]),
         ("Usage: tallycam stop ", "Use: tallycam stop ", ["stop"]),
         ("Usage: tallycam check ", "Usage: tallycam examine ", ["check", "examine"]),
-        ("  check        name every fault", "  check        name some faults", [""]),
+        ("  check        report every fault", "  check        report some faults", [""]),
     ],
 )
 def test_a_difference_is_seen(old, new, wrong):

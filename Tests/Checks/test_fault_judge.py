@@ -43,7 +43,7 @@ def specified(parameters: dict[str, int]) -> list[Answer]:
     if parameters.keys() & HANGS:
         return [Answer(2, SOFTWARE, "has not returned")]
     if "stop_ms" in parameters:
-        return [Answer(2, SOFTWARE, "has not returned"), Answer(6, RESTARTED, "gives frames again")]
+        return [Answer(2, SOFTWARE, "has not returned"), Answer(6, RESTARTED, "works again")]
     for name, reason in (
         ("memory_kb", "got no memory"), ("fail_buffers", "got no memory"), ("busy_format", "refuses the format"),
         ("slow_bitrate", "has not returned"),
@@ -102,7 +102,7 @@ class Script:
         changed = {name: int(value) for value, name in re.findall(r"echo (-?\d+) > \S+/(\w+)", script)}
         self.settings.append((self.now, changed))
         if any(self.parameters.get(name) and changed.get(name) == 0 for name in HANGS):
-            self.later(1, lambda: self.answer(Answer(0, RESTARTED, "gives frames again")))
+            self.later(1, lambda: self.answer(Answer(0, RESTARTED, "works again")))
         self.parameters |= changed
         if self.encoder != "openh264":
             for answer in self.answers({name: value for name, value in changed.items() if value > 0}):
@@ -114,7 +114,7 @@ class Script:
             return
         self.report("answer", answer.code, reason=answer.reason)
         if answer.code == SOFTWARE and not any(self.parameters.get(name) for name in HANGS | {"stop_ms"}):
-            self.later(self.retry, lambda: self.answer(Answer(0, RESTARTED, "gives frames again")))
+            self.later(self.retry, lambda: self.answer(Answer(0, RESTARTED, "works again")))
         self.encoder = "openh264" if answer.code == SOFTWARE else "v4l2:/dev/video11"
 
     def command(self, line: str) -> None:

@@ -25,7 +25,7 @@ import Testing
         return report
     }
 
-    @Test func whatTheCameraSaysIsReportedAsSoonAsItFollows() throws {
+    @Test func changeIsConfirmedAsSoonAsTheCameraFollows() throws {
         let reported = try #require(
             reported([ControlChange(.exposureTime, .number(20))]) { age in
                 report { $0.exposureTime = age < .milliseconds(500) ? .milliseconds(33) : .microseconds(19_987) }
@@ -33,12 +33,12 @@ import Testing
         #expect(reported.after == .milliseconds(528) && reported.readings == ["exposure-time 20 (19.987 ms)"])
     }
 
-    @Test func aCameraThatDoesNotFollowIsReportedAsItIs() throws {
+    @Test func ignoredChangeIsReportedWithTheRealValue() throws {
         let reported = try #require(reported([ControlChange(.gain, .number(8))]) { _ in report { $0.gain = 2 } })
         #expect(reported.after == .milliseconds(1023) && reported.readings == ["gain 8 (gain 2)"])
     }
 
-    @Test func aCameraThatIsAwayIsNotWaitedFor() throws {
+    @Test func missingCameraIsNotWaitedFor() throws {
         let reported = try #require(
             reported([ControlChange(.gain, .number(8)), ControlChange(.focus, .word("auto"))]) { _ in
                 report { $0.isAway = true }
@@ -47,7 +47,7 @@ import Testing
         #expect(reported.readings == ["gain 8 (when the camera is back)", "focus auto (when the camera is back)"])
     }
 
-    @Test func focusHasTheTimeOfALens() throws {
+    @Test func focusWaitsLongEnoughForALens() throws {
         let reported = try #require(
             reported([ControlChange(.focus, .word("auto"))]) { age in
                 report {
@@ -59,8 +59,8 @@ import Testing
         #expect(reported.readings == ["focus auto (focused, 2.5 dioptres)"])
     }
 
-    /// It has just been in focus elsewhere.
-    @Test func whatWasInFocusBeforeDoesNotCount() throws {
+    /// It was just in focus elsewhere.
+    @Test func earlierFocusDoesNotCount() throws {
         let point = ControlChange(.focusPoint, .area(FrameArea(around: .centre)))
         let reported = try #require(
             reported([point]) { age in
@@ -74,12 +74,12 @@ import Testing
         #expect(still.after >= .seconds(1) && still.after < .milliseconds(1100))
     }
 
-    @Test func whatACameraSaysNothingOfIsReportedAfterSomeFrames() throws {
+    @Test func controlWithoutReportsIsConfirmedAfterSomeFrames() throws {
         let reported = try #require(reported([ControlChange(.mirror, .flag(true))]) { _ in CameraReport() })
         #expect(reported.after == .milliseconds(528) && reported.readings == ["mirror on"])
     }
 
-    @Test func allOfALineAreWaitedFor() throws {
+    @Test func allControlsOfALineAreAwaited() throws {
         let changes = [ControlChange(.zoom, .number(2)), ControlChange(.brightness, .number(0.5))]
         let reported = try #require(
             reported(changes) { age in
@@ -91,7 +91,7 @@ import Testing
         #expect(reported.after == .milliseconds(726) && reported.readings == ["zoom 2", "brightness 0.5"])
     }
 
-    @Test func aStatusHasTheWishElseTheReportElseTheUsual() {
+    @Test func statusShowsTheRequestThenTheReportThenTheDefault() {
         let report = report {
             $0.values[.zoom] = .number(1.99)
             $0.exposureTime = .milliseconds(10)
@@ -101,6 +101,6 @@ import Testing
         let time = ControlStatus(ControlOffer(.exposureTime, range: 1...66), wished: nil, report: report)
         #expect("\(time)" == "exposure-time auto (1 to 66 ms, auto; now 10 ms)")
         let lens = ControlStatus(ControlOffer(.lens, isMissing: "it is fixed"), wished: .number(2), report: report)
-        #expect("\(lens)" == "lens: missing, it is fixed" && lens.value == nil)
+        #expect("\(lens)" == "lens: unavailable, it is fixed" && lens.value == nil)
     }
 }

@@ -3,12 +3,12 @@ import Testing
 @testable import Controls
 
 @Suite struct ControlTableTests {
-    @Test func eachNameHasOneRowInTheirOrder() {
+    @Test func eachNameHasOneRowInOrder() {
         #expect(ControlDescription.all.map(\.name) == ControlName.allCases)
         for name in ControlName.allCases { #expect(ControlDescription.of(name).name == name) }
     }
 
-    @Test func whatHoldsWithoutAWordIsAValue() throws {
+    @Test func defaultsAreValidValues() throws {
         for row in ControlDescription.all {
             guard let usual = row.usual else { continue }
             #expect(try ControlChange(row.name.rawValue, usual) != nil, "\(row.name) \(usual)")
@@ -30,10 +30,10 @@ import Testing
         ("mute", "2:ON", "mute 2:on"), ("torch", "auto", "torch auto"), ("mirror", "ON", "mirror on"),
         ("denoise", "high-quality", "denoise high-quality"),
     ])
-    func whatPeopleWriteIsReadAndWrittenAgain(name: String, value: String, expected: String) throws {
+    func valuesAreParsedAndPrintedAgain(name: String, value: String, expected: String) throws {
         let change = try #require(try ControlChange(name, value))
         #expect("\(change)" == expected)
-        // What is written is read as the same.
+        // The printed form parses to the same value.
         let words = expected.split(separator: " ").map(String.init)
         #expect(try ControlChange(words[0], words[1])?.description == expected)
     }
@@ -48,7 +48,7 @@ import Testing
         ("focus", String(repeating: "a", count: 100)), ("microphone-gain", "0:3"),
         ("microphone-gain", "1:"), ("mute", "1:yes"), ("torch", ""),
     ])
-    func whatIsNoValueIsRefusedWithTheRule(name: String, value: String) {
+    func invalidValuesAreRefusedWithTheRule(name: String, value: String) {
         do throws(ControlError) {
             let change = try ControlChange(name, value)
             Issue.record("\(String(describing: change))")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownNameIsNoControl() throws { #expect(try ControlChange("focal", "1") == nil) }
+    @Test func unknownNameIsNotAControl() throws { #expect(try ControlChange("focal", "1") == nil) }
 
     private let offers = [
         ControlOffer(.focus, words: ["auto", "manual"]), ControlOffer(.lens, range: 0...15),
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aCameraTakesWhatItOffers() throws {
+    @Test func cameraAcceptsWhatItOffers() throws {
         let good = [
             ("focus", "auto"), ("lens", "15"), ("white-balance", "daylight"), ("white-balance", "1/2"),
             ("white-balance", "2500K"),
@@ -86,15 +86,15 @@ import Testing
         for (name, value) in good { #expect(try refusal(name, value) == nil, "\(name) \(value)") }
     }
 
-    @Test func whatItDoesNotOfferIsRefusedWithWhatThereIs() throws {
-        #expect(try refusal("focus", "continuous") == #"focus is auto, manual, not "continuous""#)
-        #expect(try refusal("lens", "16") == #"lens is 0 to 15 dioptres, not "16""#)
+    @Test func otherValuesAreRefusedWithTheAlternatives() throws {
+        #expect(try refusal("focus", "continuous") == #"focus must be auto, manual, not "continuous""#)
+        #expect(try refusal("lens", "16") == #"lens must be 0 to 15 dioptres, not "16""#)
         #expect(try refusal("white-balance", "9000K")?.contains("2500 to 8000K") == true)
         #expect(try refusal("white-balance", "0.01/1") != nil)
-        #expect(try refusal("zoom", "2") == "zoom is missing: there is none; there is focus, lens, white-balance")
+        #expect(try refusal("zoom", "2") == "zoom is unavailable: there is none; available: focus, lens, white-balance")
     }
 
-    @Test func withoutACameraEachIsMissing() {
+    @Test func allControlsAreMissingWithoutACamera() {
         let offers = [ControlOffer].allMissing("no camera")
         #expect(offers.map(\.name) == ControlName.allCases && offers.allSatisfy { $0.absence == "no camera" })
         #expect(throws: ControlError.missing(.zoom, reason: "no camera", offered: [])) {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func theNewestWishCountsAndEndsWhatContradictsIt() throws {
+    @Test func newestRequestReplacesContradictingOnes() throws {
         var wished = WishedControls()
         wished.take([ControlChange(.lens, .number(2)), ControlChange(.exposureTime, .number(20))])
         wished.take([ControlChange(.focus, .word("continuous")), ControlChange(.zoom, .number(2))])

@@ -4,19 +4,19 @@ import Testing
 @testable import Controls
 
 @Suite struct ZoomTests {
-    @Test func whatIsShownStaysInsideTheFrame() {
+    @Test func visibleAreaStaysInsideTheFrame() {
         #expect(ZoomedView(zoom: 2).area == FrameArea(left: 0.25, top: 0.25, width: 0.5, height: 0.5))
         let corner = ZoomedView(zoom: 4, centre: FramePoint(x: 1, y: 0)).area
         #expect(corner == FrameArea(left: 0.75, top: 0, width: 0.25, height: 0.25))
         #expect(ZoomedView(zoom: 0.5).area == .whole)
     }
 
-    /// At 30 frames a second.
+    /// At 30 frames per second.
     private func zooms(_ glide: ZoomGlide, from start: MediaTimestamp, count: Int) -> [Double] {
         (0..<count).map { glide.view(at: start + .nanoseconds(Int64($0) * 33_333_333)).zoom }
     }
 
-    @Test func zoomGlidesByTheSameFactorWithEachFrame() throws {
+    @Test func zoomChangesByTheSameFactorWithEachFrame() throws {
         var glide = ZoomGlide()
         let start = MediaTimestamp(milliseconds: 5000)
         glide.glide(to: ZoomedView(zoom: 8), from: start)
@@ -27,7 +27,7 @@ import Testing
         #expect(!glide.isOver(at: start + .milliseconds(299)) && glide.isOver(at: start + .milliseconds(300)))
     }
 
-    @Test func anotherWishOnTheWayGoesOnFromWhereItIs() {
+    @Test func newRequestContinuesFromThePresentZoom() {
         var glide = ZoomGlide()
         let start = MediaTimestamp(milliseconds: 5000)
         glide.glide(to: ZoomedView(zoom: 4), from: start)
@@ -39,12 +39,12 @@ import Testing
         #expect(glide.view(at: half + .milliseconds(300)) == ZoomedView())
     }
 
-    @Test func partsOfFramesAreTurnedAndComeBack() {
+    @Test func areasAreRotatedAndRestored() {
         let area = FrameArea(left: 0.1, top: 0.2, width: 0.3, height: 0.4)
         let mirrored = area.mirrored().flipped()
         #expect(abs(mirrored.left - 0.6) < 1e-9 && abs(mirrored.top - 0.4) < 1e-9 && mirrored.width == 0.3)
         let turned = area.turnedClockwise
-        // What was at the upper left is at the upper right.
+        // The upper left corner moves to the upper right.
         #expect(abs(turned.left - 0.4) < 1e-9 && abs(turned.top - 0.1) < 1e-9 && turned.width == 0.4)
         let around = turned.turnedClockwise.turnedClockwise.turnedClockwise
         #expect(abs(around.left - area.left) < 1e-9 && abs(around.top - area.top) < 1e-9)

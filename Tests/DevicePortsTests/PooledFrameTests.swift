@@ -12,7 +12,7 @@ import Testing
         return count ?? 0 > 0
     }
 
-    /// Each of two readers goes on only when the other one reads, too.
+    /// Each of the two readers continues only while the other one reads.
     @Test func readersDoNotWaitForEachOther() throws {
         let frame = PooledFrame([1, 2, 3])
         let (first, second) = (try EventFD(), try EventFD())
@@ -31,7 +31,7 @@ import Testing
         other.join()
     }
 
-    @Test func whoReadsSeesNothingHalfWritten() throws {
+    @Test func readersSeeNothingHalfWritten() throws {
         let frame = PooledFrame([UInt8](repeating: 0, count: 4096))
         let hasEnded = Atomic(false)
         let writer = JoinableThread(
@@ -53,7 +53,7 @@ import Testing
         #expect(seen > 0)
     }
 
-    @Test func whoReadsAFrameThatIsChangedHasItAsItWas() {
+    @Test func readerKeepsItsVersionOfAChangedFrame() {
         let frame = PooledFrame([1, 2, 3])
         frame.withBytes { bytes in
             #expect(frame.modify { $0[0] = 9 } && Array(bytes) == [1, 2, 3])
@@ -62,8 +62,8 @@ import Testing
         #expect(frame.takeModification() && !frame.takeModification())
     }
 
-    /// What nobody reads is written where it is.
-    @Test func theMemoryStays() {
+    /// Without readers, the frame is written in place.
+    @Test func memoryStaysInPlace() {
         let frame = PooledFrame([1, 2, 3])
         func address() -> UInt { frame.withBytes { UInt(bitPattern: $0.baseAddress) } }
         let before = address()
@@ -72,7 +72,7 @@ import Testing
         #expect(address() == before && frame.withBytes { Array($0) } == [9, 8, 3])
     }
 
-    @Test func whatAReaderThrowsEndsItsReading() {
+    @Test func errorOfAReaderEndsItsReading() {
         struct Failure: Error {}
         let frame = PooledFrame([])
         #expect(throws: Failure.self) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DisplayOutput
 
-/// Which mode is chosen, which planes show what, and where.
+/// Chooses the mode, the planes and the positions.
 @Suite struct ArrangementTests {
     private static func mode(
         _ index: Int, _ width: Int, _ height: Int, _ rate: Int = 60, isPreferred: Bool = false,
@@ -15,12 +15,12 @@ import Testing
             isInterlaced: isInterlaced)
     }
 
-    @Test func theDisplaysOwnModeIsFirst() {
+    @Test func displaysPreferredModeComesFirst() {
         let modes = [Self.mode(0, 1920, 1080), Self.mode(1, 1024, 768, isPreferred: true), Self.mode(2, 640, 480)]
         #expect(DisplayMode.inOrderOfTrial(modes).map(\.index) == [1, 2])
     }
 
-    @Test func aModeLargerThanAPreviewNeedsIsReplacedByOneOfItsShape() {
+    @Test func oversizedModeIsReplacedByASmallerOneOfTheSameShape() {
         let modes = [
             Self.mode(0, 3840, 2160, isPreferred: true), Self.mode(1, 1920, 1200, 60), Self.mode(2, 1920, 1080, 120),
             Self.mode(3, 1920, 1080, 50), Self.mode(4, 1920, 1080, 60), Self.mode(5, 1280, 1024),
@@ -29,12 +29,12 @@ import Testing
         #expect(DisplayMode.inOrderOfTrial(modes).count == 4)
     }
 
-    @Test func aDisplayWithNothingSmallerIsTakenAsItIs() {
+    @Test func oversizedModeIsUsedIfThereIsNothingSmaller() {
         let modes = [Self.mode(0, 3840, 2160, 30, isPreferred: true), Self.mode(1, 4096, 2160)]
         #expect(DisplayMode.inOrderOfTrial(modes).map(\.index) == [0])
     }
 
-    @Test func interlacedModesAreLeftOut() {
+    @Test func interlacedModesAreIgnored() {
         let modes = [Self.mode(0, 1920, 1080, isPreferred: true, isInterlaced: true), Self.mode(1, 720, 576)]
         #expect(DisplayMode.inOrderOfTrial(modes).map(\.index) == [1])
         #expect(DisplayMode.inOrderOfTrial([]).isEmpty)
@@ -50,11 +50,11 @@ import Testing
         #expect(Area(fitting: FrameSize(width: width, height: height), into: screen) == area)
     }
 
-    @Test func aScreenWithoutPixelsShowsNothing() {
+    @Test func screenWithoutPixelsShowsNothing() {
         #expect(Area(fitting: FrameSize(width: 640, height: 480), into: FrameSize(width: 0, height: 1080)) == nil)
     }
 
-    @Test func withoutScalingTheMiddleIsSeenInTheMiddle() {
+    @Test func withoutScalingTheCenterIsShownCentered() {
         let large = Area.unscaled(FrameSize(width: 1280, height: 721), on: FrameSize(width: 801, height: 600))
         #expect(large.source == Area(left: 240, top: 60, FrameSize(width: 800, height: 600)))
         #expect(large.screen == Area(left: 0, top: 0, FrameSize(width: 800, height: 600)))
@@ -64,7 +64,7 @@ import Testing
     }
 }
 
-/// Planes as drivers of boards and of emulated machines describe them.
+/// Planes as described by drivers of boards and emulated machines.
 @Suite struct PlaneArrangementTests {
     private static let rgb: Set = [FourCC("XR24"), FourCC("AR24")]
     private static let all: Set = [FourCC("XR24"), FourCC("AR24"), FourCC("NV12"), FourCC("YU12")]
@@ -81,7 +81,7 @@ import Testing
         PlaneArrangement(layers: .init(video: video, words: words, keepsPage: keepsPage), page: page)
     }
 
-    @Test func theVideoIsBehindAndWordsInFront() {
+    @Test func videoIsBehindTheText() {
         let planes = [
             Self.plane(40, .overlay, Self.all, position: 2), Self.plane(30, .primary, Self.all, position: 0),
             Self.plane(50, .overlay, Self.all, position: 1), Self.plane(60, .cursor, Self.all, position: 3),
@@ -90,7 +90,7 @@ import Testing
         #expect(first == Self.layered(video: 30, words: 50, page: 30))
     }
 
-    @Test func aPrimaryPlaneWithoutYUVLeavesTheVideoToAnother() {
+    @Test func videoUsesAnOverlayIfThePrimaryPlaneLacksYUV() {
         let planes = [
             Self.plane(30, .primary, Self.rgb), Self.plane(40, .overlay, Self.all), Self.plane(50, .overlay, Self.rgb),
         ]
@@ -107,7 +107,7 @@ import Testing
         #expect(candidates == [PlaneArrangement(layers: nil, page: 30)])
     }
 
-    @Test func planesOfOtherDisplaysAreNoneOfIts() {
+    @Test func planesOfOtherDisplaysAreIgnored() {
         let planes = [
             Self.plane(30, .primary, Self.all, crtcs: 1), Self.plane(31, .primary, Self.rgb, crtcs: 2),
             Self.plane(40, .overlay, Self.all, crtcs: 1),
@@ -117,8 +117,8 @@ import Testing
         #expect(PlaneArrangement.candidates(planes, crtc: 40).isEmpty)
     }
 
-    /// Words are never written into the encoder's frames.
-    @Test func withoutAPlaneForWordsEverythingIsDrawn() {
+    /// Text must not be written into the encoder's frames.
+    @Test func withoutAPlaneForTextEverythingIsDrawn() {
         let alone = PlaneArrangement.candidates([Self.plane(30, .primary, Self.all)], crtc: 0)
         #expect(alone == [PlaneArrangement(layers: nil, page: 30)])
         let behind = [Self.plane(30, .primary, Self.all, position: 1), Self.plane(40, .overlay, Self.rgb, position: 0)]

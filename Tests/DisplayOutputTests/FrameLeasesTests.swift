@@ -6,9 +6,9 @@ import Testing
 
 @testable import DisplayOutput
 
-/// That a preview keeps no frame for long, whatever the display does.
+/// A preview holds no frame for long, whatever the display does.
 @Suite struct FrameLeasesTests {
-    /// Tells how many frames somebody holds.
+    /// Counts the frames that are still held.
     private final class Held: Sendable {
         private let number = Mutex(0)
         var count: Int { number.withLock { $0 } }
@@ -37,7 +37,7 @@ import Testing
 
     private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    @Test func threeAreHeldAtMost() {
+    @Test func atMostThreeFramesAreHeld() {
         var leases = FrameLeases()
         for index in 0..<20 {
             let now = time(Int64(index) * 33)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aNewerFrameReplacesTheNextOne() {
+    @Test func newerFrameReplacesTheNextOne() {
         var leases = FrameLeases()
         #expect(leases.offered(frame(1), .bt709, now: time(0)) == nil)
         #expect(leases.offered(frame(2), .bt709, now: time(10))?.frame.captureTime == time(1))
@@ -59,14 +59,14 @@ import Testing
         #expect(held.count == 0)
     }
 
-    @Test func whatTheProcessorReadsIsHeldByNobodyElse() {
+    @Test func frameReadByTheCPUIsHeldOnlyByItsReader() {
         var leases = FrameLeases()
         _ = leases.offered(frame(), .bt709, now: time(0))
         let taken = leases.take(isHeld: false, now: time(0))
         #expect(taken != nil && leases.deadline == nil)
     }
 
-    @Test func aCameraThatStandsStillGetsItsBuffersBack() {
+    @Test func stalledCameraGetsItsBuffersBack() {
         var leases = FrameLeases()
         _ = leases.offered(frame(), .bt709, now: time(0))
         _ = leases.take(isHeld: true, now: time(0))
@@ -77,7 +77,7 @@ import Testing
         #expect(leases.deadline == nil && held.count == 0)
     }
 
-    @Test func aDriverThatStandsStillKeepsNothing() {
+    @Test func stalledDriverHoldsNothing() {
         var leases = FrameLeases()
         _ = leases.offered(frame(), .bt709, now: time(0))
         _ = leases.take(isHeld: true, now: time(0))
@@ -87,7 +87,7 @@ import Testing
         #expect(leases.deadline == nil)
     }
 
-    @Test func aFrameThatIsRefusedIsReleased() {
+    @Test func refusedFrameIsReleased() {
         var leases = FrameLeases()
         _ = leases.offered(frame(), .bt709, now: time(0))
         _ = leases.take(isHeld: true, now: time(0))
@@ -95,15 +95,15 @@ import Testing
         #expect(held.count == 0)
     }
 
-    // MARK: What the stream's threads leave for the display
+    // MARK: From the stream's threads to the display
 
-    @Test func aDarkDisplayHoldsNothing() throws {
+    @Test func darkDisplayHoldsNothing() throws {
         let state = try PreviewState()
         state.offer(frame(), .bt709, now: time(0))
         #expect(held.count == 0 && state.statistics == PreviewStatistics())
     }
 
-    @Test func aBusyDisplayLosesFramesAndTheyAreCounted() throws {
+    @Test func framesLostByABusyDisplayAreCounted() throws {
         let state = try PreviewState()
         state.lit()
         for index in 0..<5 { state.offer(frame(), .bt709, now: time(Int64(index) * 10)) }
@@ -117,17 +117,17 @@ import Testing
         #expect(!state.take(asBuffer: true, now: time(60)).hasFrames)
     }
 
-    @Test func aDisplayThatHangsKeepsNothingFromTheCamera() throws {
+    @Test func hangingDisplayDoesNotHoldTheCamerasBuffers() throws {
         let state = try PreviewState()
         state.lit()
         state.offer(frame(), .bt709, now: time(0))
-        // The thread has it, and comes back no more.
+        // The thread has the frame and never returns.
         _ = state.take(asBuffer: true, now: time(0))
         for index in 1...20 { state.offer(frame(), .bt709, now: time(Int64(index) * 33)) }
         #expect(held.count == 1)
     }
 
-    @Test func aPageIsShownOnceAndAgainWhenItWasLost() throws {
+    @Test func pageIsShownOnceAndAgainAfterALoss() throws {
         let state = try PreviewState()
         state.show(ScreenPage(.idle, "ready"))
         #expect(state.take(asBuffer: true, now: time(0)).page == ScreenPage(.idle, "ready"))
@@ -135,12 +135,12 @@ import Testing
         #expect(state.take(asBuffer: true, now: time(1)).page == nil)
         state.pageLost()
         #expect(state.take(asBuffer: true, now: time(2)).page != nil)
-        // Another display has not seen it.
+        // A newly lit display has not shown it yet.
         state.lit()
         #expect(state.take(asBuffer: true, now: time(3)).page != nil)
     }
 
-    // MARK: What is said
+    // MARK: Reports
 
     @Test func darknessIsReportedOnce() {
         var news = PreviewNews()

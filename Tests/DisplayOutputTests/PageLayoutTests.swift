@@ -3,19 +3,19 @@ import Testing
 
 @testable import DisplayOutput
 
-/// Where words are, and that they are drawn there and nowhere else.
+/// Text is drawn in its place and nowhere else.
 @Suite struct PageLayoutTests {
     private let font = BitmapFont()
 
-    @Test func wordsAreBrokenBetweenWords() {
+    @Test func linesBreakBetweenWords() {
         let parts = PageLayout.wrapped("put the server's URL into stream.json", to: 12) { $0.count }
         #expect(parts == ["put the", "server's URL", "into", "stream.json"])
         #expect(PageLayout.wrapped("", to: 12) { $0.count } == [])
     }
 
-    @Test func aWordThatIsTooLongIsBroken() {
+    @Test func overlongWordIsSplit() {
         #expect(PageLayout.wrapped("a abcdefghijkl b", to: 5) { $0.count } == ["a", "abcde", "fghij", "kl b"])
-        // However narrow the canvas is, it comes to an end.
+        // It terminates even on the narrowest canvas.
         #expect(PageLayout.wrapped("abc", to: 0) { $0.count } == ["a", "b", "c"])
     }
 
@@ -33,9 +33,9 @@ import Testing
         for (line, next) in zip(layout.lines, layout.lines.dropFirst()) { #expect(line.top + line.height <= next.top) }
     }
 
-    @Test func anEmptyPageTakesNoPlace() { #expect(PageLayout(ScreenPage(.idle, ""), width: 640, font).height == 0) }
+    @Test func emptyPageTakesNoSpace() { #expect(PageLayout(ScreenPage(.idle, ""), width: 640, font).height == 0) }
 
-    /// A canvas in memory, with a row of other bytes before and behind it.
+    /// A canvas in memory, with a guard row before and after it.
     private func drawn(_ width: Int, _ height: Int, _ body: (Canvas) -> Void) -> (pixels: [UInt32], isIntact: Bool) {
         let guardian: UInt32 = 0x1122_3344
         var memory = [UInt32](repeating: guardian, count: width * (height + 2))
@@ -48,13 +48,13 @@ import Testing
         return (Array(memory[width..<width * (height + 1)]), isIntact)
     }
 
-    @Test func aLetterIsDrawnAsItLooks() {
+    @Test func letterHasItsShape() {
         let canvas = drawn(5, 7) { font.draw("T", left: 0, top: 0, height: 9, color: 1, on: $0) }
         let rows = (0..<7).map { row in canvas.pixels[row * 5..<row * 5 + 5].map { $0 == 1 ? "#" : "." }.joined() }
         #expect(rows == ["#####", "..#..", "..#..", "..#..", "..#..", "..#..", "..#.."])
     }
 
-    @Test func lettersGrowWithTheirLine() {
+    @Test func lettersGrowWithTheLineHeight() {
         let small = drawn(5, 7) { font.draw("R", left: 0, top: 0, height: 9, color: 1, on: $0) }.pixels
         let large = drawn(15, 21) { font.draw("R", left: 0, top: 0, height: 27, color: 1, on: $0) }.pixels
         for row in 0..<21 {
@@ -62,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func characterThatTheFontLacksIsAQuestionMark() {
+    @Test func missingCharacterBecomesAQuestionMark() {
         let mark = drawn(6, 7) { font.draw("?", left: 0, top: 0, height: 9, color: 1, on: $0) }.pixels
         for text in ["ä", "漢", "\u{7}", "\u{7F}"] {
             #expect(drawn(6, 7) { font.draw(text, left: 0, top: 0, height: 9, color: 1, on: $0) }.pixels == mark)
         }
     }
 
-    @Test func whatIsOutsideIsNotDrawn() {
+    @Test func drawingIsClippedToTheCanvas() {
         let canvas = drawn(16, 8) { canvas in
             font.draw("outside of it all", left: -7, top: -3, height: 18, color: 1, on: canvas)
             canvas.fill(Area(left: 10, top: 5, FrameSize(width: 100, height: 100)), 2)
@@ -80,7 +80,7 @@ import Testing
         #expect(canvas.pixels.contains(1) && canvas.pixels.contains(2) && !canvas.pixels.contains(3))
     }
 
-    @Test func aCanvasThatIsTooSmallForItsSizeIsLeftAlone() {
+    @Test func tooSmallCanvasIsLeftAlone() {
         var memory = [UInt8](repeating: 7, count: 64)
         memory.withUnsafeMutableBytes { bytes in
             let canvas = Canvas(pixels: bytes, size: FrameSize(width: 100, height: 100), stride: 400)

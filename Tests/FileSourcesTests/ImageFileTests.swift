@@ -14,7 +14,7 @@ import Testing
         stop = try EventFD()
     }
 
-    /// One color, as ffmpeg writes it.
+    /// An image of one color, made by ffmpeg.
     private func image(_ name: String, _ size: FrameSize, _ color: String) throws -> String {
         let path = directory.file(name)
         try FFmpeg.runProgram(
@@ -33,13 +33,13 @@ import Testing
         ]
     }
 
-    /// (200, 64, 32) by BT.601 and BT.709.
+    /// (200, 64, 32) in BT.601 and BT.709.
     @Test(arguments: [
         ("a.png", FrameSize(width: 320, height: 240), [103, 93, 188]),
         ("a.jpg", FrameSize(width: 320, height: 240), [103, 93, 188]),
         ("a.png", FrameSize(width: 1280, height: 720), [94, 100, 189]),
     ])
-    func aWideImageIsFittedBetweenBlackBars(name: String, size: FrameSize, expected: [Int]) throws {
+    func wideImageIsFittedBetweenBlackBars(name: String, size: FrameSize, expected: [Int]) throws {
         let path = try image(name, FrameSize(width: 101, height: 33), "0xC84020")
         let file = try ImageFile(path)
         #expect(file.size == FrameSize(width: 101, height: 33))
@@ -52,13 +52,12 @@ import Testing
         #expect(sample(frame, size, 0, size.height / 2)[0] > 60, "no bars at the sides")
     }
 
-    /// Corners by their luma: red, green, blue and white, from the top left one on. The numbers are those of each corner's
-    /// color.
+    /// Corners by luma: red, green, blue and white, starting at the top left. The numbers are the colors of each corner.
     @Test(arguments: [
         (1, [0, 1, 2, 3]), (2, [1, 0, 3, 2]), (3, [3, 2, 1, 0]), (4, [2, 3, 0, 1]), (5, [0, 2, 1, 3]),
         (6, [2, 0, 3, 1]), (7, [3, 1, 2, 0]), (8, [1, 3, 0, 2]),
     ])
-    func aJPEGIsUprightByItsOrientation(orientation: Int, corners: [Int]) throws {
+    func jpegIsRotatedUpright(orientation: Int, corners: [Int]) throws {
         let plain = directory.file("plain.jpg")
         let color = "s=32x16:d=1"
         try FFmpeg.runProgram(
@@ -76,7 +75,7 @@ import Testing
         let file = try ImageFile(self.directory.write(turned, to: "turned.jpg"))
         let isTurned = orientation > 4
         #expect(file.size == FrameSize(width: isTurned ? 32 : 64, height: isTurned ? 64 : 32))
-        // As large as it is, and larger.
+        // In its own size, and enlarged.
         for factor in [1, 3] {
             let size = FrameSize(width: factor * file.size.width, height: factor * file.size.height)
             let frame = try file.frame(of: size)
@@ -89,18 +88,18 @@ import Testing
         }
     }
 
-    @Test func whatIsTransparentIsBlack() throws {
+    @Test func transparentPixelsAreBlack() throws {
         let path = try image("a.png", FrameSize(width: 64, height: 64), "0xFFFFFF@0")
         let size = FrameSize(width: 64, height: 64)
         #expect(sample(try ImageFile(path).frame(of: size), size, 32, 32) == [16, 128, 128])
     }
 
-    @Test func anImageIsGivenAtTheFrameRate() throws {
+    @Test func imageIsRepeatedAtTheFrameRate() throws {
         let path = try image("a.png", FrameSize(width: 32, height: 32), "0xFFFFFF")
         let rate = FrameRate(framesPerSecond: 50)
         let source = try ImageSource(path, size: FrameSize(width: 64, height: 64), frameRate: rate, stop: stop)
         let first = try #require(try source.nextFrame())
-        // A filter of the frame before is not seen in the next one.
+        // A filter's change to one frame must not appear in the next.
         #expect(first.memory.modify { $0[64 * 32 + 32] = 7 })
         let second = try #require(try source.nextFrame())
         #expect(second.captureTime >= first.captureTime + rate.frameDuration)
@@ -111,7 +110,7 @@ import Testing
         #expect(end == nil)
     }
 
-    @Test func otherFilesAreNamed() throws {
+    @Test func otherKindsOfFilesAreNamed() throws {
         let flv = try directory.write(Array("FLV\u{1}\u{5}\0\0\0\u{9}\0\0\0\0".utf8), to: "a.flv")
         #expect(throws: FileSourceError.wrongKind(path: flv, wanted: .image, found: "an FLV file")) {
             try ImageFile(flv)
@@ -127,7 +126,7 @@ import Testing
         #expect(throws: FileSourceError.self) { try ImageFile(fifo) }
     }
 
-    @Test func aDamagedImageIsAnError() throws {
+    @Test func damagedImageIsAnError() throws {
         let path = try image("a.png", FrameSize(width: 64, height: 64), "0xC84020")
         let bytes = try readFile(path, limit: 1 << 20)
         for length in stride(from: 8, to: bytes.count, by: 7) {

@@ -6,7 +6,7 @@ import Media
 import MediaTestSupport
 import Testing
 
-/// Movies that ffmpeg makes, at a frame rate that no test has to wait for.
+/// Movies made by ffmpeg, with a frame rate that keeps the tests fast.
 @Suite struct MovieTests {
     private let directory: TemporaryDirectory
     private let stop: EventFD
@@ -20,7 +20,7 @@ import Testing
         try FFmpeg.runProgram(["ffmpeg", "-nostdin", "-v", "error", "-y"] + arguments, log: directory.file("log"))
     }
 
-    /// 24 frames at 60 per second whose brightness rises by 8 with each, and a tone.
+    /// 24 frames at 60 per second, whose brightness increases by 8 each, and a tone.
     private func movie(_ name: String, _ options: [String]) throws -> String {
         let path = directory.file(name)
         try run(
@@ -35,7 +35,7 @@ import Testing
         try MovieSource(path, clock: MovieClock(), loops: loops, stop: stop)
     }
 
-    /// The number of a frame by its brightness.
+    /// The number of a frame, derived from its brightness.
     private func number(_ frame: CapturedFrame) -> Int { frame.withBytes { (Int($0[0]) - 20 + 4) / 8 } }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ import Testing
         ["-profile:v", "high", "-bf", "3", "-g", "8", "-b:a", "64k", "-movflags", "+faststart"],
         ["-profile:v", "high", "-bf", "2", "-x264-params", "open-gop=1:keyint=6"],
     ])
-    func framesComeInOrderAndAtTheirTimes(options: [String]) throws {
+    func framesComeInOrderAtTheirTimes(options: [String]) throws {
         let source = try open(movie("a.mp4", options + ["-c:a", "aac"]))
         #expect(source.layout.size == FrameSize(width: 64, height: 48))
         #expect(source.frameRate == FrameRate(framesPerSecond: 60))
@@ -51,7 +51,7 @@ import Testing
         while let frame = try source.nextFrame() {
             if frame.repeats == nil { frames.append((number(frame), frame.captureTime)) }
         }
-        // A busy machine leaves out what is late.
+        // A busy machine drops late frames.
         #expect(frames.count + source.statistics.droppedFrames == 24)
         #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.number < $1.number })
         let first = try #require(frames.first)
@@ -62,7 +62,7 @@ import Testing
         #expect(source.endingNote?.contains("ended after") == true)
     }
 
-    @Test func aLoopGoesOnWithoutAJump() throws {
+    @Test func loopContinuesWithoutAJump() throws {
         let source = try open(movie("a.mp4", ["-bf", "2", "-an"]), loops: true)
         var first: MediaTimestamp?
         for _ in 0..<60 {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [("44100", "2"), ("48000", "1"), ("22050", "1")])
-    func audioIsDecodedWithItsLengthAndItsPitch(rate: String, channels: String) throws {
+    func decodedAudioKeepsItsLengthAndPitch(rate: String, channels: String) throws {
         let path = directory.file("a.m4a")
         try run([
             "-f", "lavfi", "-i", "sine=1000:r=\(rate):d=0.5", "-af", "volume=4", "-ac", channels, "-c:a", "aac", path,
@@ -97,7 +97,7 @@ import Testing
         let middle = samples[samples.count / 4..<samples.count * 3 / 4]
         let rises = zip(middle, middle.dropFirst()).count { $0 < 0 && $1 >= 0 }
         #expect(abs(Double(rises) * Double(source.format.sampleRate) / Double(middle.count) - 1000) < 10)
-        // The encoder's delay is cut off: it starts at once.
+        // The encoder's delay is cut off, so the audio starts at once.
         let start = samples.firstIndex { abs(Int($0)) > 1000 } ?? .max
         #expect(start < source.format.sampleRate / 200)
         #expect(source.endingNote != nil)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBePlayedSaysWhy() throws {
+    @Test func unplayableFilesAreExplained() throws {
         func failure(_ path: String) -> String {
             do {
                 _ = try open(path)
@@ -151,7 +151,7 @@ import Testing
         (["-display_rotation", "270"], FrameRotation(.clockwise90)),
         (["-display_rotation", "90", "-display_hflip"], FrameRotation(.clockwise270, isMirrored: true)),
     ])
-    func aMovieTellsHowItWasHeld(options: [String], rotation: FrameRotation) throws {
+    func reportsHowTheCameraWasHeld(options: [String], rotation: FrameRotation) throws {
         let turned = directory.file("turned.mp4")
         try run(options + ["-i", movie("a.mp4", ["-an"]), "-c", "copy", turned])
         let source = try open(turned)
@@ -160,11 +160,11 @@ import Testing
         #expect(try MovieSource.size(of: turned) == rotation.rotated(FrameSize(width: 64, height: 48)))
     }
 
-    /// What OpenH264 decodes, and one row or column of macroblocks more.
+    /// The largest size that OpenH264 decodes, and one more row or column of macroblocks.
     @Test(arguments: [
         ("16x8688", true), ("16x8704", false), ("8704x16", false), ("4096x2304", true), ("4096x2320", false),
     ])
-    func framesThatAreTooLargeAreRefusedAtTheOpening(size: String, isDecoded: Bool) throws {
+    func oversizedFramesAreRefusedWhenOpening(size: String, isDecoded: Bool) throws {
         let path = directory.file("a.mp4")
         try run([
             "-f", "lavfi", "-i", "color=red:s=\(size):d=1", "-frames:v", "1", "-c:v", "libx264", "-preset", "ultrafast",
@@ -184,8 +184,8 @@ import Testing
         #expect("\(frame.layout.size)" == size)
     }
 
-    /// Each call decodes one of them. The last one is missing: reading as far as that would be an error.
-    @Test func samplesWithoutAFrameDoNotHoldUpAStop() throws {
+    /// Each call decodes one sample. The last one is missing, so reading that far would be an error.
+    @Test func samplesWithoutAFrameDoNotDelayAStop() throws {
         var bytes = try readFile(movie("a.mp4", ["-an", "-movflags", "+faststart"]), limit: 1 << 20)
         let name = Array("mdat".utf8)
         let start = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
@@ -204,8 +204,8 @@ import Testing
         #expect(end == nil && source.endingNote == nil)
     }
 
-    /// Reading beyond the file's end would be an error.
-    @Test func audioThatIsStoppedReadsNoFurther() throws {
+    /// Reading beyond the end of the file would be an error.
+    @Test func stoppedAudioReadsNoFurther() throws {
         let path = try movie("a.mp4", ["-c:a", "aac", "-movflags", "+faststart"])
         let source = try MovieAudio(path, clock: MovieClock(), loops: false, stop: stop)
         stop.signal()
@@ -214,7 +214,7 @@ import Testing
         #expect(block == nil && source.endingNote == nil)
     }
 
-    @Test func aMovieThatIsCutOffIsRefused() throws {
+    @Test func truncatedMovieIsRefused() throws {
         let bytes = try readFile(movie("a.mp4", ["-c:a", "aac", "-movflags", "+faststart"]), limit: 1 << 20)
         for length in stride(from: 0, to: bytes.count, by: 997) {
             let path = try directory.write(Array(bytes[..<length]), to: "cut.mp4")
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    @Test func brokenSamplesAreLeftOut() throws {
+    @Test func brokenSamplesAreDropped() throws {
         var bytes = try readFile(movie("a.mp4", ["-c:a", "aac", "-g", "6", "-movflags", "+faststart"]), limit: 1 << 20)
         for place in stride(from: bytes.count * 2 / 3, to: bytes.count, by: 61) { bytes[place] ^= 0x5A }
         let path = try directory.write(bytes, to: "broken.mp4")

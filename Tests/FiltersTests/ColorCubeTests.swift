@@ -4,7 +4,7 @@ import Testing
 @testable import Filters
 
 @Suite struct ColorCubeTests {
-    /// Two points on a side, which swap red and blue.
+    /// Two points per side, with red and blue swapped.
     private static let lines = [
         "# by hand", "TITLE \"Swap\"", "", "LUT_3D_SIZE 2", "DOMAIN_MIN 0 0 0", "DOMAIN_MAX 1.0 1.0 1.0", "0 0 0",
         "0.0 0.0 1.0", "0 1 0", "  0\t1 1e0 ", "1 0 .0", "+1.0 0 10.e-1", "1 1 0", "1 1 1",
@@ -14,7 +14,7 @@ import Testing
         try ColorCube(parsing: Array(lines.joined(separator: lineEnd).utf8))
     }
 
-    /// What is said of the lines with one of them replaced, or with more behind them.
+    /// The error for the lines with one of them replaced, or with further lines appended.
     private static func refusal(_ line: Int, _ text: String) -> String {
         var changed = lines
         if line <= changed.count { changed[line - 1] = text } else { changed.append(text) }
@@ -36,7 +36,7 @@ import Testing
         #expect(try ColorCube(parsing: marked).points == 2)
     }
 
-    @Test func theDomainMayBeWrittenAsARange() throws {
+    @Test func domainMayBeWrittenAsARange() throws {
         var lines = Self.lines
         lines[4...5] = ["LUT_3D_INPUT_RANGE -0.5 2"]
         let cube = try Self.cube(lines)
@@ -50,7 +50,7 @@ import Testing
             ("0.00000000000000000000000000000000001", 1e-35), ("1E+2", 100), ("1e-400", 0), (".5", 0.5), ("5.", 5),
             ("-0", 0),
         ] as [(String, Float)])
-    func numbersAreThoseOfTheStandardLibrary(written: String, expected: Float) throws {
+    func numbersMatchTheStandardLibrary(written: String, expected: Float) throws {
         var lines = Self.lines
         lines[6] = "\(written) 0 0"
         let read = try Self.cube(lines).samples[0]
@@ -92,7 +92,7 @@ import Testing
         #expect(Self.refusal(line, text) == expected)
     }
 
-    @Test func aFileWithoutEndingLinesOrPointsIsRefused() {
+    @Test func fileWithoutLineEndsOrPointsIsRefused() {
         #expect(throws: ColorCubeError(line: 0, .missingSize)) { try ColorCube(parsing: []) }
         let empty = [UInt8](repeating: UInt8(ascii: "\n"), count: ColorCube.mostLines + 1)
         #expect(throws: ColorCubeError(line: ColorCube.mostLines + 1, .tooManyLines)) { try ColorCube(parsing: empty) }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func filesThatEndAnywhereAreRefused() throws {
+    @Test func truncatedFilesAreRefused() throws {
         let bytes = Array(Self.lines.joined(separator: "\n").utf8)
         for count in 0..<bytes.count {
             let start = Array(bytes.prefix(count))
@@ -109,8 +109,8 @@ import Testing
         }
     }
 
-    /// Whatever stands in a file: it is taken as a whole table of finite numbers, or refused in a line that it has.
-    @Test func noBytesTrap() {
+    /// Any file is either accepted as a complete table of finite numbers, or refused with an existing line.
+    @Test func randomBytesNeverTrap() {
         var random = SeededGenerator(seed: 31)
         let bytes = Array(Self.lines.joined(separator: "\r\n").utf8)
         let signs = Array("0123456789.+-eE \t\r\n#\"LUT_3D_SIZEnainf".utf8)

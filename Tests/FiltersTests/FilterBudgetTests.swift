@@ -3,7 +3,7 @@ import Media
 import Testing
 
 @Suite struct FilterBudgetTests {
-    /// What is done, at which second, with frames of these costs at 25 a second.
+    /// The actions, with their times in seconds, for frames of these costs at 25 per second.
     private func actions(seconds: Int, _ cost: (Double) -> Int) -> [(second: Double, FilterBudget.Action)] {
         var budget = FilterBudget()
         var actions: [(second: Double, FilterBudget.Action)] = []
@@ -17,26 +17,26 @@ import Testing
         return actions
     }
 
-    /// Milliseconds of filters, of everything, and what the filters answer for.
+    /// Milliseconds of the filters, of everything, and charged to the filters.
     @Test(arguments: [(1, 30, 1), (1, 500, 1), (9, 100, 9), (10, 100, 80), (30, 60, 40), (50, 110, 90), (90, 100, 90)])
-    func filtersAnswerForWhatIsSlowWhereTheyAreARealPartOfIt(_ filters: Int, _ everything: Int, _ charge: Int) {
+    func filtersAreChargedForExcessOnlyIfTheyAreSignificant(_ filters: Int, _ everything: Int, _ charge: Int) {
         let charged = FilterBudget.charge(filters: .milliseconds(filters), everything: .milliseconds(everything))
         #expect(charged == .milliseconds(charge))
     }
 
-    @Test func whatIsFastEnoughStays() {
+    @Test func fastEnoughChainStays() {
         #expect(actions(seconds: 60) { _ in 80 }.isEmpty)
-        // A moment is no reason.
+        // Short moments do not count.
         #expect(actions(seconds: 60) { $0.truncatingRemainder(dividingBy: 2) < 0.9 ? 200 : 10 }.isEmpty)
     }
 
-    @Test func aChainThatIsTooSlowLosesOneFilterAfterTheOther() {
+    @Test func slowChainLosesOneFilterAfterAnother() {
         let done = actions(seconds: 4) { $0 < 2.5 ? 150 : 20 }
         #expect(done.map(\.second) == [1, 2.04] && done.allSatisfy { $0.1 == .drop })
     }
 
-    @Test func whatWasDroppedIsTriedAgainLessAndLessOften() {
-        // Too slow whenever it is there.
+    @Test func droppedFilterIsTriedLessAndLessOften() {
+        // Too slow whenever it is active.
         var isThere = true
         var budget = FilterBudget()
         var trials: [Int] = []
@@ -54,8 +54,8 @@ import Testing
         #expect(trials.first == 31 && pauses.prefix(4).map { $0 / 30 } == [2, 4, 8, 16] && (pauses.max() ?? 0) <= 482)
     }
 
-    @Test func whatHoldsAfterATrialCountsAnew() {
-        // Slow for a second each minute and a half: each time it comes back after half a minute.
+    @Test func successfulTrialResetsThePause() {
+        // Slow for a second every one and a half minutes: it returns after half a minute each time.
         var isThere = true
         var budget = FilterBudget()
         var trials: [Int] = []
@@ -74,7 +74,7 @@ import Testing
         #expect(trials == [31, 121, 211])
     }
 
-    @Test func anotherChainHasItsChance() {
+    @Test func changedChainStartsFresh() {
         var budget = FilterBudget()
         for tenth in 0..<12 {
             _ = budget.frameFiltered(cost: .milliseconds(200), at: MediaTimestamp(milliseconds: Int64(tenth) * 100))

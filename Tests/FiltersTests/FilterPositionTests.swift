@@ -15,13 +15,13 @@ import Testing
         return [corner.x, corner.y]
     }
 
-    @Test func wordsKeepTheirMarginOfTheHeight() throws {
+    @Test func wordsKeepTheirMargin() throws {
         #expect(try corner("top-left") == [24, 24])
         #expect(try corner("top") == [270, 24])
         #expect(try corner("center") == [270, 214])
         #expect(try corner("right") == [516, 214])
         #expect(try corner("bottom-right") == [516, 406])
-        // At another size they are in the same place of the frame.
+        // The place in the frame is the same at another size.
         #expect(try corner("bottom-right", in: FrameSize(width: 1280, height: 720)) == [1144, 634])
     }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(try corner("0.5,0.25") == [270, 106])
     }
 
-    @Test func nothingLeavesTheFrame() throws {
+    @Test func objectsStayInsideTheFrame() throws {
         for word in ["top-left", "top", "bottom-right", "0.3,0.9", "1,1"] {
             for width in [1, 2, 639, 640] {
                 for height in [1, 479, 480] {
@@ -45,7 +45,7 @@ import Testing
         #expect(try corner("bottom-right", FrameSize(width: 2000, height: 2000)) == [0, 0])
     }
 
-    @Test func otherWordsAreNone() {
+    @Test func otherWordsAreRefused() {
         for text in ["", "0.5", "0.5,0.5,0.5", "-0.1,0", "nan,0", "middle", "top-centre"] {
             #expect(FilterPosition(parsing: text) == nil, "\(text)")
         }

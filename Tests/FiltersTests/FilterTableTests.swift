@@ -4,12 +4,12 @@ import Testing
 @testable import Filters
 
 @Suite struct FilterTableTests {
-    @Test func eachNameHasOneRowInTheirOrder() {
+    @Test func eachNameHasOneRowInOrder() {
         #expect(FilterDescription.all.map(\.name) == FilterName.allCases)
         for name in FilterName.allCases { #expect(FilterDescription.of(name).name == name) }
     }
 
-    @Test func whatHoldsWithoutAWordIsAValue() throws {
+    @Test func defaultsAreValidValues() throws {
         for row in FilterDescription.all {
             let filter = FilterID(row.name)
             for parameter in row.parameters {
@@ -36,7 +36,7 @@ import Testing
         ("text,text=x,size=", "text,text=x"), ("crop,left=0.25", "crop,left=0.25"),
         ("crop,left=0.25,width=0.75", "crop,left=0.25,width=0.75"),
     ])
-    func whatPeopleWriteIsReadAndWrittenAgain(written: String, expected: String) throws {
+    func filtersAreParsedAndPrintedAgain(written: String, expected: String) throws {
         let chain = try FilterChain(parsing: [written])
         #expect(chain.settings.map(\.description) == [expected])
         #expect(try FilterChain(parsing: [expected]) == chain)
@@ -46,13 +46,13 @@ import Testing
         (#"a\,b"#, "a,b"), (#"a\\\,b"#, #"a\,b"#), (#"a\\\\\,b"#, #"a\\,b"#), (#"\a\\b\"#, #"\a\\b\"#),
         (#"a\\,size=0.1"#, #"a\"#), (#"a\\\\,size=0.1"#, #"a\\"#), (#"a\\,b"#, #"a\,b"#), (#"a\"#, #"a\"#),
     ])
-    func backslashesCountBeforeCommasOnly(written: String, value: String) throws {
+    func backslashesEscapeOnlyCommas(written: String, value: String) throws {
         let chain = try FilterChain(parsing: ["text,text=" + written])
         #expect(chain[FilterID(.text)]?.text?.source == value)
     }
 
-    /// What is drawn at random is what is hard: separators, escapes, and what Swift makes one character of.
-    @Test func whateverTheValuesHoldIsReadAsItWasWritten() throws {
+    /// Random combinations of difficult characters: separators, escapes, and combining characters.
+    @Test func anyValueSurvivesPrintingAndParsing() throws {
         var random = SeededGenerator(seed: 19)
         let pieces = [
             "\\", "\\", ",", ",", "=", " ", "  ", "a", "n", "ö", "\u{301}", "\"", "'", "{{", "}}", "size=1", "off",
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Text with everything that separates elsewhere, in each way to write it.
+    /// Text with every separator, in each way of writing it.
     @Test(arguments: [
         #"text,text="Studio: {time}, a=b",size=0.1"#, #"text text="Studio: {time}, a=b" size=0.1"#,
         #"  text  'text=Studio: {time}, a=b' , size=0.1 "#, #"text,text='Studio: {time}, a=b',size=0.1"#,
@@ -87,7 +87,7 @@ import Testing
         ("a=b", "a=b"),
         ("12:30", "12:30"),
     ])
-    func aValueMayHoldAnySign(written: String, value: String) throws {
+    func valueMayContainAnyCharacter(written: String, value: String) throws {
         for line in ["text,text=\(written),size=0.1", "text text=\(written) size=0.1", "text size=0.1 text=\(written)"]
         {
             #expect(try FilterChain(parsing: [line])[FilterID(.text)]?.text?.source == value, "\(line)")
@@ -95,57 +95,57 @@ import Testing
     }
 
     @Test(arguments: [#"text,text="Studio"#, #"text,text="a"b"#, "text,text='tis"])
-    func anOpenQuoteIsAnError(written: String) {
+    func openQuoteIsAnError(written: String) {
         do throws(FilterError) {
             let chain = try FilterChain(parsing: [written])
             Issue.record("\(chain)")
         } catch {
-            #expect(error.description.hasPrefix("a quote does not end with its value in "))
+            #expect(error.description.hasPrefix("unclosed or misplaced quote in "))
         }
     }
 
     @Test(arguments: [
-        ("blur", "there is no filter \"blur\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
-        ("miror", "there is no filter \"miror\"; did you mean mirror?"),
-        ("", "there is no filter \"\"; there is image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
+        ("blur", "unknown filter \"blur\"; available: image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
+        ("miror", "unknown filter \"miror\"; did you mean mirror?"),
+        ("", "unknown filter \"\"; available: image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
         ("text10,text=x", "filters text are numbered 1 to 9, not \"text10\""),
         ("text0,text=x", "filters text are numbered 1 to 9, not \"text0\""),
         ("text99999999999999999999,text=x", "filters text are numbered 1 to 9, not \"text99999999999999999999\""),
-        ("grey2", "there is one filter grey, without a number, not \"grey2\""),
+        ("grey2", "filter grey cannot have a number, such as \"grey2\""),
         ("smooth,0.5", "filter smooth: \"0.5\" is neither KEY=VALUE nor off"),
-        ("smooth,strenght=1", "filter smooth has no \"strenght\"; did you mean strength?"),
-        ("grey,strength=1", "filter grey has no \"strength\"; it has no settings"),
-        ("smooth,strength=1.5", "filter smooth: strength is a number from 0 to 1, not \"1.5\""),
-        ("smooth,strength=nan", "filter smooth: strength is a number from 0 to 1, not \"nan\""),
-        ("smooth,strength=0x1", "filter smooth: strength is a number from 0 to 1, not \"0x1\""),
-        ("smooth,strength=0x1p-1", "filter smooth: strength is a number from 0 to 1, not \"0x1p-1\""),
-        ("smooth,strength=1e-1", "filter smooth: strength is a number from 0 to 1, not \"1e-1\""),
-        ("smooth,strength=inf", "filter smooth: strength is a number from 0 to 1, not \"inf\""),
-        ("smooth,strength=1,strength=0", "filter smooth: strength is there twice"),
+        ("smooth,strenght=1", "filter smooth has no setting \"strenght\"; did you mean strength?"),
+        ("grey,strength=1", "filter grey has no setting \"strength\"; it has none at all"),
+        ("smooth,strength=1.5", "filter smooth: strength must be a number from 0 to 1, not \"1.5\""),
+        ("smooth,strength=nan", "filter smooth: strength must be a number from 0 to 1, not \"nan\""),
+        ("smooth,strength=0x1", "filter smooth: strength must be a number from 0 to 1, not \"0x1\""),
+        ("smooth,strength=0x1p-1", "filter smooth: strength must be a number from 0 to 1, not \"0x1p-1\""),
+        ("smooth,strength=1e-1", "filter smooth: strength must be a number from 0 to 1, not \"1e-1\""),
+        ("smooth,strength=inf", "filter smooth: strength must be a number from 0 to 1, not \"inf\""),
+        ("smooth,strength=1,strength=0", "filter smooth: strength is given more than once"),
         ("image", "filter image needs file=…"), ("text,size=0.1", "filter text needs text=…"),
         ("text,text=", "filter text needs text=…"),
-        ("text,text=x,color=blau", "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"blau\""),
+        ("text,text=x,color=blau", "filter text: color must be a color name, #RRGGBB, #RRGGBBAA or none, not \"blau\""),
         (
             "text,text=x,color=#12345",
-            "filter text: color is a colour's name, #RRGGBB, #RRGGBBAA or none, not \"#12345\""
+            "filter text: color must be a color name, #RRGGBB, #RRGGBBAA or none, not \"#12345\""
         ),
-        ("crop,left=0.5,width=0.6", "filter crop: width is at most 0.5 beside left=0.5, not \"0.6\""),
+        ("crop,left=0.5,width=0.6", "filter crop: width must be at most 0.5 with left=0.5, not \"0.6\""),
         (
             "image,file=x,position=1.5,0",
             """
-            filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
-            or X,Y within 0 to 1, not "1.5,0"
+            filter image: position must be top-left, top, top-right, left, center, right, bottom-left, bottom, \
+            bottom-right, or X,Y within 0 to 1, not "1.5,0"
             """
         ),
         (
             "image,file=x,position=0x1,0",
             """
-            filter image: position is top-left, top, top-right, left, center, right, bottom-left, bottom, bottom-right, \
-            or X,Y within 0 to 1, not "0x1,0"
+            filter image: position must be top-left, top, top-right, left, center, right, bottom-left, bottom, \
+            bottom-right, or X,Y within 0 to 1, not "0x1,0"
             """
         ),
     ])
-    func whatIsWrongIsRefusedInWords(written: String, expected: String) {
+    func errorsAreExplained(written: String, expected: String) {
         do throws(FilterError) {
             let chain = try FilterChain(parsing: [written])
             Issue.record("\(chain)")
@@ -172,7 +172,7 @@ import Testing
 }
 
 @Suite struct FilterChainTests {
-    @Test func changesAddAlterAndTakeAway() throws {
+    @Test func changesAddAlterAndRemove() throws {
         var chain = try FilterChain(parsing: ["mirror", "text,text=one,size=0.1"])
         try chain.set(FilterChange("text", [("size", "0.2"), ("text", "two")]))
         try chain.set(FilterChange("text2", words: ["text={time}"]))
@@ -184,18 +184,20 @@ import Testing
         #expect(throws: FilterError.notInChain(FilterID(.mirror))) { try chain.set(.off(FilterID(.mirror))) }
     }
 
-    /// The first would be lost without a word.
-    @Test func twoOfOneNameAreAMistake() throws {
+    /// Otherwise the first one would be lost silently.
+    @Test func sameNameTwiceIsAnError() throws {
         let texts = ["text,text=AAA", "text,text=BBB"]
         #expect(throws: FilterError.twice(FilterID(.text))) { _ = try FilterChain(parsing: texts) }
         #expect(
             FilterError.twice(FilterID(.text)).description
-                == "filter text is there twice; several are named text, text2 and so on, up to text9")
-        #expect(FilterError.twice(FilterID(.grey)).description == "filter grey is there twice; there can be one only")
+                == "filter text is given more than once; name several text, text2 and so on, up to text9")
+        #expect(
+            FilterError.twice(FilterID(.grey)).description
+                == "filter grey is given more than once; only one is allowed")
         #expect(try FilterChain(parsing: ["text,text=AAA", "text2,text=BBB"]).settings.count == 2)
     }
 
-    @Test func whatIsRefusedChangesNothing() throws {
+    @Test func refusedChangeChangesNothing() throws {
         var chain = try FilterChain(parsing: ["crop,left=0.5,width=0.5", "text,text=x"])
         let before = chain
         #expect(throws: FilterError.self) { try chain.set(FilterChange("crop", [("left", "0.6")])) }

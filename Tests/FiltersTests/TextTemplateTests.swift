@@ -24,20 +24,22 @@ import Testing
         ("{{name}} {name}", "{name} studiocam"), (#"a\nb\\n"#, "a\nb\\n"), ("a\nb", "a\nb"), ("a } b", "a } b"),
         ("Ελληνικά Кириллица 漢字", "Ελληνικά Кириллица 漢字"), ("", ""), ("{%%}", "<%%>"),
     ])
-    func fieldsAreFilled(text: String, expected: String) throws { #expect(try expanded(text) == expected) }
+    func fieldsAreFilledIn(text: String, expected: String) throws { #expect(try expanded(text) == expected) }
 
     @Test(arguments: [
-        ("{tiem}", "text with the fields {time}"), ("{", "a field closed by }, or {{ for a brace"),
+        ("{tiem}", "text with the fields {time}"), ("{", "text with each field closed by }, or {{ for a brace"),
         ("{}", "text with the fields {time}, {date}, {name}, {bitrate}, {quality}, {frame}"),
         ("{%}", "text with the fields {time}, {date}, {name}, {bitrate}, {quality}, {frame}"),
-        ("{%9999d}", "text whose % have a letter of strftime's"), ("{%n}", "text whose % have a letter of strftime's"),
-        ("{%Ec}", "text whose % have a letter of strftime's"), ("a\u{7}b", "text without control characters"),
+        ("{%9999d}", "text in which each % precedes one of strftime's letters"),
+        ("{%n}", "text in which each % precedes one of strftime's letters"),
+        ("{%Ec}", "text in which each % precedes one of strftime's letters"),
+        ("a\u{7}b", "text without control characters"),
         ("a\tb", "text without control characters"), ("a\u{85}b", "text without control characters"),
         (String(repeating: "x", count: 257), "at most 256 characters"),
         (String(repeating: "x", count: 10_000), "at most 256 characters"),
         (String(repeating: "\\n", count: 8), "at most 8 lines"),
     ])
-    func whatIsNoTextIsRefused(text: String, rule: String) {
+    func invalidTextIsRefused(text: String, rule: String) {
         do throws(TextFault) {
             let template = try TextTemplate.parsed(text).get()
             Issue.record("\(template)")
@@ -46,13 +48,13 @@ import Testing
         }
     }
 
-    @Test func whatFieldsMakeHasAnEnd() throws {
+    @Test func expandedTextIsLimited() throws {
         let template = try TextTemplate.parsed(String(repeating: "{%c}", count: 64)).get()
         let text = template.expanded(fields) { _ in String(repeating: "y", count: 10_000) }
         #expect(text.unicodeScalars.count == TextTemplate.longestExpansion)
     }
 
-    @Test func onlyWhatIsShownMakesAnotherText() throws {
+    @Test func onlyUsedFieldsChangeTheText() throws {
         let clock = try TextTemplate.parsed("{time}").get()
         var later = fields
         later.frame += 1

@@ -13,7 +13,7 @@ import Testing
         FrameInMemory(format, size, y: y, u: u, v: v)
     }
 
-    @Test func mirrorExchangesLeftAndRight() throws {
+    @Test func mirrorSwapsLeftAndRight() throws {
         var random = SeededGenerator(seed: 1)
         for width in [2, 31, 32, 33, 101] {
             var frame = FrameInMemory(.nv12, width, 4, &random)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func greyLeavesLuma() throws {
+    @Test func greyKeepsLuma() throws {
         var frame = plain(77, 20, 230, .i420)
         try frame.apply("grey")
         #expect(frame.luma(50, 50) == 77 && frame.planes[1...].allSatisfy { $0.allSatisfy { $0 == 128 } })
@@ -48,11 +48,11 @@ import Testing
         #expect(all.bytes == plain(200, 90, 160).bytes)
     }
 
-    @Test func whitenLiftsTheMiddleOnly() throws {
+    @Test func whitenBrightensOnlyTheMidtones() throws {
         for (given, expected) in [(0, 0), (16, 16), (71, 112), (125, 179), (235, 235), (255, 255)] as [(UInt8, Int)] {
             var frame = plain(given, 100, 150)
             try frame.apply("whiten,strength=1")
-            // As y + y * (1 - y) has it.
+            // The formula y + y * (1 - y).
             #expect(abs(Int(frame.luma(40, 40)) - expected) <= 1, "\(given)")
             #expect(frame.chroma(20, 20) == [100, 150])
             var same = plain(given, 100, 150)
@@ -61,13 +61,13 @@ import Testing
         }
     }
 
-    @Test func reddenIsWarmerWhereThereIsLight() throws {
+    @Test func reddenMakesLightAreasWarmer() throws {
         var black = plain(16, 128, 128)
         try black.apply("redden,strength=1")
         #expect(black.chroma(3, 3) == [128, 128])
         var white = plain(235, 128, 128, .i420)
         try white.apply(FilterPass(LoadedFilters(FilterChain(parsing: ["redden,strength=1"]))), .bt601)
-        // Red 1.15 times, blue 0.85 times: by the matrix of BT.601.
+        // Red times 1.15 and blue times 0.85, in the BT.601 matrix.
         let luma = 0.15 * (0.299 - 0.114)
         let expected = [(-0.15 - luma) / 1.772, (0.15 - luma) / 1.402].map { 128 + 224 * $0 }
         let shown = white.chroma(3, 3)
@@ -75,7 +75,7 @@ import Testing
         #expect(white.luma(9, 9) == 235)
     }
 
-    /// Noise of some steps around a colour, and an edge in the middle.
+    /// Slight noise around a color, and an edge in the middle.
     private func noisy(_ chroma: (UInt8, UInt8)) -> FrameInMemory {
         var frame = plain(0, chroma.0, chroma.1)
         var random = SeededGenerator(seed: 31)
@@ -91,13 +91,13 @@ import Testing
         return samples.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(samples.count)
     }
 
-    @Test func smoothTakesTextureOutOfSkinAndKeepsEdges() throws {
+    @Test func smoothRemovesSkinTextureAndKeepsEdges() throws {
         let before = noisy((105, 152))
         var after = before
         try after.apply("smooth,strength=1")
         #expect(variance(before, 4..<36) > 20 && variance(after, 4..<36) < 2, "\(variance(after, 4..<36))")
         #expect(variance(after, 60..<92) < 2)
-        // The step of 110 stays within two pixels.
+        // The step of 110 remains within two pixels.
         for y in 8..<56 { #expect(Int(after.luma(50, y)) - Int(after.luma(45, y)) > 85, "\(y)") }
         #expect(after.planes[1...] == before.planes[1...])
         var half = before
@@ -105,7 +105,7 @@ import Testing
         #expect(variance(half, 4..<36) < variance(before, 4..<36) && variance(half, 4..<36) > variance(after, 4..<36))
     }
 
-    @Test func smoothLeavesWhatIsNoSkin() throws {
+    @Test func smoothKeepsEverythingButSkin() throws {
         for chroma in [(128, 128), (60, 152), (105, 110), (105, 200), (200, 150)] as [(UInt8, UInt8)] {
             var frame = noisy(chroma)
             try frame.apply("smooth,strength=1")
@@ -116,8 +116,8 @@ import Testing
         #expect(weak.bytes == noisy((105, 152)).bytes)
     }
 
-    /// The same colours in BT.709 and in full range are skin, too.
-    @Test func skinIsFoundInOtherColours() throws {
+    /// The same colors in BT.709 and in full range are skin too.
+    @Test func skinIsFoundInOtherColorSpaces() throws {
         let given =
             [(VideoColors.bt601, 105, 152), (.bt709, 107, 151), (.jpeg, 102, 155)] as [(VideoColors, UInt8, UInt8)]
         for (colors, u, v) in given {

@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: [PixelFormat.nv12, .i420], [(2, 2), (3, 3), (17, 9), (64, 48), (101, 75), (640, 66), (320, 641)])
-    func nothingBesideThePlanesIsTouched(format: PixelFormat, sides: (Int, Int)) throws {
+    func nothingOutsideThePlanesIsTouched(format: PixelFormat, sides: (Int, Int)) throws {
         var random = SeededGenerator(seed: 3)
         for padding in [0, 1, 13, 64] {
             let before = FrameInMemory(format, sides.0, sides.1, padding: padding, &random)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// U and V apart, or by turns; packed, or with room between rows: the samples are the same.
+    /// U and V separate or interleaved, packed or with padding: the samples are the same.
     @Test(arguments: FilterPassTests.all + [FilterPassTests.all.joined(separator: ";")])
     func allLayoutsGiveTheSameFrame(filters: String) throws {
         let chain = try FilterChain(parsing: filters.split(separator: ";").map(String.init))
@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    /// One walk for all of them gives what a walk for each gives.
-    @Test func aChainIsItsFiltersOneAfterTheOther() throws {
+    /// One pass for all filters gives the same result as one pass for each.
+    @Test func chainEqualsItsFiltersOneAfterAnother() throws {
         var random = SeededGenerator(seed: 7)
         for order in [
             Self.all, Self.all.reversed(), ["mirror", "smooth", "text,text=x,size=0.5", "crop,top=0.5", "redden"],
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func framesThatAreNoneAreRefusedAndStay() throws {
+    @Test func invalidFramesAreRefusedUnchanged() throws {
         let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["mirror", "grey", "smooth"])))
         let size = FrameSize(width: 64, height: 48)
         func planes(_ offset: Int, _ stride: Int, _ chroma: Int, _ chromaStride: Int) -> [FrameLayout.Plane] {
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func theMostExpensiveIsDroppedAndComesBack() throws {
+    @Test func mostExpensiveFilterIsDroppedAndRestored() throws {
         let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["grey", "smooth", "mirror"])))
         var random = SeededGenerator(seed: 11)
         var frame = FrameInMemory(.nv12, 640, 480, &random)
@@ -118,7 +118,7 @@ import Testing
         #expect(pass.costs.map(\.isDropped) == [false, false, false] && frame.bytes != before)
     }
 
-    @Test func preparingAFilterCountsAndSaysNothingOfItsFrames() throws {
+    @Test func preparationCountsInTotalButNotAsRecent() throws {
         let text = ["text,text=Ab,size=0.3", "grey"]
         let pass = FilterPass(try LoadedFilters(FilterChain(parsing: text)))
         var small = FrameInMemory(.i420, FrameSize(width: 64, height: 48), y: 100, u: 90, v: 90)
@@ -128,7 +128,7 @@ import Testing
         #expect(first.nanoseconds > Int64(first.recent), "a font was opened")
         try small.apply(pass)
         let second = try #require(pass.costs.first)
-        // What is left out is not prepared either.
+        // A dropped filter is not prepared either.
         let dropped = try #require(pass.dropMostExpensive())
         try large.apply(pass)
         let after = try #require(pass.costs.first { $0.filter == dropped })
@@ -139,7 +139,7 @@ import Testing
         #expect(large.bytes != before)
     }
 
-    @Test func changesKeepTheOthersCosts() throws {
+    @Test func changesKeepTheCostsOfOtherFilters() throws {
         let filters = try LoadedFilters(FilterChain(parsing: ["grey", "whiten"]))
         let pass = FilterPass(filters)
         var frame = FrameInMemory(.i420, FrameSize(width: 64, height: 48), y: 100, u: 90, v: 90)
@@ -158,7 +158,7 @@ import Testing
         #expect(pass.restoreLast() == nil && pass.costs.map(\.filter) == [FilterID(.mirror)])
     }
 
-    @Test func withoutFiltersThereIsNothingToDo() throws {
+    @Test func filtersWithoutEffectAreIdle() throws {
         for filter in ["smooth,strength=0", "whiten,strength=0", "redden,strength=0", "text,text=x,opacity=0"] {
             #expect(FilterPass(try LoadedFilters(FilterChain(parsing: [filter]))).isIdle, "\(filter)")
         }

@@ -5,12 +5,12 @@ import SeededNumbers
 
 @testable import FrameFiltering
 
-/// A frame with guard bytes around its planes and behind its rows.
+/// A frame with guard bytes around its planes and after its rows.
 struct FrameInMemory {
     let layout: FrameLayout
     var bytes: [UInt8]
 
-    /// - Parameter padding: bytes behind each row, and between the planes.
+    /// - Parameter padding: bytes after each row, and between the planes.
     init(_ format: PixelFormat, _ width: Int, _ height: Int, padding: Int = 0, _ random: inout SeededGenerator) {
         let (half, rows) = ((width + 1) / 2, (height + 1) / 2)
         let sizes =
@@ -57,7 +57,7 @@ struct FrameInMemory {
         return layout.planes.dropFirst().map { bytes[$0.offset + y * $0.stride + x] }
     }
 
-    /// Y, U and V without what lies between them; U and V apart.
+    /// Y, U and V without padding; U and V separate.
     var planes: [[UInt8]] {
         let size = layout.size
         let (half, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)

@@ -10,7 +10,7 @@ import Testing
 @testable import FrameFiltering
 
 @Suite struct ImageFilterTests {
-    /// 2x2 pixels: red, green with half of alpha, blue, nothing. Written by hand (ISO 15948).
+    /// 2x2 pixels: red, half-transparent green, blue, fully transparent. Encoded by hand (ISO 15948).
     private static let small = SmallPNG(
         width: 2, height: 2, depth: 8, kind: 6,
         rows: [
@@ -33,21 +33,21 @@ import Testing
         }
     }
 
-    @Test func coloursAndAlphaArriveInTheFrame() throws {
+    @Test func colorsAndAlphaReachTheFrame() throws {
         let frame = try shown(Self.small.file, on: FrameSize(width: 8, height: 8), y: 235)
-        // BT.601 of limited range: red 81, green 145, blue 41.
+        // BT.601 limited range: red 81, green 145, blue 41.
         #expect(frame.luma(0, 0) == 81)
         #expect(abs(Int(frame.luma(1, 0)) - (145 + 235) / 2) <= 1)
         #expect(frame.luma(0, 1) == 41 && frame.luma(1, 1) == 235 && frame.luma(2, 0) == 235)
         #expect(frame.chroma(1, 0) == [128, 128])
-        // Of 2x2 pixels: (red + green / 2 + blue) / 4 over grey.
+        // Mean of 2x2 pixels: (red + green / 2 + blue) / 4 over gray.
         let expected: [Double] = [(90 + 27 + 240 + 192) / 4, (240 + 17 + 110 + 192) / 4]
         for (shown, wanted) in zip(frame.chroma(0, 0), expected) {
             #expect(abs(Double(shown) - wanted) < 1.6, "\(shown)")
         }
     }
 
-    @Test func anImageThatIsNotSeenCostsNoPass() throws {
+    @Test func invisibleImageCostsNoPass() throws {
         try withFile(Self.small.file) { path in
             for (opacity, isIdle) in [("0", true), ("0.1", false)] {
                 let chain = try FilterChain(parsing: ["image,file=\(path),opacity=\(opacity)"])
@@ -63,9 +63,9 @@ import Testing
         #expect(abs(Int(half.luma(0, 0)) - 141) <= 1)
     }
 
-    @Test func allKindsOfPNGAreTaken() throws {
+    @Test func allKindsOfPNGAreAccepted() throws {
         let size = FrameSize(width: 4, height: 4)
-        // White in each of them: 1 bit grey, 16 bits grey, 16 bits RGB, palette, palette with transparency, grey and alpha.
+        // White in each kind: 1-bit gray, 16-bit gray, 16-bit RGB, palette, palette with transparency, gray with alpha.
         let whites: [SmallPNG] = [
             SmallPNG(width: 2, height: 2, depth: 1, kind: 0, rows: [[0xC0], [0xC0]]),
             SmallPNG(width: 2, height: 2, depth: 16, kind: 0, rows: [[255, 255, 255, 255], [255, 255, 255, 255]]),
@@ -80,7 +80,7 @@ import Testing
             let frame = try shown(white.file, on: size)
             #expect(frame.luma(0, 0) == 235 && frame.luma(1, 1) == 235, "\(white)")
         }
-        // A middle grey of 16 bits is the same as of 8: no light is linear.
+        // A 16-bit medium gray equals the 8-bit one, because light is not linear.
         let grey = SmallPNG(
             width: 2, height: 2, depth: 16, kind: 0, rows: [[128, 128, 128, 128], [128, 128, 128, 128]])
         #expect(try shown(grey.file, on: size).luma(0, 0) == 126)
@@ -94,7 +94,7 @@ import Testing
         #expect(try shown(keyed.file, on: size, y: 100).luma(0, 0) == 100)
     }
 
-    @Test func whatIsLargerThanTheFrameIsMadeSmaller() throws {
+    @Test func imageLargerThanTheFrameIsShrunk() throws {
         let row = [UInt8](repeating: 255, count: 300)
         let wide = SmallPNG(width: 300, height: 20, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: 20))
         let frame = try shown(wide.file, on: FrameSize(width: 60, height: 40), "position=center")
@@ -105,9 +105,9 @@ import Testing
         #expect(part.luma(29, 1) == 235 && part.luma(30, 1) == 16 && part.luma(0, 2) == 16)
     }
 
-    /// Every fourth column is white: from afar, that is a dark grey all over.
+    /// Every fourth column is white, so a shrunk image is dark gray everywhere.
     @Test(arguments: [(256, 256, 60), (256, 256, 33), (301, 301, 52), (1024, 1024, 40)])
-    func eachPixelOfALargeFileCounts(width: Int, height: Int, side: Int) throws {
+    func everyPixelOfALargeFileCounts(width: Int, height: Int, side: Int) throws {
         let row = (0..<width).map { $0 % 4 == 0 ? UInt8(255) : 0 }
         let file = SmallPNG(
             width: width, height: height, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: height)
@@ -133,7 +133,7 @@ import Testing
         let row = (0..<100).map { UInt8($0) }
         let good = SmallPNG(width: 100, height: 50, depth: 8, kind: 0, rows: [[UInt8]](repeating: row, count: 50)).file
         #expect(try refusal(good) == nil)
-        // Cut off anywhere, in the last chunk, too, which has nothing of the image.
+        // Truncated anywhere, even in the last chunk, which contains no image data.
         for count in Array(stride(from: 0, to: good.count - 12, by: 97)) + Array(good.count - 12..<good.count) {
             guard case .unusableImage = try refusal(Array(good.prefix(count))) else {
                 Issue.record("\(count) of \(good.count) bytes are taken")
@@ -147,7 +147,7 @@ import Testing
             return
         }
         let colours: [UInt8] = [0, 0, 0, 255, 255, 255, 9, 9, 9]
-        // Two bits each: the second pixel has the palette's last colour, the third one that it does not have.
+        // Two bits each: the second pixel uses the palette's last color, the third one that does not exist.
         for (width, isGood) in [(2, true), (3, false)] {
             let file = SmallPNG(
                 width: width, height: 1, depth: 2, kind: 3, palette: colours, rows: [[0b0010_1111]]
@@ -161,7 +161,7 @@ import Testing
             Issue.record("a bomb is taken")
             return
         }
-        // Each of them may unpack to megabytes, before the image is looked at.
+        // Each may unpack to megabytes before the image is read.
         let texts = SmallPNG(width: 1, height: 1, depth: 8, kind: 0, rows: [[0]], texts: 5)
         guard case .unusableImage(_, _, let why) = try refusal(texts.file), why == "it holds too many texts" else {
             Issue.record("any number of texts is unpacked")
@@ -179,8 +179,8 @@ import Testing
         }
     }
 
-    /// What the image data unpacks to can be a thousand times as much as the file is.
-    @Test func imageDataBehindTheLastRowIsNotUnpacked() throws {
+    /// Image data can unpack to a thousand times the file's size.
+    @Test func imageDataAfterTheLastRowIsNotUnpacked() throws {
         func refusal(_ bytes: [UInt8]) throws -> String? {
             try withFile(bytes) { path in
                 do throws(FilteringError) {
@@ -197,7 +197,7 @@ import Testing
         }
         func interlaced(_ file: [UInt8]) -> [UInt8] {
             var file = file
-            // The header's last byte, and the checksum that such a header of one grey pixel has.
+            // The header's last byte, and the checksum of such a header for one gray pixel.
             file.replaceSubrange(28..<33, with: [1, 77, 121, 171, 195])
             return file
         }
@@ -207,7 +207,7 @@ import Testing
         }
         #expect(try refusal(onePixel(rows: 1)) == nil)
         #expect(try refusal(interlaced(onePixel(rows: 1))) == nil)
-        // The longest row that there may be, not compressed.
+        // The longest possible row, uncompressed.
         let row = [UInt8](repeating: 255, count: 8 * DecodedImage.longestSide)
         for height in 1...2 {
             let wide = SmallPNG(
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func filesThatAreNoneAreRefused() throws {
+    @Test func unreadableFilesAreRefused() throws {
         for (path, number) in [("/nowhere/logo.png", ENOENT), ("/tmp", EISDIR), ("/dev/zero", EINVAL)] {
             do throws(FilteringError) {
                 let chain = try? FilterChain(parsing: ["image,file=\(path)"])

@@ -2,11 +2,11 @@ import CFilterKernels
 import SeededNumbers
 import Testing
 
-/// Lanes and scalar twins give the same bytes, for rows of any length and place, and touch nothing beside them.
+/// Lanes and scalar twins give the same bytes for rows of any length and position, and touch nothing outside.
 @Suite struct KernelTests {
     private static let room = 700
 
-    /// Runs both on copies of the same memory.
+    /// Runs both versions on copies of the same memory.
     private func compare(
         _ name: String, _ random: inout SeededGenerator, maximum: UInt8 = 255,
         _ both: (_ isScalar: Bool, _ bytes: UnsafeMutablePointer<UInt8>, _ width: Int) -> Void
@@ -22,12 +22,12 @@ import Testing
             }
         }
         #expect(results[0] == results[1], "\(name), \(width) samples")
-        // The first argument's row: at the most twice its width.
+        // The first argument's row: at most twice its width.
         #expect(results[0].prefix(offset) == memory.prefix(offset), "\(name) wrote before the row")
     }
 
-    /// Porter and Duff's "over", whose three roundings are of half a step each.
-    @Test func aColourLiesOverWhatIsThere() {
+    /// Porter and Duff's "over"; each of its three roundings is off by half a step at most.
+    @Test func colorIsBlendedOver() {
         var random = SeededGenerator(seed: 20)
         for _ in 0..<200 {
             let (color, coverage) = (random.bytes(4), random.bytes(64))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func bytesAreTheSame() {
+    @Test func lanesAndScalarCodeGiveTheSameBytes() {
         var random = SeededGenerator(seed: 19)
         for round in 0..<400 {
             let others = random.bytes(Self.room)
@@ -84,10 +84,10 @@ import Testing
         }
     }
 
-    @Test func skinIsFoundTheSame() {
+    @Test func lanesAndScalarCodeFindTheSameSkin() {
         var random = SeededGenerator(seed: 20)
         for round in 0..<400 {
-            // Near the colours of skin, so that the weights differ.
+            // Near skin colors, so that the weights vary.
             let chroma = random.bytes(Self.room).enumerated().map { $0 % 2 == 0 ? 60 + $1 % 90 : 118 + $1 % 72 }
             let skin = cfilter_skin(to_601: round % 2 == 0 ? (64, 0, 0, 64) : (63, -7, -5, 63))
             chroma.withUnsafeBufferPointer { chroma in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// What both kinds of code leave in wide rows.
+    /// The results of both versions in wide rows.
     private struct Wide: Equatable {
         var sums = [UInt16](repeating: 0, count: 256)
         var squares = [Int32](repeating: 0, count: 256)
@@ -159,12 +159,12 @@ import Testing
         return wide
     }
 
-    @Test func theGuidedFilterIsTheSame() {
+    @Test func lanesAndScalarCodeGiveTheSameGuidedFilter() {
         var random = SeededGenerator(seed: 21)
         for round in 0..<200 {
             let radius = 1 + round % 3
             let width = Int.random(in: 0...240, using: &random)
-            // Flat with noise, and noise alone.
+            // Flat areas with noise, and pure noise.
             let rows = (0..<2 * radius + 4).map { _ in
                 random.bytes(256).map { round % 2 == 0 ? $0 : 100 + $0 % 24 }
             }
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func blendingIsRoundedRightForAllValues() {
+    @Test func blendingRoundsCorrectlyForAllValues() {
         for rest in 0...255 {
             for source in stride(from: 0, through: 255 - rest, by: 5) {
                 var samples = (0...255).map { UInt8($0) }

@@ -11,7 +11,7 @@ import Testing
 @testable import FrameFiltering
 
 @Suite struct LookFilterTests {
-    /// A `.cube` file of what a function makes of each colour.
+    /// A `.cube` file of a function of each color.
     static func file(_ points: Int, _ look: (Double, Double, Double) -> [Double]) -> [UInt8] {
         let side = Double(points - 1)
         var lines = ["TITLE \"Test\"", "LUT_3D_SIZE \(points)"]
@@ -23,7 +23,7 @@ import Testing
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
-    /// Warm, with contrast: what looks are made of.
+    /// Warm with more contrast, like typical looks.
     static func warm(_ red: Double, _ green: Double, _ blue: Double) -> [Double] {
         func contrast(_ x: Double) -> Double { x + 0.6 * x * (1 - x) * (2 * x - 1) }
         let grey = 0.3 * red + 0.6 * green + 0.1 * blue
@@ -43,7 +43,7 @@ import Testing
 
     private static let identity = file(17) { [$0, $1, $2] }
 
-    @Test func theIdentityChangesNoByte() throws {
+    @Test func identityChangesNothing() throws {
         var random = SeededGenerator(seed: 41)
         for colors in [VideoColors.bt601, .bt709, .jpeg] {
             for (format, width, height) in [(PixelFormat.nv12, 97, 35), (.i420, 64, 34), (.i420, 3, 3)] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// The same samples whatever the layout.
+    /// Fills any layout with the same samples.
     private func fill(_ frame: inout FrameInMemory, _ random: inout SeededGenerator) throws {
         let (layout, size) = (frame.layout, frame.layout.size)
         let (half, rows) = ((size.width + 1) / 2, (size.height + 1) / 2)
@@ -99,7 +99,7 @@ import Testing
     @Test func lanesAndScalarCodeGiveTheSameBytes() throws {
         var random = SeededGenerator(seed: 43)
         let count = Int(CFILTER_LATTICE_COUNT)
-        // Any nodes that the maker of a lattice may write.
+        // Any nodes that the lattice may contain.
         var lattice = [Int16](unsafeUninitializedCapacity: count) { buffer, written in
             for place in 0..<count { buffer[place] = Int16.random(in: -8...4087, using: &random) }
             written = count
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func strengthMixesWithWhatIsThere() throws {
+    @Test func strengthMixesWithTheOriginal() throws {
         let inverted = Self.file(17) { [1 - $0, 1 - $1, 1 - $2] }
         for (strength, expected) in [("1", 195), ("0.5", 126), ("0.25", 91), ("0", 56)] {
             var frame = FrameInMemory(.i420, FrameSize(width: 16, height: 16), y: 56, u: 128, v: 128)
@@ -135,8 +135,8 @@ import Testing
         }
     }
 
-    /// Inverted colours of a saturated red, by matrix and range.
-    @Test func theFramesOwnMatrixAndRangeHold() throws {
+    /// Inverting a saturated red, by matrix and range.
+    @Test func framesOwnMatrixAndRangeApply() throws {
         let inverted = Self.file(17) { [1 - $0, 1 - $1, 1 - $2] }
         for (colors, red, cyan) in [
             (VideoColors.bt601, [81, 90, 240], [170, 166, 16]), (.bt709, [63, 102, 240], [188, 154, 16]),
@@ -150,8 +150,8 @@ import Testing
         }
     }
 
-    @Test func theDomainIsTheTables() throws {
-        // A table of colours from 0.25 to 0.75, which become 0 to 1.
+    @Test func tablesDomainApplies() throws {
+        // A table that maps colors from 0.25 to 0.75 to the range 0 to 1.
         let narrow = Array("DOMAIN_MIN 0.25 0.25 0.25\nDOMAIN_MAX 0.75 0.75 0.75\n".utf8) + Self.identity
         for (given, expected) in [(16, 16), (40, 16), (126, 126), (153, 180), (200, 235), (235, 235)] {
             var frame = FrameInMemory(.i420, FrameSize(width: 4, height: 4), y: UInt8(given), u: 128, v: 128)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func aLiveChangeOfStrengthReadsNoFileAndOneOfTheFileDoes() throws {
+    @Test func liveStrengthChangeReadsNoFileButAFileChangeDoes() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Self.identity, to: "look.cube")
         var chain = try FilterChain(parsing: ["lut,file=\(path)"])

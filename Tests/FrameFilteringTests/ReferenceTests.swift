@@ -8,12 +8,12 @@ import Testing
 
 @testable import FrameFiltering
 
-/// The same frames by other implementations: numpy in floating point (reference.py), and ffmpeg's filters.
+/// Compares with other implementations: numpy in floating point (reference.py), and ffmpeg's filters.
 @Suite struct ReferenceTests {
     private static let size = FrameSize(width: 192, height: 128)
     private static let layout = FrameLayout(packed: .i420, size: size)
 
-    /// Detail of all sizes, with the chroma of skin in the most of it.
+    /// Detail of all sizes, mostly with the chroma of skin.
     private static let frame: [UInt8] = {
         let scenery = Scenery(size: size, seed: 9)
         return scenery.frame(4).enumerated().map { place, sample in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func smoothIsTheGuidedFilter() throws {
+    @Test func smoothMatchesTheGuidedFilter() throws {
         for strength in ["1", "0.4"] {
             let ours = try Self.ours("smooth,strength=\(strength)")
             let distance = Distance(ours, try Self.reference("smooth", strength, "2", "300"))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func tonesAreThoseOfTheFormulas() throws {
+    @Test func tonesMatchTheFormulas() throws {
         for strength in ["1", "0.3"] {
             let white = Distance(
                 try Self.ours("whiten,strength=\(strength)"), try Self.reference("whiten", strength))
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Red, green, blue and alpha, all of them different everywhere.
+    /// Red, green, blue and alpha, different for each pixel.
     private static let pixels: [UInt8] = {
         var random = SeededGenerator(seed: 77)
         return (0..<64 * 40).flatMap { place -> [UInt8] in
@@ -87,7 +87,7 @@ import Testing
             SmallPNG(width: 64, height: 40, depth: 8, kind: 6, rows: rows).file, to: "logo.png")
     }
 
-    @Test func imagesLieOverFramesAsNumpyHasIt() throws {
+    @Test func imagesMatchNumpy() throws {
         let directory = try TemporaryDirectory()
         let logo = try Self.writeLogo(directory)
         let raw = try directory.write(Self.pixels, to: "logo.rgba")
@@ -99,8 +99,8 @@ import Testing
         }
     }
 
-    /// ffmpeg brings the watermark's chroma to half the size before it multiplies it by alpha, so it differs from ours at edges.
-    @Test func imagesLieOverFramesAsFFmpegHasIt() throws {
+    /// ffmpeg halves the watermark's chroma before it multiplies it by alpha, so edges differ from ours.
+    @Test func imagesMatchFFmpeg() throws {
         let directory = try TemporaryDirectory()
         let logo = try Self.writeLogo(directory)
         let ours = try Self.ours("image,file=\(logo),position=0.5,0.5")
@@ -112,16 +112,16 @@ import Testing
         #expect(Distance(ours, theirs).mean < 0.5, "\(Distance(ours, theirs))")
     }
 
-    /// ffmpeg's `lut3d` between conversions of 16 bits, so that it rounds as rarely as ours. Its chroma is brought to the whole size
-    /// and back, which ours is not.
-    @Test func looksAreFFmpegs() throws {
+    /// ffmpeg's `lut3d` between 16-bit conversions, so that it rounds as rarely as ours. It scales chroma up to full size and
+    /// back, which ours does not.
+    @Test func looksMatchFFmpeg() throws {
         let directory = try TemporaryDirectory()
         let file = try directory.write(LookFilterTests.file(33, LookFilterTests.warm), to: "look.cube")
         let exact = "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp"
         let graph =
             "\(exact):in_color_matrix=bt601:in_range=tv:out_range=pc,format=gbrp16,lut3d=file=\(file),"
             + "\(exact):out_color_matrix=bt601:out_range=tv,format=yuv420p"
-        // Colours that red, green and blue of 0 to 1 have: others are cut off there.
+        // Colors with red, green and blue from 0 to 1, because others are clipped.
         let soft = Self.frame.enumerated().map { place, sample in
             place < Self.size.pixelCount ? 60 + sample / 2 : 112 + sample / 8
         }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func viewsAreFFmpegs() throws {
+    @Test func viewsMatchFFmpeg() throws {
         #expect(try Self.ours("mirror") == FFmpeg.filtered(Self.frame, Self.layout, by: "hflip"))
         let part = "crop=96:64:48:32,pad=192:128:48:32:black"
         #expect(
@@ -153,22 +153,22 @@ import Testing
         #expect(grey.largest == 0)
     }
 
-    @Test func textIsWhereFFmpegWritesIt() throws {
+    @Test func textPositionMatchesFFmpeg() throws {
         let frame = FrameInMemory(.i420, Self.size, y: 16, u: 128, v: 128).bytes
         let ours = try Self.ours("text,text=Studio 12,size=0.2,position=0,0,outline=0", frame: frame)
-        // A line of DejaVu Sans is 1.164 of its size.
+        // A line of DejaVu Sans is 1.164 times its font size.
         let theirs = try FFmpeg.filtered(
             frame, Self.layout,
             by: "drawtext=text='Studio 12':fontfile=/usr/share/tallycam/font.ttf:fontsize=128*0.2/1.164:fontcolor=white"
                 + ":x=0:y=0:y_align=font:ft_load_flags=no_hinting")
         let ink = [ours, theirs].map { $0.prefix(Self.size.pixelCount).reduce(0) { $0 + Int($1) - 16 } }
         #expect(abs(ink[0] - ink[1]) < ink[1] / 20, "\(ink)")
-        // ffmpeg puts each letter on a whole pixel of its own, and its lines a pixel higher or lower.
+        // ffmpeg places each letter on a whole pixel, and its lines one pixel higher or lower.
         let distances = (-2...2).map { Distance(Self.luma(ours, rowsDown: $0), Self.luma(theirs, rowsDown: 0)).mean }
         #expect(distances.min() ?? 255 < 2, "\(distances)")
     }
 
-    /// Rows 8 to 120, moved.
+    /// Rows 8 to 120, shifted.
     private static func luma(_ frame: [UInt8], rowsDown: Int) -> [UInt8] {
         Array(frame[(8 + rowsDown) * size.width..<(120 + rowsDown) * size.width])
     }

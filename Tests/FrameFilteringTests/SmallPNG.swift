@@ -1,4 +1,4 @@
-/// A PNG file without compression, made byte by byte (ISO 15948), so that the reader is not tested with a writer of its own.
+/// An uncompressed PNG file, made byte by byte (ISO 15948), so that the reader is not tested against its own writer.
 struct SmallPNG {
     let file: [UInt8]
 
@@ -10,7 +10,7 @@ struct SmallPNG {
         header += [depth, kind, 0, 0, 0]
         let data = rows.flatMap { [0 as UInt8] + $0 }
         var file: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + Self.chunk("IHDR", header)
-        // A keyword, no compression, and what zlib makes of a text.
+        // A keyword, the compression method, and a zlib stream of text.
         for _ in 0..<texts { file += Self.chunk("zTXt", Array("a".utf8) + [0, 0] + Self.stored([98, 99])) }
         if !palette.isEmpty { file += Self.chunk("PLTE", palette) }
         if !transparency.isEmpty { file += Self.chunk("tRNS", transparency) }
@@ -36,7 +36,7 @@ struct SmallPNG {
         return Int(~sum)
     }
 
-    /// zlib's format, of stored blocks (RFC 1950, RFC 1951).
+    /// zlib's format with stored blocks (RFC 1950, RFC 1951).
     private static func stored(_ data: [UInt8]) -> [UInt8] {
         var (first, second): (UInt32, UInt32) = (1, 0)
         for byte in data {

@@ -27,7 +27,7 @@ import Testing
         let frame = try shown(Self.red.file, 16, 16)
         for y in 0..<16 {
             let isImage = (4..<12).contains(y)
-            // BT.601 of limited range: red is 81, 90, 240.
+            // BT.601 limited range: red is 81, 90, 240.
             #expect(frame.luma(0, y) == (isImage ? 81 : 16) && frame.luma(15, y) == frame.luma(0, y), "row \(y)")
             #expect(frame.chroma(0, y / 2) == (isImage ? [90, 240] : [128, 128]), "row \(y)")
         }
@@ -51,13 +51,13 @@ import Testing
         #expect(frame.bytes == FrameInMemory(.i420, frame.layout.size, y: 16, u: 128, v: 128).bytes)
     }
 
-    @Test func sizesThatNoFrameHasGiveBlack() throws {
+    @Test func unsupportedSizesGiveBlack() throws {
         let image = try StillImage(Self.red.file, path: "slate.png")
         #expect(image.frame(of: FrameSize(width: 1, height: 1), colors: .bt601) == [16, 128, 128])
         #expect(image.size == FrameSize(width: 4, height: 2))
     }
 
-    @Test func brokenFilesSayWhatIsWrong() throws {
+    @Test func brokenFilesAreExplained() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Array(Self.red.file.dropLast(30)), to: "cut.png")
         #expect { try StillImage(reading: path) } throws: { "\($0)".hasPrefix("\(path) is not a usable image: ") }

@@ -26,7 +26,7 @@ import Testing
         return frame
     }
 
-    /// The smallest rectangle with all that is lighter than black.
+    /// The smallest rectangle that contains everything brighter than black.
     private struct Extent: Equatable {
         let columns: ClosedRange<Int>
         let rows: ClosedRange<Int>
@@ -43,7 +43,7 @@ import Testing
         return Extent(columns: left...right, rows: top...bottom)
     }
 
-    @Test func lettersAreWhereTheyBelong() throws {
+    @Test func textIsPlacedAsConfigured() throws {
         let corner = try #require(try extent("text,text=Ay,position=bottom-right,size=0.1"))
         #expect(corner.columns.upperBound < 320 - 7 && corner.columns.upperBound > 320 - 20)
         #expect(corner.rows.upperBound < 240 - 7 && corner.rows.upperBound > 240 - 20)
@@ -56,10 +56,10 @@ import Testing
         #expect(abs(lines.rows.count - top.rows.count - 48) <= 8)
     }
 
-    @Test func coloursAreThoseOfTheSetting() throws {
+    @Test func colorsMatchTheSetting() throws {
         let frame = try shown(
             make("text,text=■,color=red,outline=0,position=0.5,0.5,size=0.5,background=#0000ff,opacity=1"))
-        // The middle is the square's; the background lies around it.
+        // The middle belongs to the square; the background surrounds it.
         #expect(frame.luma(160, 134) == 81 && frame.chroma(80, 67) == [90, 240])
         let blue = frame.bytes.prefix(size.pixelCount).count { $0 == 41 }
         #expect(blue > 1000)
@@ -68,27 +68,27 @@ import Testing
         #expect(outlined.bytes.prefix(size.pixelCount).contains(235))
     }
 
-    @Test func lettersAndMarksApartAreOneGlyph() throws {
+    @Test func separateLettersAndMarksAreOneGlyph() throws {
         let composed = try shown(make("text,text=\u{E9}\u{17D},position=0,0,size=0.2")).bytes
         #expect(try shown(make("text,text=e\u{301}Z\u{30C},position=0,0,size=0.2")).bytes == composed)
     }
 
-    @Test func manyMomentsAreShown() throws {
+    @Test func manyTimeFieldsAreShown() throws {
         #expect(try extent("text,text={\(String(repeating: "%c", count: 126))},size=0.1,position=0,0") != nil)
     }
 
-    @Test func scriptsOfEuropeHaveGlyphs() throws {
+    @Test func europeanScriptsHaveGlyphs() throws {
         let missing = try shown(make("text,text=漢,position=0,0,size=0.2")).bytes
         var seen: Set<[UInt8]> = [missing]
         for letter in ["A", "é", "Ž", "ß", "Ω", "ή", "Ж", "ї", "ẑ", "€", "→", "●"] {
             #expect(
                 seen.insert(try shown(make("text,text=\(letter),position=0,0,size=0.2")).bytes).inserted, "\(letter)")
         }
-        // A character that the font does not have is its box, the same for all.
+        // A character that the font lacks appears as its box, which is always the same.
         #expect(try shown(make("text,text=字,position=0,0,size=0.2")).bytes == missing)
     }
 
-    @Test func theClockIsTheFrames() throws {
+    @Test func clockFollowsTheFrames() throws {
         let pass = try make("text,text={%s},position=0,0,size=0.1")
         let first = try shown(pass)
         #expect(try shown(pass).bytes == first.bytes)
@@ -99,7 +99,7 @@ import Testing
         #expect(try shown(pass).bytes == first.bytes)
     }
 
-    @Test func textFollowsTheSize() throws {
+    @Test func textFollowsTheFrameSize() throws {
         let pass = try make("text,text=Hg,position=bottom-right")
         let first = try shown(pass)
         var large = FrameInMemory(.i420, FrameSize(width: 640, height: 480), y: 16, u: 128, v: 128)
@@ -110,7 +110,7 @@ import Testing
         try tiny.apply(pass, .bt601)
     }
 
-    @Test func whatIsWiderThanTheFrameIsCutOff() throws {
+    @Test func textWiderThanTheFrameIsCutOff() throws {
         let long = String(repeating: "W", count: 200)
         for position in ["left", "center", "bottom-right"] {
             let shown = try #require(try extent("text,text=\(long),position=\(position),size=0.5"))
@@ -147,10 +147,10 @@ import Testing
         }
     }
 
-    /// As fonts with Chinese, Japanese and Korean letters come (ISO 14496-22, font collections).
-    @Test func theFirstFontOfACollectionIsTaken() throws {
+    /// Fonts with Chinese, Japanese and Korean letters often come as collections (ISO 14496-22).
+    @Test func firstFontOfACollectionIsUsed() throws {
         var font = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)
-        // A collection of one: its header has 16 bytes, and tables are where they are in the whole file.
+        // A collection of one font: its header has 16 bytes, and tables keep their positions in the whole file.
         let header: [UInt8] = Array("ttcf".utf8) + [0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 16]
         let tableCount = Int(font[4]) << 8 | Int(font[5])
         for place in (0..<tableCount).map({ 12 + 16 * $0 + 8 }) {
@@ -163,8 +163,8 @@ import Testing
         #expect(try collection.bytes == shown(make("text,text=Ag")).bytes)
     }
 
-    /// Glyphs may lie about their outlines: they are left out, and nothing is read beyond the file.
-    @Test func aFontWithBrokenGlyphsDrawsOthers() throws {
+    /// Glyphs with invalid outlines are skipped, and nothing is read beyond the file.
+    @Test func fontWithBrokenGlyphsDrawsTheOthers() throws {
         var bytes = try readFile("/usr/share/tallycam/font.ttf", limit: 1 << 20)
         for place in stride(from: bytes.count / 3, to: bytes.count, by: 7) { bytes[place] ^= 0x5A }
         let directory = try TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""`tallycam run` as a process, as the tests see it: its boot partition is a folder, its serial line a pseudo terminal."""
+"""`tallycam run` as a process: its boot partition is a folder, its serial line a pseudo-terminal."""
 
 import json
 import os
@@ -14,14 +14,14 @@ BOARD = {"name": "Bench", "encoder": "openh264"}
 DEVICE = {"camera": "synthetic", "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "dimension": "320x240"}
 
 
-# Where servers are starved of processor time, the uplink looks poor.
+# Where servers get too little processor time, the uplink looks poor.
 LIVE = ("live", "degraded")
 
 
 class Appliance:
     """A camera whose boot partition is a folder."""
 
-    # What the program is started by, if anything.
+    # The command that starts the program, if any.
     prefix: tuple[str, ...] = ()
 
     def __init__(self, children: Children, **files):
@@ -29,7 +29,7 @@ class Appliance:
         self.boot = children.directory / "boot"
         self.state = children.directory / "state"
         self.socket = children.directory / "socket"
-        # Of its own, as those of other files run beside it.
+        # A separate one, because tests of other files run at the same time.
         self.supplicant = children.directory / "supplicant"
         for folder in (self.boot, self.state, children.directory / "network"):
             folder.mkdir(exist_ok=True)
@@ -46,12 +46,12 @@ class Appliance:
         return process
 
     def listens(self) -> bool:
-        """The file alone may be one that a dead camera has left."""
+        """The file alone may have been left by a camera that crashed."""
         with socket.socket(socket.AF_UNIX) as client:
             return client.connect_ex(os.fspath(self.socket)) == 0
 
     def write(self, name: str, content) -> None:
-        """A JSON file of the boot partition: a value, text, bytes, or None for no file."""
+        """A JSON file of the boot partition: a value, text, bytes, or None to have no file."""
         path = self.boot / f"{name}.json"
         if content is None:
             path.unlink(missing_ok=True)
@@ -64,7 +64,7 @@ class Appliance:
         return self.children.run(words[0], [TALLYCAM, *words, "--socket", self.socket])
 
     def console(self, command: str) -> str:
-        """What the socket answers to a command of the console."""
+        """The socket's answer to a console command."""
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(os.fspath(self.socket))
             client.settimeout(HUNG)
@@ -96,7 +96,8 @@ class Appliance:
             return ""
 
     def wait_for_faults(self, *words: str) -> str:
-        """Until faults.txt, which a thread of its own writes, says all of these words; without any, until it is gone."""
+        """Waits until faults.txt, which a separate thread writes, contains all of these words; without any, until it is
+        gone."""
         deadline = time.monotonic() + HUNG
         while not (all(word in self.faults() for word in words) if words else not self.faults()):
             assert time.monotonic() < deadline, f"{self.faults()}\n{self.status()}\n{self.events()}"
@@ -114,7 +115,7 @@ def plain(url: str) -> dict:
 
 
 def cpu_seconds(camera: Appliance) -> float:
-    """That the program has used so far."""
+    """Processor time that the program has used so far."""
     with open(f"/proc/{camera.process.child.pid}/stat") as file:
         words = file.read().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
@@ -145,6 +146,6 @@ class Terminal:
         os.write(self.master, text)
 
     def hang_up(self) -> None:
-        """As an adapter that is unplugged."""
+        """Like unplugging an adapter."""
         os.close(self.slave)
         os.close(self.master)

@@ -1,4 +1,4 @@
-"""Chromium without a screen, which plays files on a page of ours (player.html) and tells how that went."""
+"""Headless Chromium, which plays files on our own page (player.html) and reports how that went."""
 
 import functools
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from processes import Children
 from tallycam import CHECKOUT
 
-# In namespaces of its own: all of its processes end with the first. Its sandbox asks for more than a chroot has.
+# In its own namespaces, so that all of its processes end with the first. Its sandbox needs more than a chroot offers.
 ENTER = """
 set -eu
 root=$1; shift
@@ -26,7 +26,7 @@ exec env HOME=/tmp chroot "$root" /usr/lib/chromium/chromium --headless=new --no
 
 @dataclass(frozen=True)
 class Played:
-    """What the video element went through until it ended or failed."""
+    """The states of the video element until it ended or failed."""
 
     sizes: list[str]  # of the video, each as it changed to it
     frames: int  # decoded
@@ -36,19 +36,19 @@ class Played:
 
 @dataclass(frozen=True)
 class Part:
-    """A file for a SourceBuffer, and the second of the stream that its timestamps count from."""
+    """A file for a SourceBuffer, and the stream time in seconds where its timestamps start."""
 
     path: Path
     start: float = 0
 
 
 def play_address(children: Children, path: Path) -> Played:
-    """A file, or a playlist beside its segments, as the video element's address."""
+    """A file, or a playlist next to its segments, as the video element's source."""
     return _play(children, path.parent, {"address": path.name})
 
 
 def play_parts(children: Children, mime_type: str, parts: list[Part]) -> Played:
-    """Files of one folder through Media Source Extensions, appended in their order."""
+    """Files of one folder, appended in order through Media Source Extensions."""
     files = [{"name": part.path.name, "start": part.start} for part in parts]
     return _play(children, parts[0].path.parent, {"type": mime_type, "files": files})
 
@@ -70,13 +70,13 @@ def _play(children: Children, folder: Path, playing: dict) -> Played:
 
 @functools.cache
 def _browser_root() -> str:
-    """Made by the first test that needs it on this machine."""
+    """Created by the first test on this machine that needs it."""
     run = subprocess.run([CHECKOUT / "scripts/browser-root"], stdout=subprocess.PIPE, text=True, check=True, timeout=900)
     return run.stdout.strip()
 
 
 class _Page:
-    """The player, what it is to play, and what it said in the end."""
+    """The player, its input, and its final report."""
 
     def __init__(self, folder: Path, playing: dict):
         self.folder = folder
@@ -116,4 +116,4 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """Nothing: the browser's own messages are kept."""
+        """Discards requests; the browser's own messages are kept."""

@@ -1,9 +1,9 @@
-"""Passes a TCP connection on at a constant rate, and takes from its client whatever the kernel's buffers hold.
+"""Relays a TCP connection at a constant rate, and accepts from its client everything that the kernel's buffers hold.
 
 Usage: buffering_proxy.py KBITS_PER_SECOND PORT_OF_THE_SERVER
 
-Prints the port that it listens at. What the server says comes back at once. Where it gets no processor in time, it says on
-standard error by how many seconds it was late, which is not caught up with.
+Prints the port it listens on. Data from the server is passed back at once. If it lacks processor time, it prints on standard
+error how many seconds it was late. It does not catch up.
 """
 
 import socket
@@ -11,9 +11,9 @@ import sys
 import threading
 import time
 
-# Read at once; a smaller piece would move the kernel's window no sooner.
+# Bytes per read. A smaller amount would not move the kernel's window any sooner.
 PIECE = 4096
-# What was not passed on for so long is not caught up with.
+# A longer delay is not caught up.
 LATEST = 0.05
 
 

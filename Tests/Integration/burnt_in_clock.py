@@ -1,4 +1,4 @@
-"""The clock and counter that are burnt into the synthetic video, read from what was received."""
+"""Reads the clock and counter that are drawn into the synthetic video from received frames."""
 
 import binascii
 import subprocess
@@ -17,7 +17,7 @@ class Reading:
 
 
 def read_strip(luma: memoryview, width: int, height: int) -> Reading:
-    """The strip of blocks along the lower edge: sync, frame number, time and checksum."""
+    """The strip of blocks along the bottom edge: sync, frame number, time and checksum."""
     block = max(2, min(width // COLUMNS, height // 12))
     top = height - ROWS * block
     bits = "".join(

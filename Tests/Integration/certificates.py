@@ -40,7 +40,7 @@ class Certificates:
 
     def certify(self, name: str, issuer: str | None, key: str | None = None, subject: str | None = None, end: str = END,
                 extensions=("basicConstraints=critical,CA:FALSE", "subjectAltName=DNS:localhost")) -> None:  # fmt: skip
-        """Of NAME.key, or KEY.key; self-signed where nobody issues it."""
+        """For NAME.key, or KEY.key; self-signed without an issuer."""
         signer = ["-CA", f"{issuer}.pem", "-CAkey", f"{issuer}.key"] if issuer else []
         self.openssl(
             "req", "-x509", "-key", f"{key or name}.key", *signer, "-subj", f"/CN={subject or name}", "-out", f"{name}.pem",

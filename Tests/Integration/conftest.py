@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failure shows what the processes behind it said."""
+    """Shows the output of the processes when a test fails."""
     report = yield
     if report.failed:
         for name, value in item.funcargs.items():
@@ -40,15 +40,15 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory):
-    """The nonces of signed URLs are kept apart from the machine's."""
+    """Keeps the nonces of signed URLs separate from the machine's own."""
     os.environ["TALLYCAM_STATE_DIR"] = str(tmp_path_factory.mktemp("state"))
     os.environ.pop("TALLYCAM_URL", None)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_terminals():
-    """Pseudo terminals that no process of another file can open: a camera tries to open its console again when that was hung
-    up, and by then the number in the path may be another test's."""
+    """Reserves pseudo-terminals that no other file's process can open. A camera reopens its console after a hang-up, and by
+    then the number in the path may belong to another test."""
     os.unshare(os.CLONE_NEWNS)
     subprocess.run(["mount", "-t", "devpts", "-o", "ptmxmode=0666", "devpts", "/dev/pts"], check=True)
 
@@ -74,7 +74,7 @@ def nginx(children):
 
 @pytest.fixture(scope="session")
 def rich_clip(tmp_path_factory):
-    """22 s of 1280x720 at 30 fps that need the bits of every preset."""
+    """22 s of 1280x720 at 30 fps, complex enough to use the bit rate of every preset."""
     return media.make_rich_clip(tmp_path_factory.mktemp("clips") / "rich.mkv")
 
 

@@ -1,4 +1,4 @@
-"""What the product promises, written down once more, apart from the product's own tables."""
+"""The product's specifications, written down again independently of its own tables."""
 
 import math
 from dataclasses import dataclass
@@ -44,8 +44,7 @@ LEVELS = {
 
 
 def level_for(quality: Quality, width: int, height: int) -> int:
-    """The quality's level, or the lowest higher one that carries the frame size at 30 frames a second, which every tier
-    goes up to."""
+    """The quality's level, or the next one that supports the frame size at 30 frames per second, which every tier can reach."""
     blocks = math.ceil(width / 16) * math.ceil(height / 16)
     return next(
         level

@@ -8,7 +8,7 @@ AUDIO, VIDEO, SCRIPT = 8, 9, 18
 
 
 class FLVError(Exception):
-    """The file is no whole FLV; says where it breaks."""
+    """The file is not a complete FLV; the message says where it breaks."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tag:
 
 
 def read_tags(path: Path, is_growing: bool = False) -> list[Tag]:
-    """All tags of a file; of one that is being written, those that are whole."""
+    """All tags of a file. If the file is still being written, its complete tags."""
     data = Path(path).read_bytes()
     if is_growing and len(data) < 13:
         return []
@@ -120,7 +120,7 @@ class SequenceParameterSet:
 def parse_sps(nal: bytes) -> SequenceParameterSet:
     """Reads an SPS of the 4:2:0 profiles (H.264 section 7.3.2.1.1)."""
     if nal[0] & 0x1F != 7:
-        raise FLVError(f"NAL unit type {nal[0] & 0x1F} is no SPS")
+        raise FLVError(f"NAL unit type {nal[0] & 0x1F} is not an SPS")
     bits = _Bits(nal[1:].replace(b"\x00\x00\x03", b"\x00\x00"))
     profile, constraints, level = bits.u(8), bits.u(8), bits.u(8)
     bits.ue()

@@ -1,4 +1,4 @@
-"""A file whose readers wait for as long as the test wants, as for a card that hangs (fanotify(7), permission events)."""
+"""A file whose readers block for as long as the test wants, as on a hanging card (fanotify(7), permission events)."""
 
 import contextlib
 import ctypes
@@ -13,8 +13,8 @@ AT_FDCWD = -100
 
 
 class HeldFile:
-    """Whoever opens the file waits in open(2) until `release`; looking at it (stat(2)) is answered. The process that holds it must
-    not open it itself."""
+    """Anyone who opens the file blocks in open(2) until `release`; stat(2) still works. The holding process itself must not
+    open it."""
 
     def __init__(self, path: Path):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -33,7 +33,7 @@ class HeldFile:
         return bool(select.select([self.listener], [], [], 0)[0])
 
     def release(self) -> None:
-        """Those that wait go on."""
+        """Lets the waiting readers continue."""
         os.close(self.listener)
 
 

@@ -1,4 +1,4 @@
-"""HLS as nginx writes it into files."""
+"""HLS in the files that nginx writes."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ def segments(playlist: Path) -> list[Path]:
 
 
 def whole(playlist: Path) -> Path:
-    """The playlist of a stream that is over, beside nginx' own, which looks as if it went on."""
+    """The playlist of a finished stream, stored next to nginx's own, which looks as if the stream continued."""
     path = playlist.with_name("whole.m3u8")
     path.write_text(playlist.read_text() + "#EXT-X-ENDLIST\n")
     return path

@@ -1,4 +1,4 @@
-"""A live stream that takes commands from its standard input."""
+"""A live stream that reads commands from its standard input."""
 
 import subprocess
 
@@ -20,7 +20,7 @@ def send(publisher: Process, *lines: str) -> None:
 
 
 def wait_for(publisher: Process, name: str, count: int) -> list[dict]:
-    """All events of this name, once there are so many."""
+    """All events of this name, once there are this many."""
     def found():
         return [event for event in events(publisher) if event["name"] == name]
 

@@ -1,4 +1,4 @@
-"""What ffmpeg's decoders say about a file, and clips to publish."""
+"""Decodes files with ffmpeg, and makes clips to publish."""
 
 import itertools
 import subprocess
@@ -18,9 +18,9 @@ class Decoded:
 
 
 def decode(path: Path) -> Decoded:
-    """Decodes the whole file and says how many video and audio frames came out.
+    """Decodes the whole file and counts the resulting video and audio frames.
 
-    Everything that a decoder or demuxer at level `error` has to say is in `complaints`.
+    `complaints` has everything that a decoder or demuxer logs at level `error`.
     """
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-xerror", "-err_detect", "explode", "-copyts", "-i", str(path),
@@ -42,18 +42,18 @@ def decode(path: Path) -> Decoded:
 
 
 def frame_sizes(path: Path) -> list[tuple[str, int]]:
-    """The sizes of the decoded frames, in their order, and how many in a row have each: `[("640x360", 60), ...]`."""
+    """Sizes of the decoded frames, in order, with the number of consecutive frames: `[("640x360", 60), ...]`."""
     run = subprocess.run(
         ["ffprobe", "-v", "quiet", "-select_streams", "v", "-show_entries", "frame=width,height", "-of", "csv=p=0:s=x", str(path)],
         capture_output=True, text=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    # Frames with side data have an empty field for it.
+    # Frames with side data have an additional empty field.
     sizes = [line.rstrip("x") for line in run.stdout.split()]
     return [(size, len(list(frames))) for size, frames in itertools.groupby(sizes)]
 
 
 def mean_brightness(path: Path) -> list[float]:
-    """Of every frame, the mean of its luma."""
+    """The mean luma of each frame."""
     words = ["ffmpeg", "-v", "error", "-i", str(path), "-map", "0:v", "-fps_mode", "passthrough",
              "-vf", "scale=8:8:flags=area,format=gray", "-f", "rawvideo", "-"]  # fmt: skip
     data = subprocess.run(words, capture_output=True, check=True, timeout=HUNG).stdout
@@ -67,8 +67,8 @@ def run_ffmpeg(*arguments) -> None:
     )  # fmt: skip
 
 
-# A soft texture that moves smoothly, sensor noise, and a sharp moving pattern in front of it:
-# enough for 2 Mbit/s, and not so much that an encoder has to skip all the time.
+# A soft texture that moves smoothly, sensor noise, and a sharp moving pattern in front: enough for 2 Mbit/s, but not so much
+# that an encoder constantly skips frames.
 RICH_SCENE = (
     "nullsrc=s=96x54:d=1:r=1,geq=lum='random(1)*255':cb='96+random(2)*64':cr='96+random(3)*64',"
     "scale=1920x1080:flags=bicubic,format=yuv420p,loop=-1:1,fps=30,setpts=N/30/TB,"
@@ -106,8 +106,8 @@ def make_encoded_flv(path: Path, seconds: float = 4) -> Path:
 
 
 def make_resized_flv(path: Path, sizes: list[str], seconds: int = 2, has_audio: bool = True) -> Path:
-    """What an encoder writes whose size is changed: each part has a sequence header of its own and starts with a keyframe.
-    At 30 fps, with a keyframe every second; the audio is of one piece."""
+    """The output of an encoder whose frame size changes: each part has its own sequence header and starts with a keyframe. 30
+    fps with a keyframe every second; the audio is continuous."""
     tags = []
     for number, size in enumerate(sizes):
         part = path.with_name(f"{path.stem}-{number}.flv")

@@ -1,8 +1,8 @@
-"""Passes raw frames on at an even pace, as a camera gives them.
+"""Relays raw frames at an even pace, like a camera.
 
 Usage: pace_frames.py BYTES_PER_FRAME FRAMES_PER_SECOND < frames > paced
 
-Time starts when the reader has taken the first frame: until then it was not ready.
+Time starts when the reader has accepted the first frame, because it was not ready before.
 """
 
 import sys

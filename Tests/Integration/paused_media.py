@@ -1,16 +1,17 @@
-"""What a recording shows and plays while its stream is paused."""
+"""The frames and audio of a recording while its stream is paused."""
 
 import subprocess
 from pathlib import Path
 
 from processes import HUNG
 
-# Mean difference of two neighbouring frames, of 255: the test pattern moves by several, an encoder's noise is far below.
+# Mean difference of two neighboring frames, on a scale of 255. The test pattern moves by several; an encoder's noise is far
+# less.
 MOTION = 0.5
 
 
 def decoded(path: Path, width: int, height: int, pixels: str) -> list[bytes]:
-    """All frames, made so large."""
+    """All frames, scaled to this size."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-fps_mode", "passthrough", "-vf", f"scale={width}:{height}:flags=area",
          "-pix_fmt", pixels, "-f", "rawvideo", "-"],
@@ -21,7 +22,7 @@ def decoded(path: Path, width: int, height: int, pixels: str) -> list[bytes]:
 
 
 def still_frames(path: Path) -> range:
-    """The longest run of frames that all look like the one before."""
+    """The longest run of frames that equal their predecessor."""
     frames = decoded(path, 80, 60, "gray")
     moves = [True] + [
         sum(abs(a - b) for a, b in zip(before, after)) / len(after) > MOTION for before, after in zip(frames, frames[1:])
@@ -35,7 +36,7 @@ def still_frames(path: Path) -> range:
 
 
 def loudness(path: Path, since: float, end: float) -> int:
-    """The largest sample of this part of the audio, of 32,767."""
+    """The largest sample in this part of the audio, of 32,767."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -45,7 +46,7 @@ def loudness(path: Path, since: float, end: float) -> int:
 
 
 def colors(frame: bytes) -> tuple[tuple, tuple]:
-    """The middle of the frame, and its upper edge; 8x8 pixels."""
+    """The center of the frame, and its top edge; 8x8 pixels each."""
     def pixel(x, y):
         return tuple(frame[3 * (8 * y + x) : 3 * (8 * y + x) + 3])
 

@@ -1,4 +1,4 @@
-"""Child processes whose output is kept and that never outlive their test."""
+"""Child processes with captured output that never outlive their test."""
 
 import contextlib
 import os
@@ -8,18 +8,18 @@ import threading
 import time
 from pathlib import Path
 
-# A shell without job control starts what it puts into the background with SIGINT ignored, and every child would inherit that.
+# A shell without job control starts background commands with SIGINT ignored, and every child would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Seconds. Ends a test that hangs and decides no result: on a busy machine everything takes several times as long, with stalls of
-# seconds.
+# In seconds. Ends a hanging test; it does not decide any result. On a busy machine, everything takes several times as long,
+# with stalls of seconds.
 HUNG = 120
 
 
 class Unfinished(Exception):
-    """What a test waited for did not happen; says what that was, and what the process said last."""
+    """Something that a test waited for did not happen. The message says what, with the latest output of the process."""
 
 
 class Process:
@@ -39,11 +39,11 @@ class Process:
             with contextlib.suppress(PermissionError):
                 os.setpriority(os.PRIO_PROCESS, self.child.pid, priority)
         if stdin not in (subprocess.DEVNULL, subprocess.PIPE):
-            stdin.close()  # the child has it; a second holder would hide the reader's end from the writer
+            stdin.close()  # the child has it; with a second holder, the writer would not notice that the reader is gone
 
     @property
     def pipe(self):
-        """What the child writes, when it was started with `piped`."""
+        """The child's output, if it was started with `piped`."""
         return self.child.stdout
 
     @property
@@ -63,7 +63,7 @@ class Process:
             self.child.send_signal(signal_number)
 
     def wait_until_it_handles_signals(self) -> None:
-        """By a descriptor, signalfd(2); one that came before would simply end it."""
+        """Reads the signal through a descriptor (signalfd(2)); a signal before that would simply end the process."""
 
         def handles() -> bool:
             with contextlib.suppress(FileNotFoundError):
@@ -81,7 +81,7 @@ class Process:
             raise Unfinished(f"did not end within {timeout} s\n{self.report()}") from None
 
     def wait_until(self, condition, what: str, interval: float = 0.02) -> None:
-        """Looks every `interval` seconds."""
+        """Checks every `interval` seconds."""
         deadline = time.monotonic() + HUNG
         while not condition():
             if not self.running and not condition():
@@ -106,11 +106,11 @@ class Process:
 
 
 class Children:
-    """The processes of one test or fixture; all of them are ended when it is over."""
+    """The processes of one test or fixture, all of which are ended with it."""
 
     def __init__(self, directory: Path, priority: int = 0):
         self.directory = directory
-        # Below zero where a stream is to be as live as the machine can make it.
+        # Negative if a stream needs to be as live as the machine allows.
         self.priority = priority
         self.all: list[Process] = []
         self.lock = threading.Lock()
@@ -122,7 +122,7 @@ class Children:
         return process
 
     def run(self, name: str, argv: list, **options) -> Process:
-        """Starts it and waits for its end, whatever its status."""
+        """Starts it and waits until it ends, whatever its status."""
         process = self.start(name, argv, **options)
         process.wait()
         return process

@@ -1,4 +1,4 @@
-"""A received stream, measured."""
+"""Measurements of a received stream."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -43,7 +43,7 @@ class Recording:
 
     @cached_property
     def channel_count(self) -> int:
-        """From the AudioSpecificConfig: of one or two channels, it is their number."""
+        """From the AudioSpecificConfig. For one or two channels, it equals their number."""
         return next(tag for tag in self.tags if tag.is_audio_header).body[3] >> 3 & 15
 
     @property
@@ -63,7 +63,7 @@ class Recording:
         return [tag.timestamp for tag in self.frames if tag.is_keyframe]
 
     def disorder(self) -> list[str]:
-        """Neighbours of one track whose timestamps do not rise."""
+        """Consecutive tags of one track whose timestamps do not increase."""
         return [
             f"{kind} at {after.timestamp} ms follows {before.timestamp} ms"
             for kind, track in (("video", self.frames), ("audio", self.audio_packets))
@@ -72,7 +72,7 @@ class Recording:
         ]
 
     def video_kbps(self, seconds: float) -> float:
-        # Five bytes of each body are FLV's.
+        # The first five bytes of each body belong to FLV.
         return sum(len(tag.body) - 5 for tag in self.frames) * 8 / seconds / 1000
 
     def audio_kbps(self) -> float:
@@ -80,13 +80,13 @@ class Recording:
 
 
 def frames_due(ended: dict) -> int:
-    """The frames sent, and those of which the program says why they were not: by its event `ended`."""
+    """The frames sent, plus those whose absence the `ended` event explains."""
     kinds = ["videoFrames", "videoSkipped", "videoDropped", "videoDecimated", "sourceDropped", "sourceSuperseded"]
     return sum(ended.get(kind, 0) for kind in kinds)
 
 
 def media_so_far(path: Path) -> list[flv.Tag]:
-    """Frames and audio packets in a file that is being written."""
+    """Frames and audio packets of a file that is still being written."""
     tags = flv.read_tags(path, is_growing=True) if path.exists() else []
     return [tag for tag in tags if tag.is_frame or tag.is_audio]
 
@@ -94,7 +94,7 @@ def media_so_far(path: Path) -> list[flv.Tag]:
 def wait_for_media(
     process: Process, path: Path | Callable[[], Path], seconds: float = 0, frames: int = 1, audio_packets: int = 0
 ) -> None:
-    """Until what a server records has come so far. The seconds are the media's, which a busy machine does not stretch."""
+    """Waits until a server's recording reaches this media time, which a busy machine does not stretch."""
 
     def has_come() -> bool:
         media = media_so_far(path() if callable(path) else path)
@@ -107,7 +107,7 @@ def wait_for_media(
 
 
 def assert_whole(recording: Recording, sent: dict) -> None:
-    """The stream decodes without a complaint and holds what the publisher says it sent."""
+    """The stream decodes without errors and contains everything that the publisher reports as sent."""
     assert recording.decoded.complaints == ""
     assert abs(len(recording.frames) - sent["videoFrames"]) <= 1
     assert recording.decoded.frames == len(recording.frames)

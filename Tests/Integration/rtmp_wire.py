@@ -1,5 +1,5 @@
-"""RTMP as it goes over the wire: a tap between a publisher and its server, and a publisher that
-sends what OBS sends, in OBS's order (Adobe RTMP 1.0; AMF0 specification)."""
+"""RTMP on the wire: a tap between a publisher and its server, and a publisher that sends the same as OBS in the same order
+(Adobe RTMP 1.0; AMF0 specification)."""
 
 import os
 import socket
@@ -102,7 +102,7 @@ def _decode_properties(data: bytes, at: int):
 
 
 class ChunkReader:
-    """Puts messages together from chunks (section 5.3.1); the handshake must be gone already."""
+    """Assembles messages from chunks (section 5.3.1), after the handshake."""
 
     def __init__(self):
         self.chunk_size = 128
@@ -117,7 +117,7 @@ class ChunkReader:
         return messages
 
     def _take_chunk(self, messages: list[Message]) -> int:
-        """Bytes used, 0 when the chunk is not whole yet."""
+        """Bytes used; 0 if the chunk is incomplete."""
         try:
             return self._parse_chunk(messages)
         except (IndexError, struct.error):
@@ -173,14 +173,14 @@ def _exactly(data: bytes, at: int, count: int) -> bytes:
 
 
 class Tap:
-    """Stands between a publisher and a server on loopback and keeps what both say."""
+    """Sits between a publisher and a server on loopback and records both directions."""
 
     def __init__(self, server_port: int):
         self.server_port = server_port
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.said = {"client": bytearray(), "server": bytearray()}
-        # Of every connection, the first one's too.
+        # Of every connection, including the first.
         self.connections = [self.said]
         self.ended = {"client": threading.Event(), "server": threading.Event()}
         threading.Thread(target=self._run, daemon=True).start()
@@ -226,7 +226,7 @@ class Tap:
 
 
 class OBSLikePublisher:
-    """Connects, says everything in the order of OBS 30 with its header compression, and sends tags."""
+    """Connects, sends everything in the order of OBS 30 with its header compression, and sends tags."""
 
     CONTROL, SOURCE = 3, 4
 
@@ -280,7 +280,7 @@ class OBSLikePublisher:
         self._drain()
 
     def repeat_last(self, count: int) -> None:
-        """The last media message, which fits into a chunk, as often again: a byte of header for each."""
+        """Sends the last media message, which fits into one chunk, this many more times, with a one-byte header each."""
         again = bytes([3 << 6 | self.SOURCE]) + self.last[self.SOURCE].payload
         block = again * 100_000
         for at in range(0, count, 100_000):
@@ -335,7 +335,7 @@ class OBSLikePublisher:
         return data
 
     def _drain(self) -> None:
-        """Reads what the server has said meanwhile, as OBS does before each send."""
+        """Reads the server's messages, as OBS does before each send."""
         self.socket.setblocking(False)
         try:
             while data := self.socket.recv(65536):

@@ -1,4 +1,4 @@
-"""Runs that take seconds of waiting and little work, side by side."""
+"""Runs that mostly wait and need little work, in parallel."""
 
 import signal
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,16 +8,16 @@ from processes import HUNG, Children, Process
 from recording import Recording
 from tallycam import TALLYCAM, events, start_publisher, wait_for_event
 
-# As little work as a stream with video and audio can be.
+# The least work for a stream with video and audio.
 SMALL = {"quality": "Low1", "dimension": "416x234"}
-# A stop is to wait for nothing: half of the time that `PATIENT` gives a step towards a stream.
+# A stop must not wait for anything: half of the time that `PATIENT` allows each connection step.
 STOP_SECONDS = 30
-# The program's own, 5 s.
+# The program's own limit, 5 s.
 USUAL_LIMITS = {"connect_timeout": None, "handshake_timeout": None}
 
 
 class FaultyReceiver:
-    """`tallycam receive --fault ...`, recording each stream into a file of its own."""
+    """`tallycam receive --fault ...`, recording each stream into a separate file."""
 
     def __init__(self, children: Children, faults: list[str], name: str = "receive"):
         self.first_path = children.directory / f"{name}.flv"
@@ -29,12 +29,12 @@ class FaultyReceiver:
         self.url = f"rtmp://{self.address}/live/x"
 
     def recordings(self) -> list[Recording]:
-        """What came, stream by stream; the receiver is ended."""
+        """The received streams; ends the receiver."""
         assert self.process.interrupt_and_wait() == 0, self.process.report()
         return [Recording(path) for path in self.paths()]
 
     def paths(self) -> list[Path]:
-        """The files of the streams so far; the first one may not be there yet."""
+        """The files of the streams so far; the first one may not exist yet."""
         paths = [self.first_path]
         while (path := self.first_path.with_stem(f"{self.first_path.stem}-{len(paths) + 1}")).exists():
             paths.append(path)
@@ -50,15 +50,15 @@ def wait_for_count(process: Process, name: str, count: int) -> None:
 
 
 def end_at_once(process: Process, signal_number: int = signal.SIGTERM) -> None:
-    """Asks the process to end, which waits for no server, network or file. LiveStreamTests and
-    ConnectionThreadTests show in virtual time that it takes less than a second."""
+    """Asks the process to end, which must not wait for a server, network or file. LiveStreamTests and ConnectionThreadTests
+    show in virtual time that it takes less than a second."""
     assert process.running, process.report()
     process.send(signal_number)
     assert process.wait(STOP_SECONDS) == 0, process.report()
 
 
 class SideBySide:
-    """Runs named functions in threads, each with processes and a directory of its own."""
+    """Runs named functions in threads, each with its own processes and directory."""
 
     def __init__(self, directory: Path, workers: int):
         self.directory = directory
@@ -79,10 +79,10 @@ class SideBySide:
             children.end_all()
 
     def result(self, name: str):
-        """What the run returned; what it raised is raised here, with what its processes said."""
+        """The result of the run. Its exception is raised here, together with the output of its processes."""
         future, children = self.runs[name]
         try:
-            # Others may have to run first.
+            # Other runs may have to finish first.
             return future.result(5 * HUNG)
         except BaseException as error:
             error.add_note(children.report())
@@ -93,8 +93,8 @@ class SideBySide:
 
 
 def run_selected(request, directory: Path, function) -> SideBySide:
-    """For a fixture of module scope: `function(children, case)` for each case of the chosen tests that use the fixture. They wait
-    most of the time."""
+    """For a fixture of module scope: runs `function(children, case)` for each case of the selected tests that use the fixture.
+    They mostly wait."""
     runs = SideBySide(directory, workers=8)
     for item in request.session.items:
         if item.path == request.path and request.fixturename in item.fixturenames:

@@ -28,14 +28,14 @@ rtmp {{
 
 
 def free_port() -> int:
-    """A TCP port on loopback that nobody listens on now."""
+    """A TCP port on loopback that is not in use now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 def wait_for_listener(process: Process, port: int) -> None:
-    """Waits until the port is listened on, without connecting: some servers take one client only."""
+    """Waits until the port is listened on, without connecting, because some servers accept only one client."""
     process.wait_until(lambda: is_listening(port, process), f"listener on port {port}")
 
 
@@ -50,14 +50,14 @@ def is_listening(port: int, process: Process) -> bool:
 
 
 class NginxRTMP:
-    """nginx, recording each stream of the application `live` into an FLV of its own."""
+    """nginx, recording each stream of the application `live` into a separate FLV file."""
 
     def __init__(
         self, children: Children, host: str = "127.0.0.1", prefix: tuple = (), unique: bool = False,
         hls: bool = False, directives: str = "",
     ):  # fmt: skip
-        """`prefix` is a command that runs nginx; with `unique` every connection has a recording of its own; `directives` are
-        more of nginx' for the application."""
+        """`prefix` is a command that runs nginx; with `unique`, every connection gets its own recording; `directives` are
+        further nginx directives for the application."""
         self.host = host
         self.prefix = prefix
         self.children = children
@@ -84,7 +84,7 @@ class NginxRTMP:
         return f"rtmp://{self.host}:{self.port}/live/{name}"
 
     def playlist(self, name: str) -> Path:
-        """The HLS playlist of a stream: complete once `recording` has returned, as nginx ends its HLS first."""
+        """The HLS playlist of a stream. It is complete once `recording` has returned, because nginx finishes HLS first."""
         return self.directory / "hls" / f"{name}.m3u8"
 
     def all_recordings(self) -> list[Path]:
@@ -92,7 +92,7 @@ class NginxRTMP:
         return sorted(self.recordings.glob("*.flv"), key=lambda path: path.name)
 
     def recording(self, name: str) -> Path:
-        """The recording of a stream that has ended: nginx closes the file a moment later."""
+        """The recording of a finished stream, which nginx closes a moment later."""
         path = self.recordings / f"{name}.flv"
         deadline = time.monotonic() + HUNG
         while not (path.exists() and not self._holds_open(path)):

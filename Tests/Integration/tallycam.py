@@ -1,4 +1,4 @@
-"""The product's command line as the tests see it."""
+"""The product's command line, for tests."""
 
 import contextlib
 import fcntl
@@ -17,12 +17,12 @@ from processes import HUNG, Children, Process
 CHECKOUT = Path(__file__).resolve().parents[2]
 TALLYCAM = CHECKOUT / "out/x86_64/tallycam"
 TALLYCAM_ARM64 = CHECKOUT / "out/aarch64/tallycam"
-# Each step towards a stream is waited for as long as can be set.
+# Each connection step is given the maximum time limit.
 PATIENT = {"connect_timeout": "60", "handshake_timeout": "60"}
 
 
 def events(process: Process) -> list[dict]:
-    """The events that a command has printed so far with `--events json`."""
+    """The events that a command with `--events json` has printed so far."""
     lines = process.stdout.split("\n")[:-1]
     return [json.loads(line) for line in lines]
 
@@ -38,13 +38,13 @@ def wait_for_event(process: Process, name: str) -> dict:
 
 
 def was_busy(publisher: Process, frames: int = 15) -> bool:
-    """Whether the processor was too slow for more frames than so many, as the program says in the end."""
+    """Whether the processor was too slow for more frames than this, according to the program's last report."""
     return last_event(publisher, "ended")["sourceDropped"] > frames
 
 
 def wait_for_statuses(process: Process, count: int) -> list[dict]:
-    """So many more `status` events. With `--status-interval 1` a second of the stream or more lies between two of them, on any
-    machine."""
+    """Waits for this many more `status` events. With `--status-interval 1`, at least a second of the stream lies between two of
+    them, on any machine."""
     before = sum(event["name"] == "status" for event in events(process))
 
     def more() -> list[dict]:
@@ -55,8 +55,8 @@ def wait_for_statuses(process: Process, count: int) -> list[dict]:
 
 
 def publish_arguments(url: str | None, **options) -> list:
-    """`publish` with its options; `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` `--trace`, a list the
-    option several times. A server that gets no processor for seconds is waited for, where no test says how often to reconnect."""
+    """`publish` with its options: `audio_quality="High1"` becomes `--audio-quality High1`, `trace=True` becomes `--trace`, and
+    a list repeats the option. Unless the test limits reconnecting, a server may stall for seconds."""
     patience = {} if "reconnect" in options else PATIENT
     options = {"url": url, "video": "synthetic", "audio": "tone", "events": "json", **patience, **options}
     words = ["publish"]
@@ -73,7 +73,7 @@ def start_publisher(children: Children, url: str | None, name: str = "publish", 
 
 
 def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps: int, seconds: float = 3600) -> Process:
-    """So much of a clip that ffmpeg decodes, as I420 in the process's `pipe`, frame by frame at its time."""
+    """Part of a clip, decoded by ffmpeg to I420 in the process's `pipe`, each frame at its time."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-t", seconds, "-vf", f"scale={width}:{height}",
         "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -83,7 +83,7 @@ def decoded_at_pace(children: Children, clip: Path, width: int, height: int, fps
 
 
 def on_terminal(words: list, columns: int) -> str:
-    """What the command writes on a terminal of that width."""
+    """The command's output on a terminal of that width."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen([str(word) for word in words], stdin=theirs, stdout=theirs, stderr=theirs) as child:
@@ -98,7 +98,7 @@ def on_terminal(words: list, columns: int) -> str:
 
 
 class Receiver:
-    """`tallycam receive`, recording what one publisher sends."""
+    """`tallycam receive`, recording a single publisher."""
 
     numbers = itertools.count(1)
 
@@ -117,7 +117,7 @@ class Receiver:
         return f"rtmp://{self.address}/live/{name}"
 
     def summary(self) -> dict:
-        """What arrived, once the publisher has gone."""
+        """The recording, after the publisher has left."""
         return wait_for_event(self.process, "publisherEnded")
 
     def recording(self, name: str = "x") -> Path:

@@ -1,7 +1,7 @@
-"""The stream follows a real uplink that gets narrow, goes and comes back: three policies side by side.
+"""The stream follows a real uplink that becomes narrow, fails and returns: three policies in parallel.
 
-`make bench-adapt` measures the same for longer, and beside other programs. Where the publisher says that the processor was too
-slow for its frames, nobody judges how live they were: ScenarioTests does, in virtual time.
+`make bench-adapt` measures the same for longer, next to other programs. If the publisher reports that the processor was too
+slow for its frames, their delay is not judged here; ScenarioTests does that in virtual time.
 """
 
 import itertools
@@ -23,13 +23,13 @@ from network import SERVER, Uplink  # noqa: E402
 
 pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
 
-# kbit/s and the least seconds. The blackout is one that the connection may survive; a second one races it for the link's
-# return. The end comes before the tier is switched again, 9 s after the return: a stream that has just started would
-# have no frame.
+# kbit/s and minimum seconds. A connection may survive the blackout; a second connection races it when the link returns. The
+# script ends before the tier is switched again, 9 s after the return, because a stream that has just started would have no
+# frame.
 SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 8.3)]
-# What each part waits for besides, by policy: the reason of a change of quality.
+# What else each part waits for, by policy: the reason of a quality change.
 AWAITED = {("seamless", 1): "linkCarriesLess", ("restart", 1): "tierSwitched", ("seamless", 3): "probing"}
-# Seconds. A connection that survives is heard again when TCP next tries.
+# In seconds. A surviving connection is heard again at TCP's next retransmission.
 RECOVERY = 2.0
 POLICIES = ["nothing", "seamless", "restart"]
 
@@ -52,7 +52,7 @@ class Stream:
         return self.script[0][1], self.script[0][1] + self.script[1][1]
 
     def changes(self, first: float = 0, last: float = 1e9) -> list[dict]:
-        """What changed in a part of the script. Event times count from the publisher's start, a moment before."""
+        """The changes in a part of the script. Event times count from the publisher's start, slightly earlier."""
         started = next(event["t"] for event in events(self.publisher) if event["name"] == "publishing")
         found = [event for event in events(self.publisher) if event["name"] == "qualityChanged"]
         return [event for event in found if first <= event["t"] - started < last]
@@ -122,18 +122,18 @@ def test_no_frame_refers_to_a_missing_one(streams, policy):
 
 
 @pytest.mark.parametrize("policy", ["seamless", "restart"])
-def test_what_people_see_is_live(streams, policy):
+def test_viewers_see_a_live_stream(streams, policy):
     verdict = streams.result(policy).verdict
     if streams.result(policy).is_busy:
         return
     assert verdict.worst_age_connected < 3.5, verdict
-    # The blackout is 3 s long; what the return takes comes on top of it.
+    # The blackout lasts 3 s, plus the time of the return.
     assert verdict.fresh_share > 0.93, verdict
     assert verdict.seconds_to_frame < RECOVERY, verdict
 
 
-def test_without_adapting_it_is_not(streams):
-    """The same script with the policy off: the difference is the controller's."""
+def test_without_adaptation_the_stream_lags(streams):
+    """The same script without adaptation: the difference is due to the controller."""
     stream = streams.result("nothing")
     assert stream.changes() == []
     seamless = streams.result("seamless")
@@ -151,11 +151,11 @@ def test_every_change_has_its_reason(streams):
     assert any(event["code"] == 1101 for event in events(stream.publisher))
     after = [event["reason"] for event in stream.changes(stream.narrow[1])]
     assert "probing" in after, after
-    # Either the connection came back, or another one was there first.
+    # Either the connection came back, or a new one was first.
     assert "resumed" in after or losses(stream), after
 
 
-def test_the_seamless_stream_is_one_stream_of_one_profile(streams):
+def test_the_seamless_stream_is_one_stream_with_one_profile(streams):
     stream = streams.result("seamless")
     assert len(stream.recordings) == 1 + losses(stream), "only the blackout may end it"
     for recording in stream.recordings:
@@ -165,14 +165,14 @@ def test_the_seamless_stream_is_one_stream_of_one_profile(streams):
 
 
 def losses(stream: Stream) -> int:
-    """How often another connection took over, in or after the blackout."""
+    """How often another connection took over, during or after the blackout."""
     started = next(event["t"] for event in events(stream.publisher) if event["name"] == "publishing")
     lost = [event["t"] - started for event in events(stream.publisher) if event["name"] == "reconnecting"]
     assert all(time >= stream.narrow[1] for time in lost) or stream.is_busy, lost
     return len(lost)
 
 
-def test_the_restarted_stream_leaves_its_profile_between_two_streams(streams):
+def test_the_restarted_stream_changes_its_profile_only_between_streams(streams):
     stream = streams.result("restart")
     profiles = [recording.sps.profile_name for recording in stream.recordings if recording.frames]
     assert [profile for profile, _ in itertools.groupby(profiles)][:2] == ["Main", "Baseline"]
@@ -180,12 +180,12 @@ def test_the_restarted_stream_leaves_its_profile_between_two_streams(streams):
     assert crossed and not crossed[0]["quality"].startswith("High")
     for recording in stream.recordings:
         assert recording.disorder() == []
-        # A poor link may change the size; the profile is the second byte of each header's AVCDecoderConfigurationRecord.
+        # A poor link may change the size. The profile is the second byte of each header's AVCDecoderConfigurationRecord.
         profiles = {tag.body[6] for tag in recording.tags if tag.is_video_header}
         assert len(profiles) <= 1, "the profile never changes within a stream"
 
 
-def test_the_status_tells_what_the_live_view_shows(streams):
+def test_the_status_matches_the_live_view(streams):
     status = [event for event in events(streams.result("seamless").publisher) if event["name"] == "status"]
     assert all(event["targetBitsPerSecond"] > 0 and event["bufferedSeconds"] >= 0 for event in status)
     assert any("linkBitsPerSecond" in event and "reason" in event for event in status)

@@ -1,5 +1,5 @@
-"""A constant uplink behind a program that takes bytes ahead of it: a proxy, a tunnel, a TLS terminator. Once the stream has
-learned that there is such a buffer, its rate stays near to what the link carries."""
+"""A constant uplink behind a program that buffers data: a proxy, a tunnel, a TLS terminator. Once the stream has detected the
+buffer, its rate stays close to the link's."""
 
 import sys
 from pathlib import Path
@@ -11,12 +11,13 @@ from tallycam import Receiver, events, start_publisher, was_busy
 pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=2.6, processors=0.3), pytest.mark.paced]
 
 KILOBITS = 450
-# Seconds: of the stream, and from when on the buffer is known. Four moments when it was full tell that, some ten seconds apart.
+# In seconds: the stream's length, and when the buffer is known. Detecting it takes four occasions when it was full, about ten
+# seconds apart.
 DURATION, LEARNED = 150, 90
 
 
 def asked_rates(seen: list[dict], first: float) -> list[tuple[float, float]]:
-    """What the encoders were asked for, kbit/s, at each time from `first` on; what was asked for by then comes first."""
+    """The encoders' target in kbit/s at each time from `first` on, starting with the target at that time."""
     changes = [
         (event["t"], (event["videoBitsPerSecond"] + event["audioBitsPerSecond"]) / 1000)
         for event in seen if event["name"] == "qualityChanged"
@@ -43,6 +44,6 @@ def test_the_rate_is_even_once_the_buffer_is_known(children: Children):
     late = sum(map(float, proxy.stderr.split()))
     if was_busy(publisher, 100) or late > 2:
         return  # the uplink was not constant
-    # 150 to 1500 kbit/s, one after the other within seconds, while every burst was taken for a better link.
+    # Without detection, the rate went from 150 to 1500 kbit/s within seconds, because every burst was taken for a better link.
     assert max(rates) < 2 * KILOBITS and min(rates) > KILOBITS / 3, found
     assert len(found) <= 20, found

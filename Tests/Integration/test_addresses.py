@@ -1,4 +1,4 @@
-"""IPv6 and IPv4: addresses as they are written, and names that have both."""
+"""IPv6 and IPv4: numeric addresses, and names that have both."""
 
 import pytest
 from recording import Recording, assert_whole
@@ -17,7 +17,7 @@ exec "$@"
 
 @pytest.mark.parametrize("listening", ["[::1]", "127.0.0.1"])
 @pytest.mark.parametrize("by_name", [False, True], ids=["address", "name"])
-def test_a_stream_finds_its_way(children, listening, by_name):
+def test_a_stream_connects_over_either_family(children, listening, by_name):
     path = children.directory / "received.flv"
     receiver = children.start("receive", [
         TALLYCAM, "receive", "--listen", f"{listening}:0", "--record", path, "--events", "json",
@@ -29,7 +29,7 @@ def test_a_stream_finds_its_way(children, listening, by_name):
     publisher = children.run("publish", [*(prefix if by_name else []), TALLYCAM, *words])
     assert publisher.child.returncode == 0, publisher.report()
     assert last_event(publisher, "connected")["server"] == f"{listening}:{port}"
-    # The other kind of address refuses at once; nothing has to be tried again for that, or waited for.
+    # The other family refuses at once, so nothing has to be retried or awaited.
     assert [event for event in events(publisher) if event["name"] == "reconnecting"] == []
     assert last_event(publisher, "publishing")["t"] < float(PATIENT["connect_timeout"]) / 2
     wait_for_event(receiver, "publisherEnded")

@@ -1,4 +1,4 @@
-"""`tallycam run` as a process: its faults, its socket, its console. Button and lights need a board."""
+"""`tallycam run` as a process: its faults, its socket, its console. Button and lights require a board."""
 
 import os
 import re
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.takes(minutes=0.5, processors=0.05)
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
 
-def test_start_stop_and_what_arrives(children):
+def test_a_stream_is_started_stopped_and_received(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()))
     assert camera.ask("start").child.returncode == 0
@@ -31,7 +31,7 @@ def test_start_stop_and_what_arrives(children):
     assert receiver.summary()["videoFrames"] > 10
 
 
-def test_without_a_stream_file_a_start_says_why(children):
+def test_starting_without_a_stream_file_is_explained(children):
     camera = Appliance(children)
     answer = camera.ask("start")
     assert answer.child.returncode == 3
@@ -52,7 +52,7 @@ def test_a_new_stream_file_moves_the_live_stream(children):
     camera.write("stream", plain(second.url()))
     assert first.summary()["videoFrames"] > 0
     camera.wait_for("live")
-    # Frames have moved, and not only a connection.
+    # Wait for frames, not just a connection.
     wait_for_media(camera.process, second.path, frames=11)
     camera.ask("stop")
     assert second.summary()["videoFrames"] > 10
@@ -72,7 +72,7 @@ def test_a_server_that_comes_late_and_goes(children):
     camera.wait_for("live")
 
 
-def test_a_server_that_is_not_there_is_reported_while_it_is_tried(children):
+def test_an_absent_server_is_reported_while_retrying(children):
     port = free_port()
     camera = Appliance(children, stream={"url": f"rtmp://127.0.0.1:{port}/live", "key": "x"})
     camera.ask("start")
@@ -90,7 +90,7 @@ def test_a_server_that_is_not_there_is_reported_while_it_is_tried(children):
 
 
 def test_a_signed_stream_waits_for_the_clock(children):
-    """As long as the start script's mark says that a time server is being asked."""
+    """Waits as long as the start script's mark says that a time server is being asked."""
     receiver = Receiver(children)
     mark = children.directory / "network/clock-awaited"
     mark.parent.mkdir()
@@ -101,9 +101,9 @@ def test_a_signed_stream_waits_for_the_clock(children):
     camera.ask("start")
     camera.wait_for("connecting" if has_route() else "no network")
     time.sleep(2)
-    # Nobody has come yet.
+    # Nothing has connected yet.
     assert receiver.process.stdout.count("\n") == 1
-    # What needs no clock does not wait.
+    # Streams that do not need the clock start at once.
     camera.write("stream", {**signed, "publishSecurity": "static"})
     camera.wait_for("live")
     camera.ask("stop")
@@ -124,7 +124,7 @@ class Supplicant:
     """Stands in for wpa_supplicant at its control interface: a datagram socket by the name of the Wi-Fi interface."""
 
     def __init__(self, directory: Path, status: str):
-        """`directory` is that of its control interface; `status` is its answer to STATUS."""
+        """`directory` has its control interface; `status` is its answer to STATUS."""
         self.path = directory / "wlan0"
         directory.mkdir(exist_ok=True)
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -148,7 +148,8 @@ class Supplicant:
 
 
 def test_what_wpa_supplicant_says_is_reported(children):
-    """A wrong password until the network is joined; networks out of reach only if there was none since the file was read."""
+    """A wrong password is reported until the network is joined; networks out of range only if none was in range since the file
+    was read."""
     refusal = '<3>CTRL-EVENT-SSID-TEMP-DISABLED id=0 ssid="Studio" auth_failures=1 duration=10 reason=WRONG_KEY'
     lost = "<3>CTRL-EVENT-NETWORK-NOT-FOUND "
     camera = Appliance(children, stream=GOOD)
@@ -165,7 +166,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
         camera.wait_for("fault")
     finally:
         first.end()
-    # It has ended, and with it what it said.
+    # It has ended, so its reports are dropped.
     camera.wait_for(usual)
     second = Supplicant(camera.supplicant, "wpa_state=SCANNING\n")
     try:
@@ -177,7 +178,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
         second.end()
 
 
-def test_a_camera_that_is_not_there_is_reported_and_heals(children):
+def test_a_missing_camera_is_reported_until_it_returns(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "camera": "nowhere"})
     camera.ask("start")
@@ -201,7 +202,7 @@ def test_events_survive_a_restart(children):
 
 def test_a_boot_partition_that_cannot_be_written_is_reported(children):
     camera = Appliance(children, stream=GOOD)
-    # A folder in the file's place cannot be replaced by a file.
+    # A folder in place of the file cannot be replaced with a file.
     (camera.boot / "faults.txt").mkdir()
     camera.write("stream", "{}")
     camera.wait_until(lambda status: any("cannot be written" in detail for detail in status["details"]))
@@ -219,7 +220,7 @@ def test_folders_may_be_named_from_where_it_is_started(children):
     assert not camera.faults()
 
 
-def test_faults_that_were_mended_while_it_was_off_are_reported_no_more(children):
+def test_faults_repaired_while_off_are_no_longer_reported(children):
     (children.directory / "boot").mkdir()
     (children.directory / "boot/faults.txt").write_text("of yesterday")
     camera = Appliance(children, stream=GOOD, device={**DEVICE, "statusInterval": 99})
@@ -231,7 +232,7 @@ def test_faults_that_were_mended_while_it_was_off_are_reported_no_more(children)
     camera.wait_for_faults()
 
 
-def test_the_faults_are_written_though_the_events_cannot_be(children):
+def test_faults_are_written_even_if_events_cannot_be(children):
     camera = Appliance(children, stream=GOOD)
     (camera.boot / "events.txt").mkdir()
     camera.write("stream", "{}")
@@ -245,14 +246,14 @@ def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
     terminal.wait_for(b"tallycam> ")
-    # "statux" with the last letter rubbed out.
+    # "statux" with the last letter deleted.
     terminal.type(b"statux\x7fs\r")
     terminal.wait_for(b"board:    Bench")
-    # Up recalls the line, Ctrl-U forgets it.
+    # Up recalls the line, Ctrl-U clears it.
     terminal.type(b"\x1b[A\x15help\r")
     terminal.wait_for(b"poweroff")
     terminal.type(b"nonsense\r")
-    terminal.wait_for(b"there is no command")
+    terminal.wait_for(b"unknown command")
     camera.write("device", {**DEVICE, "console": False})
     time.sleep(3)
     while select.select([terminal.master], [], [], 0)[0]:
@@ -286,12 +287,12 @@ def test_the_quality_of_a_live_stream_is_changed(children):
     assert recording.decoded.complaints == ""
     times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    # Low3 has 15 frames a second, and then there are 8; some may be missing.
+    # Low3 has 15 frames per second, then there are 8; some may be missing.
     assert min(gaps) < 70 and min(gaps[-3:]) > 95, gaps
 
 
 def test_no_other_file_has_these_terminals():
-    """Not those of the process that has started this one, which starts the other files' beside it."""
+    """Nor does the process that has started this one, and which starts the other files' processes at the same time."""
     theirs = os.stat(f"/proc/{os.getppid()}/root/dev/pts")
     assert os.stat("/dev/pts").st_dev != theirs.st_dev
 

@@ -1,5 +1,5 @@
-"""A card that is full, read-only or does not answer: the camera says so, goes on, and leaves it alone. CardFilesTests has the
-times between the attempts, and the minute after which a card that does not answer is reported."""
+"""A card that is full, read-only or hanging: the camera reports it, continues, and leaves the card alone. CardFilesTests covers
+the intervals between attempts, and the minute after which a hanging card is reported."""
 
 import contextlib
 import ctypes
@@ -24,7 +24,7 @@ IN_CREATE = 0x100
 
 
 class Creations:
-    """Counts the files that are made in a folder (inotify(7)): each attempt to write one starts with that."""
+    """Counts the files that are created in a folder (inotify(7)), because each write attempt starts with that."""
 
     def __init__(self, path):
         self.libc = ctypes.CDLL(None, use_errno=True)
@@ -46,7 +46,7 @@ class Creations:
 
 @pytest.fixture
 def small_boot(children):
-    """A boot partition of 64 kB; the build root has a mount namespace of its own."""
+    """A 64 kB boot partition; the build root has its own mount namespace."""
     path = children.directory / "boot"
     path.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", path], check=True)
@@ -61,7 +61,7 @@ def wait_for_detail(camera: Appliance, words: str) -> dict:
     return status
 
 
-def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, small_boot):
+def test_a_full_card_is_retried_rarely_and_written_when_there_is_room(children, small_boot):
     terminal = Terminal()
     board = {**BOARD, "console": terminal.name}
     camera = Appliance(children, stream="{}", board=board)
@@ -73,7 +73,7 @@ def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, sm
     with open(full, "wb", buffering=0) as file, pytest.raises(OSError):
         while True:
             file.write(b"x" * 4096)
-    # There is room for it in its own place.
+    # Overwriting the file itself needs no more room.
     camera.write("stream", "{ ")
     wait_for_detail(camera, "cannot be written")
     terminal.wait_for(b"No space left on device")
@@ -89,7 +89,7 @@ def test_a_full_card_is_tried_seldom_and_written_when_there_is_room(children, sm
 
 
 def test_a_card_that_stays_read_only_is_reported_and_left_alone(children, small_boot):
-    """Without the right to mount, which stands for a card that refuses."""
+    """Without permission to mount, which stands for a card that refuses."""
 
     class Unprivileged(Appliance):
         prefix = ("setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin")
@@ -110,16 +110,16 @@ def test_a_card_that_stays_read_only_is_reported_and_left_alone(children, small_
 
 
 def is_reading_pipe(camera: Appliance) -> bool:
-    """Whether a thread waits for a writer of the pipe, in open(2)."""
+    """Whether a thread is blocked in open(2), waiting for the pipe's writer."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        # A thread may end between the list and the look.
+        # A thread may end between listing and checking it.
         threads = Path(f"/proc/{camera.process.child.pid}/task").iterdir()
         return any("wait_for_partner" in (thread / "wchan").read_text() for thread in threads)
     return False
 
 
-def test_a_card_that_does_not_answer_holds_up_nothing(children):
-    """A pipe without a writer in the place of faults.txt: whoever reads what is there waits, for ever, as for a dying card."""
+def test_a_hanging_card_delays_nothing(children):
+    """A pipe without a writer in place of faults.txt: anyone who reads it blocks forever, as with a dying card."""
     receiver = Receiver(children)
     watchdog = Terminal()
     camera = Appliance(children, stream=plain(receiver.url()), board={**BOARD, "watchdog": watchdog.name})
@@ -128,15 +128,15 @@ def test_a_card_that_does_not_answer_holds_up_nothing(children):
     camera.write("network", {"hostName": "my camera"})
     camera.process.wait_until(lambda: is_reading_pipe(camera), "thread that waits for the card")
     start = time.monotonic()
-    # The thread of the control socket serves the button, too.
+    # The control socket is served by the thread that also serves the button.
     for _ in range(20):
         assert camera.console("status json").startswith("ok\n")
-    # A stream starts, lives and ends meanwhile.
+    # A stream starts, runs and ends meanwhile.
     assert camera.ask("start").child.returncode == 0
     camera.wait_for("live")
     camera.ask("stop")
     camera.wait_for("fault")
-    # A thread that is watched may hang for 8 s; here a restart would not help.
+    # A watched thread may hang for 8 s; a restart would not help here.
     time.sleep(max(0, start + 10 - time.monotonic()))
     fed = len(read_all(watchdog))
     camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
@@ -175,8 +175,9 @@ def hanging(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", HANGING)
-def test_a_card_that_hangs_while_a_stream_needs_it_is_a_fault_and_no_restart(hanging, case):
-    """The stream goes on with what is known of the file. HangingCardTests show in virtual time how long each thread waits."""
+def test_a_card_that_hangs_during_a_stream_is_a_fault_but_causes_no_restart(hanging, case):
+    """The stream continues with the known contents of the file. HangingCardTests show in virtual time how long each thread
+    waits."""
     hanging.result(case)
 
 
@@ -186,7 +187,7 @@ def stream_beside_a_hanging_card(children, case):
     camera = Appliance(children, board={**BOARD, "watchdog": watchdog.name}, **files)
     camera.wait_for(USUAL)
     with held(path) as file:
-        # It has changed, for all that can be seen: to start a stream, it has to be read again.
+        # As far as can be seen, the file has changed, so it must be read again to start a stream.
         os.utime(path)
         camera.process.wait_until(lambda: file.is_waited_for, "thread that reads the file")
         for _ in range(2):
@@ -194,8 +195,8 @@ def stream_beside_a_hanging_card(children, case):
             camera.wait_for("live")
             camera.ask("stop")
             camera.wait_until(lambda status: status["state"] not in (*LIVE, "connecting"))
-        # A thread that is watched may hang for 8 s.
-        wait_for_detail(camera, "the card has not answered for more than 60 s")
+        # A watched thread may hang for 8 s.
+        wait_for_detail(camera, "the card has not responded for more than 60 s")
         fed = len(read_all(watchdog))
         camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
         events = camera.console("events 200")
@@ -209,7 +210,7 @@ def stream_beside_a_hanging_card(children, case):
 def let_it_answer(camera: Appliance) -> None:
     pipe = camera.boot / "faults.txt"
     os.close(os.open(pipe, os.O_WRONLY))
-    # Who reads the pipe now waits as well.
+    # From now on, every reader of the pipe blocks too.
     camera.process.wait_until(lambda: not pipe.is_fifo(), "file in the pipe's place")
 
 
@@ -224,10 +225,10 @@ def read_all(terminal: Terminal) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["answers late", "never answers"])
-def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
+def test_a_power_off_waits_for_the_card_but_not_forever(children, kind):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
-    # The camera knows the fault before anybody can wait for the pipe.
+    # The camera must know the fault before anything can block on the pipe.
     camera.write("stream", "{}")
     camera.wait_for_faults("stream.json")
     os.mkfifo(camera.boot / "pipe")
@@ -247,7 +248,7 @@ def test_a_power_off_waits_for_the_card_but_not_for_ever(children, kind):
         assert time.monotonic() - start > 9
 
 
-def test_what_a_power_cut_has_left_is_removed(children):
+def test_leftovers_of_a_power_cut_are_removed(children):
     boot, state = children.directory / "boot", children.directory / "state"
     for folder in (boot, state):
         folder.mkdir()

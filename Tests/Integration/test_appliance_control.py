@@ -1,4 +1,4 @@
-"""One `tallycam run` at a time, its socket for everybody, and what its own death leaves."""
+"""Only one `tallycam run` at a time, its socket for several clients, and what it leaves behind when it crashes."""
 
 import os
 import re
@@ -17,7 +17,7 @@ GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
 
 
-def test_a_second_one_is_refused_and_takes_nothing_away(children):
+def test_a_second_instance_is_refused_and_changes_nothing(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     for _ in range(2):
@@ -26,14 +26,14 @@ def test_a_second_one_is_refused_and_takes_nothing_away(children):
         assert second.stderr == f"tallycam: tallycam run is already running (socket {camera.socket})\n"
         assert camera.status()["state"] == USUAL
     assert camera.events().count(" starts") <= 1
-    # A dead one's socket is taken over.
+    # The socket of a crashed instance is taken over.
     camera.process.kill()
     assert camera.socket.exists()
     camera.process = camera.start()
     camera.wait_for(USUAL)
 
 
-def test_idle_clients_hold_up_nobody(children):
+def test_idle_clients_block_nobody(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     idle = []
@@ -43,9 +43,9 @@ def test_idle_clients_hold_up_nobody(children):
         client.settimeout(HUNG)
         idle.append(client)
     assert camera.console("status json").startswith("ok\n")
-    # All of them are let go, also one that says a little now and then.
+    # All of them are disconnected, including one that sends a little now and then.
     for number, client in enumerate(idle[:-1]):
-        # Eight are kept at a time, the one that asked among them; the others hear why they are not.
+        # Eight are kept at a time, including the one that asked; the others are told why they are refused.
         assert client.recv(100) == (b"error\ntoo many clients wait: the oldest one goes\n" if number < 33 else b""), number
     start = time.monotonic()
     dripping = socket.socket(socket.AF_UNIX)
@@ -59,8 +59,8 @@ def test_idle_clients_hold_up_nobody(children):
         pass
 
 
-def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_path):
-    """Snapshots for readers that take their time, while others come and say nothing."""
+def test_surplus_clients_do_not_break_anyones_answer(children, tmp_path):
+    """Snapshots for slow readers, while others connect and send nothing."""
     # Noise makes a JPEG large.
     noise = tmp_path / "noise.png"
     media.run_ffmpeg("-f", "lavfi", "-i", "color=gray:s=960x540,noise=alls=100", "-frames:v", 1, noise)
@@ -77,7 +77,7 @@ def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_pa
         return made
 
     def read(connection: socket.socket) -> bytes:
-        """Slowly, but never with a pause of 5 s: whoever takes nothing for so long is disconnected."""
+        """Reads slowly, but never pauses for 5 s, after which a client is disconnected."""
         answer = b""
         while block := connection.recv(16_384):
             answer += block
@@ -88,7 +88,7 @@ def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_pa
         first = [client(b"snapshot send 100\n") for _ in range(3)]
         answers = []
         for connection in first:
-            # Only a few may ask before the others have theirs.
+            # Wait until the others have their answers before more clients ask.
             select.select([connection], [], [], HUNG)
             answers.append(pool.submit(read, connection))
         idle = [client() for _ in range(12)]
@@ -102,7 +102,7 @@ def test_more_clients_than_are_served_at_once_get_whole_answers(children, tmp_pa
     assert camera.process.child.poll() is None and camera.status()["state"] == USUAL
 
 
-def test_a_socket_that_cannot_be_made_is_reported_and_tried_again(children):
+def test_a_missing_socket_is_reported_and_retried(children):
     folder = children.directory / "later"
     camera = object.__new__(Appliance)
     camera.children, camera.boot, camera.state = children, children.directory / "boot", children.directory / "state"
@@ -122,7 +122,7 @@ def test_a_socket_that_cannot_be_made_is_reported_and_tried_again(children):
     camera.wait_for_faults()
 
 
-def test_a_stream_goes_on_after_the_program_has_died(children):
+def test_a_stream_resumes_after_the_program_has_crashed(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()))
     camera.ask("start")
@@ -133,30 +133,30 @@ def test_a_stream_goes_on_after_the_program_has_died(children):
         camera.wait_for("live")
         reported = f"the program had died while a stream was wanted, which starts again: {number} of at most 3"
         assert reported in camera.console("events 200")
-    # It dies of its stream, as it seems.
+    # It looks as if the stream crashes the program.
     camera.process.kill()
     camera.process = camera.start()
     camera.wait_for("fault" if has_route() else "no network")
     reported = camera.wait_for_faults("again and again", "(9 blinks)")
     assert "press the button" in reported and not camera.status()["isStreamWanted"]
-    # Somebody presses.
+    # Someone presses the button.
     camera.ask("start")
     camera.wait_for("live")
     camera.wait_for_faults()
 
 
-def test_a_stream_that_was_stopped_does_not_start_again(children):
+def test_a_stopped_stream_does_not_restart(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "startAtBoot": True})
     camera.wait_for("live")
     camera.ask("stop")
     camera.wait_for(USUAL)
     camera.process.kill()
-    # This is no boot: somebody has ended what started there.
+    # This is not a boot: someone has ended the stream that started at boot.
     camera.process = camera.start()
     time.sleep(2)
     assert camera.status()["state"] == USUAL and not camera.status()["isStreamWanted"]
-    # An end in order under a live stream is one: nothing goes on after it but what starts at each boot.
+    # After a proper end with a live stream, the next start counts as a boot: only streams configured for that start.
     camera.ask("start")
     camera.wait_for("live")
     assert camera.process.interrupt_and_wait(signal_number=signal.SIGTERM) == 0
@@ -167,8 +167,8 @@ def test_a_stream_that_was_stopped_does_not_start_again(children):
     assert not re.search("had died while", camera.console("events 200"))
 
 
-def test_a_console_that_hangs_up_is_reported_and_replaced(children):
-    """It stays readable for ever, and is not to be read for ever."""
+def test_a_console_that_hangs_up_is_reported_and_reopened(children):
+    """It stays readable forever, but must not be read forever."""
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
     terminal.wait_for(b"tallycam> ")
@@ -186,7 +186,7 @@ def test_a_console_that_hangs_up_is_reported_and_replaced(children):
     camera.wait_for(USUAL)
 
 
-def test_a_program_that_hangs_is_not_asked_for_ever(children):
+def test_a_hanging_program_is_not_awaited_forever(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     camera.process.child.send_signal(signal.SIGSTOP)

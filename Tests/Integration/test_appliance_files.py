@@ -1,4 +1,4 @@
-"""The files on the card: what is wrong in them is reported everywhere, heals, and leaves nothing unsafe behind."""
+"""The files on the card: faults are reported everywhere, disappear when repaired, and leave nothing unsafe behind."""
 
 import json
 import os
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.takes(minutes=0.7, processors=0.2)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "not-for-anybodys-eyes"}
 
-# File, content, blinks, line of the fault, words of what is wrong, of what is right.
+# File, content, blinks, line of the fault, words about the fault, words about the remedy.
 BROKEN = {
     "stream.json is missing": ("stream", None, 2, 1, "missing", '{"url"'),
     "stream.json is empty": ("stream", "", 2, 1, "stream.json", '{"url"'),
@@ -70,7 +70,7 @@ def break_and_mend(children, case):
     assert f"{name}.json, line {line}," in reported
     assert re.search(rf"example: .*{re.escape(example)}", reported)
     assert any(problem in detail for detail in status["details"])
-    # Everything that is wrong comes with something that would be right; the one that names a line, with its own.
+    # Every fault comes with a correct example; one that names a line comes with that line's own.
     assert reported.count("wrong:") == reported.count("example:") + reported.count("the whole file is ignored")
     assert "short12" not in reported + camera.events() and "not-for-anybodys-eyes" not in reported + camera.events()
     camera.write(name, {"stream": GOOD, "device": DEVICE, "board": BOARD}.get(name))
@@ -78,10 +78,10 @@ def break_and_mend(children, case):
     camera.wait_for_faults()
 
 
-def test_a_wrong_device_file_leaves_a_camera_that_streams(children):
+def test_a_faulty_device_file_leaves_a_working_camera(children):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={"camera": "synthetic", "dimension": "big"})
-    # The defaults have another camera, and it is not there; what is right in the file is not taken from a wrong one.
+    # The default camera is missing here; valid parts of a faulty file are not used.
     assert 3 in [fault["blinks"] for fault in camera.status()["faults"]]
     camera.write("device", DEVICE)
     camera.wait_until(lambda status: 3 not in [fault["blinks"] for fault in status["faults"]])
@@ -105,8 +105,8 @@ def test_network_settings_are_written(children):
     assert text.index("5374752264696f") < text.index("6f70656e") and "key_mgmt=NONE" in text and "scan_ssid=1" in text
 
 
-def test_a_wrong_key_does_not_cost_the_network(children):
-    """A camera without a screen that loses its Wi-Fi by a wrong name beside it is lost."""
+def test_a_faulty_key_does_not_cost_the_network(children):
+    """A camera without a screen must not lose its Wi-Fi because of a typo next to it."""
     (children.directory / "network.json").write_text(json.dumps({
         "hostName": "my camera", "country": "Germany", "timeServers": [5, "time.example"],
         "wifi": [{"ssid": "bad", "password": "short12"}, {"ssid": "Studio", "password": "quite secret", "hidden": 1}],
@@ -129,36 +129,36 @@ def test_a_wrong_key_does_not_cost_the_network(children):
         '"password": "hush-hush", "password": null', '"ssid": "b", "password": "hush-hush"', '"pasword": "hush-hush"',
     ],
 )  # fmt: skip
-def test_a_wrong_password_makes_no_open_network(children, members):
+def test_a_wrong_password_creates_no_open_network(children, members):
     (children.directory / "network.json").write_text(f'{{"country": "DE", "wifi": [{{"ssid": "Studio", {members}}}]}}')
     run = children.run("network", [TALLYCAM, "network", "--file", children.directory / "network.json", "--output", children.directory])
     assert run.child.returncode == 2 and "wifi[0]." in run.stderr and "hush" not in run.stderr.replace("pasword", ""), run.stderr
     assert (children.directory / "wpa_supplicant.conf").read_text() == ""
 
 
-def test_what_cannot_be_read_is_reported_as_it_is_now(children):
-    """Each is another fault than the one before, though none of them gives any text."""
+def test_unreadable_files_are_reported_with_their_present_problem(children):
+    """Each is a different fault from the one before, although none contains any text."""
     camera = Appliance(children, stream=None)
     path = camera.boot / "stream.json"
     camera.wait_for_faults("the file is missing")
     path.write_text(" " * (2 << 20))
-    camera.wait_for_faults("it may have 1048576 bytes")
+    camera.wait_for_faults("the limit is 1048576 bytes")
     path.unlink()
     path.mkdir()
-    camera.wait_for_faults("no regular file")
+    camera.wait_for_faults("not a regular file")
     path.rmdir()
     path.symlink_to(path)
     camera.wait_for_faults("symbolic links")
     path.unlink()
     os.mkfifo(path)
-    camera.wait_for_faults("no regular file")
+    camera.wait_for_faults("not a regular file")
     path.unlink()
     camera.write("stream", GOOD)
     camera.wait_for("ready" if has_route() else "no network")
     camera.wait_for_faults()
 
 
-def test_certificates_that_come_later_heal(children):
+def test_certificates_that_appear_later_are_used(children):
     stream = {"url": "rtmps://127.0.0.1:1/live", "key": "x", "caFile": "server.pem"}
     camera = Appliance(children, stream=stream)
     camera.wait_for_faults('example: "caFile": "server.pem"')
@@ -173,8 +173,8 @@ def test_certificates_that_come_later_heal(children):
     assert "stream.json, line 1, column 59 (2 blinks)" in camera.faults(), camera.faults()
 
 
-def test_what_is_switched_off_stays_off_beside_a_fault(children):
-    """A device file that is ignored does not open a console that was closed."""
+def test_switched_off_features_stay_off_despite_a_fault(children):
+    """A rejected device file must not open a console that was closed."""
     terminal = Terminal()
     camera = Appliance(
         children, stream=GOOD, board={**BOARD, "console": terminal.name}, device={"console": False, "statusInterval": 0}
@@ -182,11 +182,11 @@ def test_what_is_switched_off_stays_off_beside_a_fault(children):
     camera.wait_for_faults("switched off stay so")
     terminal.type(b"help\r")
     time.sleep(3)
-    # Nothing but what the line itself sends back.
+    # Only the line's own echo.
     assert b"poweroff" not in os.read(terminal.master, 4096)
 
 
-def test_a_device_file_that_is_ignored_says_so(children):
+def test_a_rejected_device_file_is_reported(children):
     camera = Appliance(children, stream=GOOD, device={"dimension": "1280x720", "statusInterval": "3"})
     camera.wait_for_faults("the whole file is ignored")
     assert "statusInterval" in camera.faults()

@@ -1,4 +1,4 @@
-"""Garbage in each of the files on the card: `tallycam run` stays up, says so, and heals when the file is right again."""
+"""Garbage in each of the files on the card: `tallycam run` stays up, reports it, and recovers when the file is repaired."""
 
 import json
 import random
@@ -16,7 +16,7 @@ GOOD = {
 
 
 def mutated(text: bytes, source: random.Random) -> bytes:
-    """With one to four small changes that leave no JSON, or one more name that nobody knows."""
+    """Makes one to four small changes that break the JSON, or adds an unknown name."""
     while True:
         result = bytearray(text)
         for _ in range(source.randint(1, 4)):
@@ -50,7 +50,7 @@ def damaged(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", GOOD)
-def test_garbage_is_reported_and_heals(damaged, case):
+def test_garbage_is_reported_until_repaired(damaged, case):
     damaged.result(case)
 
 

@@ -1,4 +1,4 @@
-"""Every key of device.json and board.json does what docs/reference says, or is refused: none is passed over."""
+"""Every key of device.json and board.json works as described in docs/reference or is refused; none is silently ignored."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def wait_for_good(camera: Appliance) -> None:
     camera.wait_for_faults()
 
 
-# Files that are right by themselves: what is refused at once, with its blinks and words, and what is right instead.
+# Valid files that are refused at once, with blinks and words, followed by a correct file.
 REFUSED = {
     "a flash LED without a line": ({"device": {**DEVICE, "torch": "live"}}, 3, "torch", {"device": DEVICE}),
     "a lens that is not there": ({"board": {**BOARD, "lens": "dw9807 10-000c"}}, 9, "dw9807 10-000c", {"board": BOARD}),
@@ -51,7 +51,7 @@ REFUSED = {
 
 
 def assert_place(faults: str, words: str, files: dict, blinks: int) -> None:
-    """The fault is reported with file, line, key, what is wrong and an example. The files are written with a line for each key."""
+    """The fault is reported with file, line, key, problem and an example. The files have one line per key."""
     part = next(part for part in faults.split("\n\n")[1:] if words in part)
     file, line, key = re.match(r"(\w+)\.json, line (\d+), column \d+ \((?:%d) blinks\)\n  key:     (\S+)\n" % blinks, part).groups()
     assert re.search(r"\n  wrong:   .*\n  example: \".+", part), part
@@ -72,7 +72,7 @@ def refused(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_the_board_cannot_do_is_reported_at_once_and_heals(refused, case):
+def test_unsupported_keys_are_reported_at_once_until_repaired(refused, case):
     refused.result(case)
 
 
@@ -86,7 +86,7 @@ def ask_for_too_much(children, case):
     wait_for_good(camera)
 
 
-# What only a stream finds out, tried again while one is wanted.
+# Faults that only a stream finds; they are retried while a stream is wanted.
 MISSING = {
     "no camera at all": ({"device": {**DEVICE, "camera": "auto"}}, 4, "no camera", {"device": DEVICE}),
     "no camera of that path": ({"device": {**DEVICE, "camera": "/dev/video63"}}, 4, "/dev/video63", {"device": DEVICE}),
@@ -106,7 +106,7 @@ def missing(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", MISSING)
-def test_what_a_stream_finds_missing_is_reported_and_heals(missing, case):
+def test_missing_devices_are_reported_until_they_appear(missing, case):
     missing.result(case)
 
 
@@ -123,7 +123,7 @@ def miss(children, case):
 
 
 def recorded(children, audio_packets: int = 5, **device) -> Path:
-    """The start of what a camera with these choices sends."""
+    """The start of a stream from a camera with these choices."""
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, **device})
     camera.ask("start")
@@ -135,7 +135,7 @@ def recorded(children, audio_packets: int = 5, **device) -> Path:
 
 
 def first_frame(path: Path, width: int, height: int) -> list[tuple[int, ...]]:
-    """The first frame's mean colours, in so many columns and rows."""
+    """The mean colors of the first frame, in this many columns and rows."""
     words = ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-vf", f"scale={width}:{height}:flags=area"]
     data = subprocess.run([*words, "-f", "rawvideo", "-pix_fmt", "rgb24", "-"], stdout=subprocess.PIPE, check=True).stdout
     return [tuple(data[at : at + 3]) for at in range(0, len(data), 3)]
@@ -161,7 +161,7 @@ def test_orientation_and_mirrored(children):
         frame = first_frame(recorded(children, **device), 8, 6)
         assert difference(frame, right) < 12, (device, difference(frame, right))
         assert difference(frame, wrong) > 2 * difference(frame, right), device
-    # On its side: the camera's own frames lie, the stream's size is as it was asked for.
+    # With a quarter turn, the camera's frames are in landscape format, and the stream's size is as requested.
     path = recorded(children, orientation=90, dimension="240x320")
     assert size(path) == (240, 320)
 
@@ -173,7 +173,7 @@ def test_dimension_and_audio(children):
     assert not Recording(recorded(children, audio_packets=0, audio={"source": "none"})).audio_packets
 
 
-def test_quality_starts_where_it_was_asked_to_and_status_comes_as_often(children):
+def test_quality_and_status_interval_follow_the_file(children):
     receiver = Receiver(children)
     device = {**DEVICE, "quality": {"lowest": "Low1", "start": "Low2", "highest": "Low2"}, "statusInterval": 1}
     camera = Appliance(children, stream=plain(receiver.url()), device=device)
@@ -184,7 +184,7 @@ def test_quality_starts_where_it_was_asked_to_and_status_comes_as_often(children
     assert status["quality"].startswith("Low2") and status["encoder"] == "openh264"
 
 
-def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted(children):
+def test_a_missing_microphone_is_retried_while_the_stream_is_wanted(children):
     camera = Appliance(
         children, stream=NOWHERE, device={**DEVICE, "audio": {"source": "microphone"}},
         board={**BOARD, "microphone": "hw:99"},
@@ -195,11 +195,11 @@ def test_a_missing_microphone_is_tried_again_for_as_long_as_the_stream_is_wanted
         assert time.monotonic() < deadline, events
         time.sleep(0.5)
     wait_for_blinks(camera, 5)
-    # What is reported again and again is counted; neither partition of the card is written for it.
+    # Repeated reports are counted; nothing is written to either partition of the card for them.
     assert events.count("the stream has failed") == 1 and "times" not in camera.events()
 
 
-def test_attempts_have_an_end_where_one_is_set(children):
+def test_attempts_are_limited_if_configured(children):
     files = {
         "stream": {"key": "x", "url": f"rtmp://127.0.0.1:{free_port()}/live"}, "device": {**DEVICE, "reconnectAttempts": 0},
     }  # fmt: skip
@@ -209,7 +209,7 @@ def test_attempts_have_an_end_where_one_is_set(children):
 
 
 class Watchdog(Terminal):
-    """A terminal in the place of a watchdog's device: what it is fed comes out at the other end."""
+    """A terminal in place of a watchdog device: whatever is fed to it comes out at the other end."""
 
     def __str__(self):
         return self.name
@@ -226,7 +226,7 @@ def watchdog():
 
 
 @pytest.mark.parametrize("key", ["watchdog", "console"])
-def test_a_file_in_a_device_s_place_is_reported_and_left_as_it_is(children, key):
+def test_a_file_instead_of_a_device_is_reported_and_left_alone(children, key):
     path = Path(f"/dev/shm/tallycam-no-device-{os.getpid()}")
     path.write_bytes(b"precious")
     try:
@@ -243,16 +243,16 @@ def test_a_file_in_a_device_s_place_is_reported_and_left_as_it_is(children, key)
 
 
 @pytest.mark.parametrize("key", ["watchdog", "console"])
-def test_a_device_of_another_kind_is_not_even_opened(children, key):
+def test_the_wrong_kind_of_device_is_not_even_opened(children, key):
     camera = Appliance(children, stream=NOWHERE, board={**BOARD, key: "/dev/null"})
     assert "must be a" in wait_for_blinks(camera, 9)
-    # Each attempt to open it would be one more.
+    # Each attempt to open it would be counted.
     time.sleep(3)
     process = Path(f"/proc/{camera.process.child.pid}/fd")
     assert "/dev/null" not in {os.readlink(entry) for entry in process.iterdir() if int(entry.name) > 2}
 
 
-def test_the_watchdog_is_fed_and_stopped_at_the_end(children, watchdog):
+def test_the_watchdog_is_fed_and_disarmed_at_the_end(children, watchdog):
     camera = Appliance(children, stream=NOWHERE, board={**BOARD, "watchdog": str(watchdog)})
     camera.process.wait_until(lambda: len(watchdog.read_bytes()) >= 2, "second meal of the watchdog")
     assert set(watchdog.read_bytes()) == {0}
@@ -270,7 +270,7 @@ def thread_of(camera: Appliance, name: str) -> int:
 
 
 def test_the_watchdog_is_not_fed_while_a_thread_hangs(children, watchdog):
-    """strace holds the connection's thread when it is about to send."""
+    """strace stops the connection's thread when it is about to send."""
     receiver = Receiver(children)
     camera = Appliance(children, board={**BOARD, "watchdog": str(watchdog)}, stream=plain(receiver.url()))
     camera.ask("start")

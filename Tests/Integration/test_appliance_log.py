@@ -18,7 +18,7 @@ USUAL = "ready" if has_route() else "no network"
 
 
 class LoggingAppliance(Appliance):
-    """Started with more options."""
+    """Starts it with additional options."""
 
     def __init__(self, children, *options, **files):
         self.options = options
@@ -34,7 +34,7 @@ class LoggingAppliance(Appliance):
         return process
 
 
-def test_the_log_is_written_when_it_is_asked_for(children):
+def test_the_log_is_written_on_request(children):
     camera = LoggingAppliance(children, "--log", stream=GOOD)
     camera.wait_for(USUAL)
     camera.process.wait_until(lambda: USUAL in camera.process.stdout, "state")
@@ -60,14 +60,14 @@ def test_the_log_is_written_to_a_terminal(children):
         child.wait(HUNG)
 
 
-def test_nothing_is_written_to_a_file_that_nobody_asked_for(children):
+def test_no_log_is_written_to_a_file_without_a_request(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     assert camera.process.interrupt_and_wait() == 0
     assert camera.process.stdout == camera.process.stderr == ""
 
 
-def test_events_are_objects_and_have_no_secret(children):
+def test_events_are_objects_without_secrets(children):
     receiver = Receiver(children)
     url = receiver.url("s3cr3t")
     camera = LoggingAppliance(children, "--events", "json", "--log", stream=plain(url))
@@ -85,7 +85,7 @@ def test_events_are_objects_and_have_no_secret(children):
     assert "starts" in camera.process.stderr and "s3cr3t" not in camera.process.stdout + camera.process.stderr
 
 
-def test_a_boot_folder_that_is_not_there_ends_the_program(children):
+def test_a_missing_boot_folder_ends_the_program(children):
     run = children.run("run", [
         TALLYCAM, "run", "--boot", "nowhere", "--state", ".", "--socket", "socket", "--network", ".", "--events", "json",
     ])  # fmt: skip
@@ -95,13 +95,13 @@ def test_a_boot_folder_that_is_not_there_ends_the_program(children):
     assert [event["message"] for event in events(run)] == [message]
 
 
-def test_a_socket_that_cannot_be_made_ends_the_program(children):
+def test_a_missing_socket_ends_the_program(children):
     run = children.run("run", [TALLYCAM, "run", "--boot", ".", "--state", ".", "--socket", "nowhere/socket", "--network", "."])
     assert run.child.returncode == 6
     assert "nowhere/socket" in run.stderr and "No such file or directory" in run.stderr and "--socket" in run.stderr
 
 
-def test_a_file_in_the_place_of_the_socket_is_spared(children):
+def test_a_file_in_place_of_the_socket_is_not_replaced(children):
     path = children.directory / "notes"
     path.write_text("mine")
     run = children.run("run", [TALLYCAM, "run", "--boot", ".", "--state", ".", "--socket", path, "--network", "."])
@@ -109,7 +109,7 @@ def test_a_file_in_the_place_of_the_socket_is_spared(children):
     assert "the file there is not a socket; name another socket" in run.stderr, run.report()
 
 
-def test_a_camera_that_boots_goes_on_without_a_boot_folder(children):
+def test_a_booting_camera_continues_without_a_boot_folder(children):
     camera = LoggingAppliance(children, "--unattended", stream=GOOD)
     camera.wait_for(USUAL)
     camera.process.interrupt_and_wait()
@@ -138,7 +138,7 @@ def test_events_are_followed_as_they_happen(children):
     assert "s3cr3t" not in lines.stdout + program.stdout
 
 
-def test_a_follower_whose_reader_has_gone_ends(children):
+def test_a_follower_ends_when_its_reader_is_gone(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     reading, writing = os.pipe()
@@ -149,8 +149,10 @@ def test_a_follower_whose_reader_has_gone_ends(children):
     assert child.wait(HUNG) == 0
 
 
-def test_a_follower_that_has_said_all_is_served(children):
-    """As of `printf 'events follow\\n' | nc -N -U SOCKET`: its own direction is closed at once."""
+def test_a_follower_that_has_stopped_sending_is_served(children):
+    """Like `printf 'events follow\\n'
+    nc -N -U SOCKET`, which closes its sending direction at once.
+    """
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     with socket.socket(socket.AF_UNIX) as follower:
@@ -159,7 +161,7 @@ def test_a_follower_that_has_said_all_is_served(children):
         follower.sendall(b"events follow 0\n")
         follower.shutdown(socket.SHUT_WR)
         assert follower.recv(3) == b"ok\n"
-        # The camera's thread has looked at the connection again by the time that it has answered somebody else.
+        # By the time the camera's thread has answered another client, it has checked this connection again.
         assert camera.status()["state"] == USUAL
         camera.write("device", "no JSON")
         heard = b""
@@ -170,7 +172,7 @@ def test_a_follower_that_has_said_all_is_served(children):
 
 
 @pytest.mark.parametrize("words", [["status"], ["faults"], ["events"]])
-def test_what_a_camera_says_breaks_at_words_on_a_terminal(children, words):
+def test_output_wraps_at_words_on_a_terminal(children, words):
     camera = Appliance(children, stream=GOOD, device={"camera": "synthetic", "statusInterval": "three"})
     camera.wait_until(lambda status: status["details"])
     plain_text = camera.ask(*words).stdout
@@ -184,7 +186,7 @@ def test_what_a_camera_says_breaks_at_words_on_a_terminal(children, words):
     assert follow_ups and all(len(line) - len(line.lstrip()) == indent for line in follow_ups), shown
 
 
-def test_events_that_are_followed_break_at_words_on_a_terminal(children):
+def test_followed_events_wrap_at_words_on_a_terminal(children):
     camera = Appliance(children, stream=GOOD, device={"camera": "synthetic", "statusInterval": "three"})
     camera.wait_until(lambda status: status["details"])
     terminal = Terminal()
@@ -199,7 +201,7 @@ def test_events_that_are_followed_break_at_words_on_a_terminal(children):
     assert max(map(len, lines)) <= 80 and any(line.startswith(21 * " ") and line[21] != " " for line in lines), lines
 
 
-def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(children):
+def test_the_fifth_follower_is_refused_and_commands_still_work(children):
     camera = Appliance(children, stream=GOOD)
     camera.wait_for(USUAL)
     argv = [TALLYCAM, "events", "--follow", "--json", "--socket", camera.socket]
@@ -209,7 +211,7 @@ def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(child
     refused = children.run("refused", argv)
     assert refused.child.returncode == 3 and "4 clients follow the events already" in refused.stderr
     assert camera.status()["state"] == USUAL
-    # One that has gone makes room.
+    # A follower that has left makes room.
     followers[0].interrupt_and_wait()
 
     another = None
@@ -222,10 +224,10 @@ def test_the_fifth_follower_is_refused_and_commands_are_served_beside_four(child
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json takes no number"),
-    (["0"], "N is 1 to 1000, not"), (["many"], "N is 1 to 1000, not"),
-    (["--follow", "1001"], "N is 0 to 1000, not"),
+    (["--json"], "--json needs --follow"), (["--follow", "--json", "5"], "--json does not take N"),
+    (["0"], "N must be 1 to 1000, not"), (["many"], "N must be 1 to 1000, not"),
+    (["--follow", "1001"], "N must be 0 to 1000, not"),
 ])  # fmt: skip
-def test_wrong_words_are_refused(children, words, complaint):
+def test_invalid_arguments_are_refused(children, words, complaint):
     run = children.run("events", [TALLYCAM, "events", *words])
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()

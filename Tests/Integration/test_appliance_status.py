@@ -1,4 +1,4 @@
-"""What `tallycam status` says of a stream, from its first moment on."""
+"""`tallycam status` for a stream, from its first moment on."""
 
 from appliance import DEVICE, LIVE, Appliance, plain
 from tallycam import Receiver
@@ -7,7 +7,7 @@ NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 
 
 def started(children, **device) -> Appliance:
-    """A camera whose stream has been started, and that may be live already."""
+    """A camera whose stream has been started and may already be live."""
     camera = Appliance(children, stream=plain(Receiver(children).url()), device={**DEVICE, **device})
     assert camera.ask("start").child.returncode == 0
     return camera
@@ -39,7 +39,7 @@ def test_the_test_pattern_and_the_tone_are_counted(children):
     assert "audio:    peak -20.0 dBFS, 0 overruns\n" in text and "camera:   " in text, text
 
 
-def test_it_says_that_the_stream_is_muted(children):
+def test_status_shows_that_the_stream_is_muted(children):
     camera = started(children)
     camera.process.wait_until(lambda: camera.status()["state"] in LIVE, "live stream")
     camera.process.wait_until(lambda: camera.status()["sources"]["audioSamples"] > 0, "audio")

@@ -1,4 +1,4 @@
-"""The board's program, under emulation, to the same server."""
+"""The board's program, emulated, publishing to the same server."""
 
 import pytest
 from recording import Recording, assert_whole, frames_due
@@ -19,7 +19,7 @@ def test_the_arm64_program_publishes(nginx, children):
     recording = Recording(nginx.recording("arm"))
     assert_whole(recording, sent)
     assert (recording.sps.width, recording.sps.height) == (320, 240)
-    # An emulated processor may miss some frames' times.
+    # An emulated processor may be too late for some frames.
     missed = sent["sourceDropped"]
     assert frames_due(sent) >= SECONDS * 15 * 0.9
     assert abs(recording.frames[0].timestamp - recording.audio_packets[0].timestamp) < 100 or missed

@@ -1,4 +1,4 @@
-"""What is wrong from outside gets one line that says what, where and what to do, and a fitting status."""
+"""External errors produce one line that says what failed, where, and what to do, and a matching exit status."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ NOWHERE = "rtmp://127.0.0.1:1/live/x"
 
 
 def fails(children, words: list, status: int, *parts: str) -> Process:
-    """Runs the program and wants that status and one line with those parts in it."""
+    """Runs the program and expects this exit status and one line with these parts."""
     process = children.run("tallycam", [TALLYCAM, *words])
     return assert_failure(process, status, *parts)
 
@@ -94,7 +94,7 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["receive", "--listen", "nonsense"], ["--listen"]),
         (["receive", "--listen", "127.0.0.1:99999"], ["--listen"]),
         (["receive", "--listen", "127.0.0.1:0", "--record", ""], ["--record is empty", "usage"]),
-        (["receive", "--listen", "127.0.0.1:0", "--overwrite"], ["--overwrite goes with --record", "usage"]),
+        (["receive", "--listen", "127.0.0.1:0", "--overwrite"], ["--overwrite can only be used with --record", "usage"]),
         (["check"], ["usage"]),
         (["snapshot", "50", "--quality", "60"], ["given twice", "60"]),
     ],
@@ -110,7 +110,7 @@ def test_a_wrong_command_line(children, words, parts):
      "99999999999999999999x99999999999999999999", "640.5x480", "banana", ""],
 )  # fmt: skip
 def test_an_impossible_size(children, dimension):
-    # A number that no integer holds is not repeated digit by digit.
+    # A number too large for any integer is not repeated digit by digit.
     shown = dimension if len(dimension) < 30 else "impossible"
     fails(children, publish(dimension=dimension), USAGE, shown, "dimension", "640x480")
 
@@ -123,7 +123,7 @@ def test_an_impossible_size(children, dimension):
      "rtmp://" + "a" * 100_000 + "/live/x"],
     ids=lambda url: url[:30],
 )  # fmt: skip
-def test_a_url_that_is_no_rtmp_url(children, url):
+def test_a_url_that_is_not_rtmp(children, url):
     process = fails(children, publish(url), USAGE, "--url", "rtmp://HOST")
     assert len(failure_lines(process)[0]) < 500
 
@@ -218,7 +218,7 @@ def test_a_refused_connection(children):
 
 def test_an_unknown_host(children):
     process = fails(children, publish("rtmp://nothing.invalid/live/x"), CONNECTION, "nothing.invalid")
-    # Where there is no name server to ask, as in a network namespace, nobody knows.
+    # Without a name server, as in a network namespace, the answer is unknown.
     assert last_event(process, "failed")["code"] in (-1000, -1300)
 
 
@@ -246,7 +246,7 @@ def test_a_server_that_speaks_no_rtmp(children):
         client.close()
 
 
-def test_a_server_that_goes_away(nginx, children):
+def test_a_server_that_disappears(nginx, children):
     publisher = start_publisher(children, nginx.url("x"), quality="Low1")
     publisher.wait_until(lambda: last_event(publisher, "publishing"), "stream")
     nginx.process.kill()
@@ -297,7 +297,7 @@ def test_a_pipe_shorter_than_a_frame(children, nginx):
     assert_failure(publisher, MEDIA, "standard input", "115200")
 
 
-def test_a_sample_rate_that_does_not_go_with_the_bitrate(children, nginx, tmp_path):
+def test_a_sample_rate_that_does_not_fit_the_bitrate(children, nginx, tmp_path):
     path = tmp_path / "x.pcm"
     path.write_bytes(bytes(64_000))
     words = publish(nginx.url("x"), audio=f"raw:{path},rate=11025,channels=1", audio_quality="High2@11025")
@@ -305,7 +305,7 @@ def test_a_sample_rate_that_does_not_go_with_the_bitrate(children, nginx, tmp_pa
 
 
 def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
-    """The end of a file is no failure: what was in it has been published."""
+    """The end of a file is not a failure: its contents have been published."""
     path = tmp_path / "one-second.yuv"
     path.write_bytes(bytes(320 * 240 * 3 // 2 * 30))
     publisher = start_publisher(
@@ -320,7 +320,7 @@ def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
     assert recording.audio_packets[-1].timestamp < 1500
 
 
-def test_a_source_that_ends_within_a_frame_says_so(children, nginx, tmp_path):
+def test_a_source_that_ends_within_a_frame_is_reported(children, nginx, tmp_path):
     path = tmp_path / "torn.yuv"
     path.write_bytes(bytes(320 * 240 * 3 // 2 * 15 + 5000))
     publisher = start_publisher(
@@ -354,7 +354,7 @@ def test_a_file_of_another_kind_is_named(children, nginx, tmp_path, content, kin
     fails(children, words, MEDIA, f"this is {kind}, not an FLV file")
 
 
-def test_an_flv_file_that_is_cut_off(children, nginx, tmp_path, encoded_flv):
+def test_a_truncated_flv_file(children, nginx, tmp_path, encoded_flv):
     path = tmp_path / "cut.flv"
     path.write_bytes(encoded_flv.read_bytes()[:100_000])
     fails(children, ["publish", "--from-flv", path, "--url", nginx.url("x"), "--pace", "fast"], MEDIA, str(path))
@@ -371,7 +371,7 @@ def test_a_missing_flv_file(children, nginx, tmp_path):
 
 @contextmanager
 def small_disk(path, kilobytes: int):
-    """A file system of that size; the build root has a mount namespace of its own."""
+    """A file system of this size; the build root has its own mount namespace."""
     path.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", path], check=True)
     try:

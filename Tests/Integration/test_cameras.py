@@ -1,4 +1,5 @@
-"""Several cameras in one stream, as test patterns: the clock and counter burnt into each frame tell which opening it is of."""
+"""Several cameras in one stream, as test patterns. The clock and counter drawn into each frame identify the opening that it
+comes from."""
 
 import subprocess
 
@@ -36,16 +37,16 @@ def end(publisher: Process) -> dict:
 
 
 def starts(readings: list[Reading]) -> list[int]:
-    """Where the counter starts anew: with another opening."""
+    """Where the counter restarts, because of another opening."""
     return [index for index in range(1, len(readings)) if readings[index].number < readings[index - 1].number]
 
 
-def test_the_stream_goes_on_with_another_camera(children):
-    """CameraSwitcherTests has the longest gap between two frames, in virtual time."""
+def test_the_stream_continues_with_another_camera(children):
+    """CameraSwitcherTests checks the longest gap between two frames, in virtual time."""
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), "front", "back")
     for count in range(1, 6):
-        # The counter of each camera is to get further than the next one starts.
+        # Each camera's counter must get further than the next one's start.
         so_far = sum(tag.is_frame for tag in media_so_far(receiver.path))
         wait_for_media(publisher, receiver.path, frames=so_far + 15)
         send(publisher, "camera next")
@@ -58,17 +59,18 @@ def test_the_stream_goes_on_with_another_camera(children):
     readings = read_all(recording)
     assert len(starts(readings)) == 5
     assert all(recording.frames[index].is_keyframe for index in starts(readings))
-    # Captured later, sent later: one timeline. The last frame of one camera and the first of another can share a millisecond.
+    # Later capture, later transmission: one timeline. The last frame of one camera and the first of another may share a
+    # millisecond.
     assert all(before.milliseconds <= after.milliseconds for before, after in zip(readings, readings[1:]))
     assert not recording.disorder()
-    # Packets of 23.2 ms, in whole ones: no sample is lost.
+    # Whole packets of 23.2 ms: no sample is lost.
     audio = [packet.timestamp for packet in recording.audio_packets]
     assert {after - before for before, after in zip(audio, audio[1:])} <= {22, 23, 24}
-    # Media did not start anew.
+    # Media did not restart.
     assert len(named(publisher, "connected")) == 1 and len([tag for tag in recording.tags if tag.is_audio_header]) == 1
 
 
-def test_two_quick_nexts_end_two_further(children, nginx):
+def test_pressing_next_twice_skips_a_camera(children, nginx):
     publisher = start(children, nginx.url("quick"), "front", "back", "side")
     send(publisher, "camera next", "camera next")
     publisher.wait_until(
@@ -78,7 +80,7 @@ def test_two_quick_nexts_end_two_further(children, nginx):
     end(publisher)
 
 
-def test_an_unknown_camera_is_refused_with_the_nearest_and_the_list(children, nginx):
+def test_an_unknown_camera_is_refused_with_a_suggestion_and_the_list(children, nginx):
     publisher = start(children, nginx.url("unknown"), "front", "back")
     send(publisher, "camera bakc")
     reason = wait_for(publisher, "refused")["reason"]
@@ -90,7 +92,7 @@ def test_an_unknown_camera_is_refused_with_the_nearest_and_the_list(children, ng
     end(publisher)
 
 
-def test_a_stream_without_names_has_nothing_to_switch(children, nginx):
+def test_a_stream_without_camera_names_cannot_switch(children, nginx):
     publisher = start_publisher(children, nginx.url("single"), stdin=subprocess.PIPE, commands=True)
     wait_for_event(publisher, "publishing")
     send(publisher, "camera next")
@@ -99,7 +101,7 @@ def test_a_stream_without_names_has_nothing_to_switch(children, nginx):
     end(publisher)
 
 
-def test_a_switch_while_the_server_is_away(children):
+def test_switching_while_the_server_is_away(children):
     """The connection comes back with the other camera."""
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), "front", "back", reconnect="endless")
@@ -115,8 +117,8 @@ def test_a_switch_while_the_server_is_away(children):
     assert again.interrupt_and_wait() == 0
 
 
-def test_a_switch_with_a_restart_of_the_stream(children, nginx):
-    """Into the other tier, whose header is another one, and to the other camera, in one go."""
+def test_switching_together_with_a_restart_of_the_stream(children, nginx):
+    """Changes to the other tier, which has another header, and to the other camera, at once."""
     publisher = start(children, nginx.url("tier"), "front", "back")
     send(publisher, "camera back", "set quality High1", "camera front", "camera back")
     wait_for(publisher, "publishing", 2)
@@ -128,16 +130,16 @@ def test_a_switch_with_a_restart_of_the_stream(children, nginx):
 
 
 @pytest.mark.parametrize("words, problem", [
-    (["--camera", "front"], "--camera is NAME=SOURCE"),
+    (["--camera", "front"], "--camera must be NAME=SOURCE"),
     (["--camera", "Front=synthetic"], "lower-case"),
     (["--camera", "next=synthetic"], "is the command"),
-    (["--camera", "a=synthetic", "--camera", "a=synthetic"], "there twice"),
-    (["--camera", "a=synthetic", "--video", "synthetic"], "exclude each other"),
+    (["--camera", "a=synthetic", "--camera", "a=synthetic"], "more than once"),
+    (["--camera", "a=synthetic", "--video", "synthetic"], "cannot be combined"),
     (["--camera", "a=raw:-,format=i420,size=64x48,fps=5"], "only cameras, test patterns, images and movies"),
     (["--camera", "a=none"], "only cameras, test patterns, images and movies"),
     ([word for number in range(9) for word in ("--camera", f"c{number}=synthetic")], "at most 8"),
 ])  # fmt: skip
-def test_wrong_cameras_are_named(words, problem):
+def test_invalid_cameras_are_named(words, problem):
     run = subprocess.run(
         [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1/live/x", *words], capture_output=True, text=True, timeout=HUNG)
     assert run.returncode == 2 and problem in run.stderr, run.stderr

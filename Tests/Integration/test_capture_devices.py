@@ -1,4 +1,4 @@
-"""Cameras and microphones that are not there, or are something else: each has a message of its own."""
+"""Cameras and microphones that are missing, or are something else: each has its own message."""
 
 import json
 import os
@@ -12,7 +12,7 @@ URL = "rtmp://127.0.0.1:9/live/x"
 
 
 def refused(*arguments: str, user: int | None = None) -> tuple[int, dict, str]:
-    """Status, the `failed` event and the last line of a publisher that cannot start."""
+    """Exit status, the `failed` event and the last line of a publisher that cannot start."""
     run = subprocess.run(
         [TALLYCAM, "publish", "--url", URL, "--events", "json", *arguments],
         capture_output=True, text=True, timeout=HUNG, user=user, extra_groups=[] if user else None,
@@ -29,7 +29,7 @@ def test_a_missing_camera():
 
 
 @pytest.mark.parametrize("path", ["/dev/null", "/etc/hostname"])
-def test_what_is_no_camera(path):
+def test_a_path_that_is_not_a_camera(path):
     status, event, line = refused("--video", f"v4l2:{path}")
     assert (status, event["code"]) == (4, -1301)
     assert f"{path} is no camera" in line
@@ -63,13 +63,13 @@ def test_a_missing_microphone():
         ("--audio", "alsa:hw:0,volume=3", "neither gain=DB nor mute"),
     ],
 )
-def test_a_wrong_description_is_a_usage_fault(option, source, words):
+def test_an_invalid_description_is_a_usage_error(option, source, words):
     status, _, line = refused(option, source)
     assert status == 2 and words in line
 
 
-@pytest.mark.parametrize("command, words", [("cameras", "there is no camera"), ("microphones", "there is no microphone")])
-def test_lists_say_why_they_are_empty(command, words):
+@pytest.mark.parametrize("command, words", [("cameras", "no camera found"), ("microphones", "no microphone found")])
+def test_empty_lists_are_explained(command, words):
     run = subprocess.run([TALLYCAM, command], capture_output=True, text=True, timeout=HUNG)
     if run.returncode == 0:
         assert run.stdout.count(":") > 0

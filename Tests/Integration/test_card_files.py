@@ -1,4 +1,4 @@
-"""`tallycam check` and `tallycam network`: the JSON files of the card, before and after they are on it."""
+"""`tallycam check` and `tallycam network`: the card's JSON files, before and after they are copied to it."""
 
 import json
 
@@ -49,14 +49,14 @@ def test_a_fault_in_any_file_is_named_with_its_place(children, tmp_path, file):
     assert check.stdout == f"{good}: can be used as device.json\n", "the other file is checked all the same"
 
 
-def test_a_file_that_is_none_of_them_is_refused(children, tmp_path):
+def test_an_unrelated_file_is_refused(children, tmp_path):
     path = write(tmp_path / "other.json", {"colour": "red"})
     check = children.run("check", [TALLYCAM, "check", path])
-    assert check.child.returncode == 2 and "no key tells which file this is; name it stream.json" in check.stderr
+    assert check.child.returncode == 2 and "none of its keys identifies the kind of file; name it stream.json" in check.stderr
     assert "colour" not in check.stderr, "it may be a secret"
 
 
-def test_a_pause_image_that_is_missing_is_a_warning(children, tmp_path):
+def test_a_missing_pause_image_is_a_warning(children, tmp_path):
     path = write(tmp_path / "stream.json", {**GOOD["stream.json"], "pauseImage": "slate.png"})
     check = children.run("check", [TALLYCAM, "check", path])
     assert check.child.returncode == 0, check.report()
@@ -71,11 +71,11 @@ def test_a_pause_image_that_is_missing_is_a_warning(children, tmp_path):
     ({"filters": [{"filter": "grey"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
      "filter lut: /dev/null is not a regular file; the filter is left out"),
     ({"camera": "image:/nowhere/slate.png"}, "camera", "open /nowhere/slate.png: No such file or directory (ENOENT)"),
-    ({"camera": "movie:"}, "camera", "the file is missing; write movie:FILE"),
+    ({"camera": "movie:"}, "camera", "the file name is missing; write movie:FILE"),
     ({"cameras": {"slate": "image:/dev/null", "test": "synthetic"}}, "cameras.slate",
      "/dev/null is not a regular file; images and movies are files"),
 ])  # fmt: skip
-def test_a_file_that_device_json_names_and_that_cannot_be_used_is_a_warning(children, tmp_path, content, key, problem):
+def test_an_unusable_file_named_in_device_json_is_a_warning(children, tmp_path, content, key, problem):
     path = write(tmp_path / "device.json", content)
     check = children.run("check", [TALLYCAM, "check", path])
     assert check.child.returncode == 0 and check.stderr == "", check.report()
@@ -84,7 +84,7 @@ def test_a_file_that_device_json_names_and_that_cannot_be_used_is_a_warning(chil
     assert usable == f"{path}: can be used as device.json"
 
 
-def test_the_samples_on_the_card_are_right(children):
+def test_the_samples_on_the_card_are_valid(children):
     files = [CHECKOUT / "board/common" / name for name in ("device.json", "network.json")]
     check = children.run("check", [TALLYCAM, "check", *files, *sorted(CHECKOUT.glob("board/*/board.json"))])
     assert check.child.returncode == 0, check.report()
@@ -109,8 +109,8 @@ def test_network_reports_a_faulty_file_and_writes_the_rest(children, tmp_path, t
     assert (tmp_path / "hostname").read_text() == "tallycam\n"
 
 
-def test_network_is_content_with_a_warning(children, tmp_path):
+def test_network_accepts_warnings(children, tmp_path):
     path = write(tmp_path / "network.json", {"hostName": "camera-2", "wifi": [{"ssid": "Studio"}]})
     run = children.run("network", [TALLYCAM, "network", "--file", path, "--output", tmp_path])
-    assert run.child.returncode == 0 and "warning: is missing; some channels stay unused" in run.stderr, run.report()
+    assert run.child.returncode == 0 and "warning: is missing; some channels are not used" in run.stderr, run.report()
     assert (tmp_path / "hostname").read_text() == "camera-2\n"

@@ -1,5 +1,5 @@
-"""The color that a program gives is the one that a player shows. The header says by which matrix luma and chroma were made, and
-what players assume of the frame's size is the same, as long as the size is the source's. test_resizing has sizes that change."""
+"""A player shows the color that a program has sent. The header names the matrix of luma and chroma, and while the size is the
+source's, players' assumptions for that size agree with it. test_resizing covers changing sizes."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.takes(minutes=0.7, processors=0.5)
 NAMES = ["color_range", "color_space", "color_transfer", "color_primaries"]
 SD = dict(zip(NAMES, ["tv", "smpte170m", "smpte170m", "smpte170m"]))
 HD = dict(zip(NAMES, ["tv", "bt709", "bt709", "bt709"]))
-# The shares of red and blue in luma (ITU-T H.273).
+# The weights of red and blue in luma (ITU-T H.273).
 SHARES = {"smpte170m": (0.299, 0.114), "bt709": (0.2126, 0.0722)}
 COLOR = (200, 64, 32)
 FPS = 10
@@ -45,7 +45,7 @@ def mean(samples: bytes) -> float:
 
 
 def shown(path, matrix: str, place: str = "crop=32:32") -> list[list[float]]:
-    """Red, green and blue of a part of each frame for a player that takes the frames to be of that matrix."""
+    """Red, green and blue of a part of each frame, for a player that assumes this matrix."""
     red, blue = SHARES[matrix]
     colors = []
     for frame in decoded(path, place, "yuv420p", 32 * 32 * 3 // 2):
@@ -84,7 +84,7 @@ def publish(children: Children, video: str, **options) -> Recording:
 @pytest.mark.parametrize("size, dimension, expected", [
     ("640x360", "640x360", SD), ("1280x720", "1280x720", HD), ("1280x720", "640x360", HD), ("640x360", "1280x720", SD),
 ])  # fmt: skip
-def test_rgb_is_converted_by_the_matrix_of_its_size_and_keeps_it(children, tmp_path, size, dimension, expected):
+def test_rgb_keeps_the_matrix_of_its_size(children, tmp_path, size, dimension, expected):
     raw = make_plain(tmp_path / "plain.raw", size, "bgr24")
     recording = publish(children, f"raw:{raw},format=rgb888,size={size},fps={FPS}", dimension=dimension)
     assert announced(recording.path) == expected
@@ -101,8 +101,8 @@ def test_rgb_is_converted_by_the_matrix_of_its_size_and_keeps_it(children, tmp_p
 
 @pytest.mark.parametrize("size, expected", [("640x360", SD), ("1280x720", HD)])
 @pytest.mark.parametrize("format, pixels", [("i420", "yuv420p"), ("nv12", "nv12"), ("yuyv", "yuyv422"), ("bgra", "bgra")])
-def test_the_header_of_every_raw_format_says_the_colors(children, tmp_path, format, pixels, size, expected):
-    """YUV of a file may be anything, and is taken for what players take it for."""
+def test_the_header_of_every_raw_format_names_the_colors(children, tmp_path, format, pixels, size, expected):
+    """YUV in a file carries no color information, so players' assumption applies."""
     raw = make_plain(tmp_path / "plain.raw", size, pixels)
     recording = publish(children, f"raw:{raw},format={format},size={size},fps={FPS}", dimension=size)
     assert announced(recording.path) == expected
@@ -113,15 +113,15 @@ def test_the_test_patterns_red_is_red(children, size, expected):
     recording = publish(children, "synthetic", dimension=size, duration=1)
     assert announced(recording.path) == expected
     width, height = map(int, size.split("x"))
-    # The sixth of eight bars; the ball is elsewhere in the first frame.
+    # The sixth of eight bars; in the first frame, the ball is elsewhere.
     place = f"crop=32:32:{width * 11 // 16 - 16}:{height // 2 - 16}"
     assert_color(shown(recording.path, expected["color_space"], place)[:1], (191, 0, 0), within=6)
 
 
 @pytest.mark.parametrize("size, expected", [("640x360", SD), ("1280x720", HD)])
 @pytest.mark.parametrize("has_planes", [False, True])
-def test_what_filters_draw_has_its_color(children, tmp_path, size, expected, has_planes):
-    """On RGB, which is converted for them first, and on planes."""
+def test_filters_draw_in_the_right_color(children, tmp_path, size, expected, has_planes):
+    """On RGB, which is first converted for them, and on planes."""
     mark = tmp_path / "mark.png"
     media.run_ffmpeg("-f", "lavfi", "-i", "color=c=0xC84020:s=64x64,format=rgb24", "-frames:v", 1, mark)
     raw = make_plain(tmp_path / "grey.raw", size, "nv12" if has_planes else "bgra", (90, 90, 90))

@@ -30,7 +30,7 @@ CODES = {0, 1001, 1002, 1101, 1102, 1103, 1104, 2001, 2002, 2003, 2004, 2005, 30
 
 @pytest.mark.parametrize("command", OPTIONS)
 @pytest.mark.parametrize("flag", ["--help", "-h"])
-def test_help_tells_every_option(children, command, flag):
+def test_help_lists_every_option(children, command, flag):
     run = children.run("help", [TALLYCAM, command, flag])
     assert run.child.returncode == 0 and run.stderr == ""
     assert run.stdout.startswith(f"Usage: tallycam {command}")
@@ -38,7 +38,7 @@ def test_help_tells_every_option(children, command, flag):
         assert option in run.stdout
 
 
-def test_help_tells_every_command_and_exit_status(children):
+def test_help_lists_every_command_and_exit_status(children):
     run = children.run("help", [TALLYCAM, "--help"])
     assert run.child.returncode == 0 and run.stderr == ""
     for word in [*OPTIONS, "--version", "Exit status"]:
@@ -53,19 +53,19 @@ def test_help_names_all_qualities(children):
         assert word in text
 
 
-def test_words_are_utf8(children):
-    # Python's way to write the byte E9: "é" as Latin-1 has it.
+def test_words_must_be_utf8(children):
+    # Python's representation of the byte E9, which is "é" in Latin-1.
     run = children.run("filter", [TALLYCAM, "filter", "text", "text=Caf\udce9"])
     assert run.child.returncode == 2 and run.stdout == ""
     assert run.stderr == "tallycam: word 3 of the command line is not UTF-8\n"
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--resize", "always"], '--resize is never, restart or seamless, not "always"'),
+    (["--resize", "always"], '--resize must be never, restart or seamless, not "always"'),
     (["--smallest-size", "small"], '--smallest-size: dimension "small" is neither WIDTHxHEIGHT nor a name'),
     (["--smallest-size", "7x5"], "--smallest-size: dimension 7x5 is impossible"),
 ])  # fmt: skip
-def test_what_sizes_may_do_is_checked(children, words, complaint):
+def test_size_options_are_checked(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
 
@@ -74,7 +74,7 @@ def test_what_sizes_may_do_is_checked(children, words, complaint):
     (["--dimension", "7x5"], -1305, "dimension 7x5 is impossible"),
     (["--audio-quality", "High2@8000"], -1306, 'audio sample rate "8000" is not supported'),
 ])  # fmt: skip
-def test_sizes_and_rates_that_are_not_supported_are_events_too(children, options, code, complaint):
+def test_unsupported_sizes_and_rates_are_events_too(children, options, code, complaint):
     words = ["--url", "rtmp://127.0.0.1:1/live/x", "--events", "json", *options]
     run = children.run("publish", [TALLYCAM, "publish", *words])
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
@@ -84,7 +84,7 @@ def test_sizes_and_rates_that_are_not_supported_are_events_too(children, options
 
 def test_the_start_of_camera_and_microphone_is_an_event(children):
     receiver = Receiver(children)
-    # A source with a gain is treated as a microphone.
+    # A source with a gain is treated like a microphone.
     words = {"audio": "tone,gain=-3", "dimension": "320x240", "quality": "Low2", "duration": 1}
     publisher = start_publisher(children, receiver.url(), **words)
     assert publisher.wait() == 0, publisher.report()
@@ -95,7 +95,7 @@ def test_the_start_of_camera_and_microphone_is_an_event(children):
     assert len([event for event in events(publisher) if event["name"].endswith("Started")]) == 2
 
 
-def test_the_start_names_the_file_that_gives_the_frames(children):
+def test_the_start_event_names_the_file_with_the_frames(children):
     receiver, path = Receiver(children), CHECKOUT / "docs/demo.png"
     words = {"video": f"image:{path}", "audio": "none", "dimension": "320x240", "quality": "Low2", "duration": 1}
     publisher = start_publisher(children, receiver.url(), **words)
@@ -109,7 +109,7 @@ def test_two_filters_of_one_name_are_refused(children):
         TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--filter", "text,text=AAA", "--filter", "text,text=BBB",
     ])  # fmt: skip
     assert run.child.returncode == 2
-    assert "--filter: filter text is there twice; several are named text, text2 and so on, up to text9" in run.stderr
+    assert "--filter: filter text is given more than once; name several text, text2 and so on, up to text9" in run.stderr
 
 
 def test_a_broken_look_is_refused_with_its_line(children, tmp_path):
@@ -121,16 +121,16 @@ def test_a_broken_look_is_refused_with_its_line(children, tmp_path):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    ("mute 1:on", "microphones have gain= and mute= in --audio"), ("microphone-gain 2:-6", "microphones have gain= and mute= in --audio"),
-    ("torch on", "torch is the device's, of tallycam run"), ("webcam on", "webcam is the device's, of tallycam run"),
-    ("quality Low1", "it has an option of its own"), ("zom 2", "did you mean"),
+    ("mute 1:on", "use gain= and mute= in --audio"), ("microphone-gain 2:-6", "use gain= and mute= in --audio"),
+    ("torch on", "torch belongs to the camera appliance"), ("webcam on", "webcam belongs to the camera appliance"),
+    ("quality Low1", "quality is not a control; use its own option"), ("zom 2", "did you mean"),
 ])  # fmt: skip
-def test_what_is_no_control_of_a_camera_is_refused_at_the_start(children, words, complaint):
+def test_an_invalid_camera_control_is_refused_at_the_start(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", "--set", words])
     assert run.child.returncode == 2 and complaint in run.stderr, run.report()
 
 
-def test_a_misspelled_command_is_guessed(children):
+def test_a_misspelled_command_gets_a_suggestion(children):
     run = children.run("publsh", [TALLYCAM, "publsh"])
     assert run.child.returncode == 2
     assert 'unknown command "publsh"; did you mean publish? try tallycam --help' in run.stderr
@@ -146,7 +146,7 @@ def test_help_names_a_command(children):
 @pytest.mark.parametrize("typed, meant", [
     ("--quailty", "--quality"), ("--dimensions=720p", "--dimension"), ("--b", "--bitrate or --buffer or --buffer-thresholds"), ("--xyzzy", None),
 ])  # fmt: skip
-def test_a_misspelled_option_is_guessed(children, typed, meant):
+def test_a_misspelled_option_gets_a_suggestion(children, typed, meant):
     run = children.run("publish", [TALLYCAM, "publish", typed, "Low1"])
     assert run.child.returncode == 2 and f"unknown option {typed}" in run.stderr, run.report()
     assert (f"; did you mean {meant}?" in run.stderr) if meant else "did you mean" not in run.stderr
@@ -167,9 +167,9 @@ def test_a_control_without_a_value_is_refused(children, words, complaint):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["--buffer", "9"], "--buffer is a number of seconds, 1 to 5, not 9.0"),
+    (["--buffer", "9"], "--buffer must be a number of seconds, 1 to 5, not 9.0"),
     (["--buffer-thresholds", "0.5,0.55"], "--buffer-thresholds: HIGH must be at least 0.1 above LOW"),
-    (["--buffer-thresholds", "0.5,1.5"], "--buffer-thresholds: HIGH is a fraction from 0 to 1, not 1.5"),
+    (["--buffer-thresholds", "0.5,1.5"], "--buffer-thresholds: HIGH must be from 0 to 1, not 1.5"),
 ])  # fmt: skip
 def test_a_limit_is_named_as_it_was_typed(children, words, complaint):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *words])
@@ -184,7 +184,7 @@ def test_lines_fit_an_80_column_terminal_and_break_at_words(children, words):
     assert shown.split() == (plain.stdout + plain.stderr).split()
 
 
-def test_a_server_that_stays_away_is_counted_not_repeated(children):
+def test_an_absent_server_is_counted_instead_of_repeated(children):
     publisher = start_publisher(
         children, f"rtmp://127.0.0.1:{free_port()}/live/x", quality="Low1", dimension="416x234", events=None, reconnect="endless"
     )
@@ -208,7 +208,7 @@ def test_version(children):
 
 @pytest.fixture(scope="module")
 def stream(module_children):
-    """A stream of seven seconds: two status events."""
+    """A seven-second stream with two status events."""
     receiver = Receiver(module_children)
     publisher = start_publisher(module_children, receiver.url(), quality="Low2", duration=7)
     assert publisher.wait() == 0, publisher.report()
@@ -232,7 +232,7 @@ def test_every_event_is_an_object_with_time_code_and_name(stream, who):
 
 
 def documented_events(command: str) -> dict[str, tuple[str, set[str], set[str]]]:
-    """Code, fields and fields that may be missing of every event in docs/reference/events.md."""
+    """Code, fields and optional fields of every event in docs/reference/events.md."""
     text = (CHECKOUT / "docs/reference/events.md").read_text()
     section = text.partition(f"## tallycam {command}\n")[2].partition("\n## ")[0]
     found = {}
@@ -243,7 +243,7 @@ def documented_events(command: str) -> dict[str, tuple[str, set[str], set[str]]]
 
 
 @pytest.mark.parametrize("who, command", enumerate(["publish", "receive"]))
-def test_events_are_as_documented(stream, who, command):
+def test_events_match_the_documentation(stream, who, command):
     documented = documented_events(command)
     seen = {event["name"] for event in events(stream[who])}
     assert seen and seen <= set(documented)
@@ -253,7 +253,7 @@ def test_events_are_as_documented(stream, who, command):
         assert set(event) - {"t", "code", "name"} - optional == fields, event["name"]
 
 
-def test_a_stream_says_how_it_goes(stream):
+def test_a_stream_reports_its_states(stream):
     publisher, _ = stream
     found = [(event["name"], event["code"]) for event in events(publisher)]
     live = [("connected", 1001), ("publishing", 1002)]
@@ -266,10 +266,10 @@ def test_a_stream_says_how_it_goes(stream):
 def test_a_status_comes_every_three_seconds(stream):
     publisher, _ = stream
     status = [event for event in events(publisher) if event["name"] == "status"]
-    # A busy machine may leave one out; none comes early.
+    # A busy machine may miss one; none comes early.
     assert 1 <= len(status) <= 2 and all(event["t"] >= 3 * number for number, event in enumerate(status, start=1)), status
-    # Rates are what was counted between two of them, however late a busy machine lets them be; the first counts from just
-    # before the stream is live. The interval itself is shown in virtual time (StreamSessionTests).
+    # Rates are counted between two of them, however late they are on a busy machine. The first one counts from just before the
+    # stream is live. The interval itself is tested in virtual time (StreamSessionTests).
     for before, event in zip([{"t": 0, "liveSeconds": 0, "videoFrames": 0}, *status], status):
         counted = (event["videoFrames"] - before["videoFrames"]) / event["videoFramesPerSecond"]
         between = [event[clock] - before[clock] for clock in ("liveSeconds", "t")]
@@ -289,7 +289,7 @@ def test_publisher_and_receiver_agree(stream):
     assert received["largestVideoGap"] <= 0.5 or sent["sourceDropped"]
 
 
-def test_people_read_the_same_on_standard_error(stream):
+def test_standard_error_has_the_same_for_people(stream):
     publisher, _ = stream
     assert "live at" in publisher.stderr and "ended:" in publisher.stderr
 
@@ -303,8 +303,8 @@ def test_events_as_text_are_lines_for_people(children):
     assert "\x1b" not in publisher.stdout + publisher.stderr, "a terminal's codes belong on a terminal"
 
 
-def test_output_that_nobody_reads_does_no_harm(children):
-    """Standard output closed at once, as `| head -1` does."""
+def test_unread_output_does_no_harm(children):
+    """Standard output is closed at once, as with `| head -1`."""
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low2", duration=1)
     words = " ".join(map(str, publisher.argv))

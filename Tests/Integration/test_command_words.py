@@ -1,4 +1,4 @@
-"""One set of words: commands, their answers, and a filter's quotes are the same wherever they are typed."""
+"""Commands, their answers, and the quoting of filters are the same wherever they are typed."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from appliance import BOARD, DEVICE, LIVE, Appliance, Terminal, plain
 from tallycam import Receiver, events, start_publisher, wait_for_event
 
-# All that separates elsewhere, within one value.
+# Everything that acts as a separator elsewhere, within one value.
 FILTER = r"""text,text="Studio: {time}, \"live\", it's a=b",position=top-left"""
 TEXT = """Studio: {time}, "live", it's a=b"""
 
@@ -28,7 +28,7 @@ def send(publisher, *lines: str) -> None:
 
 
 def filtered(publisher) -> list[list[str]]:
-    """The chain of filters after each change."""
+    """The filter chain after each change."""
     return [event["filters"] for event in events(publisher) if event["name"] == "filtered"]
 
 
@@ -40,11 +40,11 @@ def live_camera(children, **files) -> Appliance:
     return camera
 
 
-def test_a_filter_is_written_alike_on_the_command_line_and_as_a_command_of_publish(children):
+def test_a_filter_is_written_the_same_as_an_option_and_as_a_command(children):
     by_option = publisher_of(children, filter=FILTER)
     send(by_option, "settings")
     by_option.wait_until(lambda: f" filter {FILTER}\n" in by_option.stderr, "the filter of the command line")
-    # As the settings have it, with a blank in place of a comma, and as a word that is quoted as a whole.
+    # Filter syntax with a space instead of a comma, and as one completely quoted word.
     whole = r"""text position=top-left "text=Studio: {time}, \"live\", it's a=b" """
     for number, line in enumerate((FILTER, FILTER.replace(",", " ", 1), whole)):
         send(by_option, "filter text off")
@@ -58,7 +58,7 @@ def test_a_filter_is_written_alike_on_the_command_line_and_as_a_command_of_publi
     assert by_option.wait() == 0, by_option.report()
 
 
-def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(children):
+def test_a_filter_is_written_the_same_on_socket_console_and_in_a_file(children):
     terminal = Terminal()
     filters = [{"filter": "text", "text": TEXT, "position": "top-left"}]
     camera = live_camera(children, board={**BOARD, "console": terminal.name}, device={**DEVICE, "filters": filters})
@@ -74,14 +74,14 @@ def test_a_filter_is_written_alike_at_the_socket_on_the_console_and_in_a_file(ch
     camera.process.wait_until(lambda: f"filter {FILTER}\n" in camera.ask("settings").stdout, "the filter of the console")
 
 
-def test_publish_answers_what_the_camera_answers(children):
+def test_publish_gives_the_same_answers_as_the_camera(children):
     publisher = publisher_of(children)
     send(publisher, "status", "quality", "settings", "controls", "status json", "controls json")
     publisher.wait_until(lambda: '[{"name":' in publisher.stderr, "the last answer")
     for words in (r"state:    (live|degraded)\n", r"quality:  Low1, 320x240, [\d.]+ fps, \d+ of \d+ kbit/s, [\d.]+ s buffered, encoder \w+\n", r" quality Low1\n"):
         assert re.search(words, publisher.stderr), (words, publisher.stderr)
     camera = live_camera(children)
-    # Lines of JSON have no time in front.
+    # JSON lines have no time prefix.
     [status] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("{")]
     [controls] = [json.loads(line) for line in publisher.stderr.splitlines() if line.startswith("[")]
     camera.process.wait_until(lambda: "encoder" in camera.status(), "the first report of the stream")
@@ -94,17 +94,17 @@ def test_publish_answers_what_the_camera_answers(children):
     assert publisher.wait() == 0, publisher.report()
 
 
-def test_a_command_that_a_place_does_not_have_says_so(children):
+def test_a_command_that_is_unavailable_here_is_refused(children):
     publisher = publisher_of(children)
     send(publisher, "reboot", "torch on", "show", "mute", "statsu")
     publisher.wait_until(lambda: "statsu" in publisher.stdout, "the last refusal")
     reasons = [json.loads(line)["reason"] for line in publisher.stdout.splitlines() if '"refused"' in line]
     assert reasons == [
         "publish does not control the machine: only the camera appliance (tallycam run) does",
-        "the torch is the board's: only the camera appliance (tallycam run) switches it",
+        "publish cannot control the torch: only the camera appliance (tallycam run) can",
         "show is now status, settings or controls",
         "usage: mute on|off",
-        'there is no command "statsu"; did you mean status? help lists them',
+        'unknown command "statsu"; did you mean status? see help',
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_command_that_a_place_does_not_have_says_so(children):
         (["events", "0"], 2, "N is 1 to 1000"), (["status", "json"], 0, '"state"'),
     ],
 )  # fmt: skip
-def test_each_command_of_the_console_is_one_of_the_program(children, words, status, answer):
+def test_console_and_program_share_their_commands(children, words, status, answer):
     camera = Appliance(children, stream={"url": "rtmp://127.0.0.1:1/live", "key": "x"})
     run = camera.ask(*words)
     assert run.child.returncode == status and answer in run.stdout + run.stderr, run.report()

@@ -1,4 +1,4 @@
-"""A stream that is stopped ends as the protocol asks, and everything sent has arrived."""
+"""A stopped stream ends as the protocol requires, and everything that was sent has arrived."""
 
 import signal
 import socket
@@ -30,7 +30,7 @@ def test_a_signal_ends_the_stream_cleanly(nginx, children, signal_number):
     assert_whole(recording, last_event(publisher, "ended"))
 
 
-def test_a_stream_of_given_length_ends_the_same_way(nginx, children):
+def test_a_stream_of_limited_length_ends_the_same_way(nginx, children):
     tap = Tap(nginx.port)
     publisher = start_publisher(children, tap.url("x"), quality="Low3", duration=1)
     assert publisher.wait() == 0, publisher.report()
@@ -40,7 +40,7 @@ def test_a_stream_of_given_length_ends_the_same_way(nginx, children):
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_a_receiver_that_is_stopped_leaves_a_whole_recording(children, signal_number):
+def test_a_stopped_receiver_leaves_a_complete_recording(children, signal_number):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low3")
     wait_for_media(publisher, receiver.path, frames=12)
@@ -55,8 +55,8 @@ def test_a_receiver_without_a_publisher_ends_at_a_signal(children):
     assert receiver.process.interrupt_and_wait() == 0
 
 
-def test_a_signal_before_the_stream_is_up_ends_it_too(children):
-    """The server takes the connection and never says a word."""
+def test_a_signal_before_the_stream_is_live_ends_it_too(children):
+    """The server accepts the connection but sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         publisher = start_publisher(children, f"rtmp://127.0.0.1:{port}/live/x", quality="Low3")

@@ -1,6 +1,7 @@
-"""Whatever a server does, publishing goes on or ends with the right code, in bounded time, and stops at once.
+"""Whatever a server does, publishing continues or ends with the right code in limited time, and it stops at once.
 
-Unit tests have the exact times, in virtual time: StreamSessionTests, PublishConnectionTests, ConnectionThreadTests."""
+Unit tests check the exact times in virtual time: StreamSessionTests, PublishConnectionTests, ConnectionThreadTests.
+"""
 
 import itertools
 import re
@@ -25,12 +26,12 @@ SLACK = 30
 @dataclass(frozen=True)
 class Fault:
     words: tuple[str, ...]
-    # The failure that the fault leads to; none when the stream lives on.
+    # The failure caused by the fault; none if the stream survives.
     code: int | None = None
     retry: int = HANDSHAKE_FAILED
-    # Seconds after the connection, or after the start of publishing, until it is noticed.
+    # Seconds from the connection, or from the start of publishing, until it is noticed.
     noticed: float = 0
-    # When SIGTERM comes, in seconds after the connection, or after the start of publishing.
+    # When SIGTERM is sent, in seconds from the connection, or from the start of publishing.
     term: float = 1.5
 
     @property
@@ -67,7 +68,7 @@ FATAL = {name: fault for name, fault in FAULTS.items() if fault.code is not None
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """All runs of this module; most of their time is waiting."""
+    """All runs of this module, which mostly wait."""
     runs = SideBySide(tmp_path_factory.mktemp("faults"), workers=8)
     for name, fault in FAULTS.items():
         runs.start(f"heal {name}", heal, fault)
@@ -80,21 +81,21 @@ def runs(tmp_path_factory):
 
 
 def heal(children, fault):
-    """The first connection misbehaves; the publisher does what it can."""
+    """The first connection misbehaves; the publisher tries to recover."""
     receiver = FaultyReceiver(children, list(fault.words))
     publisher = publish_small(children, receiver.url, **USUAL_LIMITS)
     if fault.code is not None:
         wait_for_count(publisher, "reconnecting", 1)
     wait_for_count(publisher, "publishing", 2 if fault.is_mid_stream else 1)
     publisher.wait_until(lambda: len(receiver.paths()) > fault.is_mid_stream, "recording after the fault")
-    # Without a loss, long enough for the faults in the middle of the stream.
+    # Long enough for the faults in the middle of the stream, so that nothing is lost otherwise.
     wait_for_media(publisher, lambda: receiver.paths()[-1], 4 if fault.code is None else 0, frames=13, audio_packets=41)
     end_at_once(publisher)
     return publisher, receiver.recordings()
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_publishing_goes_on_after_the_fault(runs, name):
+def test_publishing_continues_after_the_fault(runs, name):
     fault = FAULTS[name]
     publisher, recordings = runs.result(f"heal {name}")
     happened = events(publisher)
@@ -109,7 +110,7 @@ def test_publishing_goes_on_after_the_fault(runs, name):
         assert codes.count(1002) == (2 if fault.is_mid_stream else 1)
         assert_noticed_in_time(happened, fault)
 
-    # The stream that lives at the end starts with headers and a keyframe, and is whole.
+    # The final stream starts with headers and a keyframe, and is complete.
     last = recordings[-1]
     assert last.decoded.complaints == ""
     assert last.frames[0].is_keyframe
@@ -117,7 +118,7 @@ def test_publishing_goes_on_after_the_fault(runs, name):
     assert len(last.frames) > 12 and len(last.audio_packets) > 40
     for recording in recordings:
         assert recording.disorder() == []
-    # It goes on at its own time: a player that watched before sees a gap and no step back.
+    # It continues at its own time: a player that was watching sees a gap, but no step back.
     for before, after in itertools.pairwise(recording for recording in recordings if recording.frames):
         assert after.frames[0].timestamp > before.frames[-1].timestamp
         assert after.audio_packets[0].timestamp > before.audio_packets[-1].timestamp
@@ -125,8 +126,8 @@ def test_publishing_goes_on_after_the_fault(runs, name):
 
 
 def assert_headers_come_at_the_streams_time(recording):
-    """What a connection starts with is not dated back to the start of the stream: a server that records would take the
-    stream to be as long as it has been live, and players would wait."""
+    """Headers must not be dated back to the stream's start. Otherwise, a recording server would take the stream to be as long
+    as it has been live, and players would wait."""
     start = min(recording.frames[0].timestamp, recording.audio_packets[0].timestamp)
     first_media = recording.tags.index(next(tag for tag in recording.tags if tag.is_frame or tag.is_audio))
     headers = recording.tags[:first_media]
@@ -143,7 +144,7 @@ def assert_noticed_in_time(happened, fault):
 
 
 def give_up(children, fault):
-    """Every connection misbehaves, and one attempt is all there is."""
+    """Every connection misbehaves, and only one attempt is allowed."""
     receiver = FaultyReceiver(children, [*fault.words, "every-connection"])
     publisher = publish_small(children, receiver.url, reconnect=0)
     publisher.wait()
@@ -162,7 +163,7 @@ def test_without_reconnecting_the_fault_ends_the_stream_with_its_code(runs, name
 
 
 def stop(children, fault):
-    """SIGTERM in the middle of it."""
+    """Sends SIGTERM in the middle of the fault."""
     receiver = FaultyReceiver(children, [*fault.words, "every-connection"])
     publisher = publish_small(children, receiver.url, reconnect="endless", **PATIENT)
     wait_for_event(publisher, "publishing" if fault.is_mid_stream or fault.code is None else "connected")
@@ -178,7 +179,7 @@ def test_a_stop_ends_it(runs, name):
 
 
 def test_attempts_are_counted_and_the_end_has_its_own_code(children):
-    """A stream that ran, and a server that never comes back."""
+    """A stream that was live, and a server that never returns."""
     receiver = FaultyReceiver(children, [])
     publisher = publish_small(children, receiver.url, reconnect=2)
     wait_for_event(publisher, "publishing")
@@ -190,8 +191,8 @@ def test_attempts_are_counted_and_the_end_has_its_own_code(children):
     assert [code for code, _ in happened if 3000 < code < 4000] == [3004, 3002]
 
 
-def test_an_unknown_application_ends_a_stream_that_never_ran(children):
-    """Trying again would change nothing."""
+def test_an_unknown_application_ends_a_stream_that_was_never_live(children):
+    """Retrying would change nothing."""
     receiver = FaultyReceiver(children, ["unknown-application", "every-connection"])
     publisher = publish_small(children, receiver.url, reconnect="endless")
     assert publisher.wait() == 3, publisher.report()
@@ -199,8 +200,8 @@ def test_an_unknown_application_ends_a_stream_that_never_ran(children):
     assert count_events(publisher, "reconnecting") == 0
 
 
-def test_the_server_may_ask_to_move(children):
-    """Make before break: nothing is lost, nothing comes twice, and the second server starts with a keyframe."""
+def test_the_server_may_redirect_the_stream(children):
+    """Make before break: nothing is lost or repeated, and the second server starts with a keyframe."""
     second = FaultyReceiver(children, [], name="second")
     first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
     publisher = publish_small(children, first.url)
@@ -224,7 +225,7 @@ def test_the_server_may_ask_to_move(children):
     assert max(steps) < 300 or sent["sourceDropped"], "a slow processor makes longer ones"
 
 
-def test_audio_alone_may_move_at_any_time(children):
+def test_audio_alone_may_be_redirected_at_any_time(children):
     second = FaultyReceiver(children, [], name="second")
     first = FaultyReceiver(children, [f"reconnect-to={second.address}"], name="first")
     publisher = children.start(
@@ -239,7 +240,7 @@ def test_audio_alone_may_move_at_any_time(children):
     assert len(before.audio_packets) > 0 and len(after.audio_packets) > 20
 
 
-def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
+def test_an_unreachable_redirect_keeps_the_connection(children):
     receiver = FaultyReceiver(children, [f"reconnect-to=127.0.0.1:{free_port()}"])
     publisher = publish_small(children, receiver.url)
     wait_for_event(publisher, "serverChangeFailed")
@@ -253,7 +254,7 @@ def test_a_server_that_asks_to_move_nowhere_is_stayed_with(children):
 
 
 @pytest.mark.parametrize("tc_url", ["http://127.0.0.1/live?token=hush-hush", "rtmp:///live", "//"])
-def test_a_server_that_asks_to_move_to_no_address_is_reported(children, tc_url):
+def test_an_invalid_redirect_is_reported(children, tc_url):
     receiver = FaultyReceiver(children, [f"reconnect-to={tc_url}"])
     publisher = publish_small(children, receiver.url)
     wait_for_event(publisher, "serverChangeFailed")
@@ -269,13 +270,13 @@ def test_a_server_that_asks_to_move_to_no_address_is_reported(children, tc_url):
 
 
 def test_people_read_a_summary_of_what_was_dropped(children):
-    """Dozens of packets are dropped in a second: scripts get each of them, people a line a second at most."""
+    """Dozens of packets are dropped per second: scripts get each of them, people at most one line per second."""
     for style in ("text", "json"):
         receiver = FaultyReceiver(children, ["zero-window=4.6"], name=f"receive-{style}")
         publisher = publish_small(children, receiver.url, events=style, duration=8, quality="Low3")
         assert publisher.wait() == 0, publisher.report()
         people = publisher.stdout if style == "text" else publisher.stderr
-        lines = re.findall(r"dropped (\d+) frames and (\d+) audio packets of [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
+        lines = re.findall(r"dropped (\d+) frames and (\d+) audio packets from [\d.]+ to [\d.]+ s, \d+ kB: \w+", people)
         [total] = re.findall(r"ended: .* (\d+) dropped", people)
         frames, audio_packets = (sum(int(line[column]) for line in lines) for column in (0, 1))
         assert 1 <= len(lines) < (frames + audio_packets) / 2, people

@@ -1,5 +1,5 @@
-"""An encoded file is published as it is: every tag, byte for byte, and none before its time. FilePublisherTests has the exact
-times, in virtual time."""
+"""An encoded file is published unchanged: every tag, byte for byte, and none before its time. FilePublisherTests checks the
+exact times in virtual time."""
 
 import itertools
 import os
@@ -40,15 +40,15 @@ def relative(tags: list[flv.Tag]) -> list[flv.Tag]:
 
 
 @pytest.mark.parametrize("pace, at_least", [("fast", 0), ("realtime", SECONDS - 0.5), (None, SECONDS - 0.5)])
-def test_what_arrives_is_the_file(children, encoded_flv, pace, at_least):
+def test_the_file_arrives_unchanged(children, encoded_flv, pace, at_least):
     receiver = Receiver(children)
     seconds = publish(children, encoded_flv, receiver.url(), pace)
     assert media_of(receiver.recording()) == media_of(encoded_flv)
     assert at_least <= seconds
 
 
-def test_nginx_gets_the_same(nginx, children, encoded_flv):
-    """But for the headers, which nginx puts at the recording's start once more."""
+def test_nginx_receives_the_same(nginx, children, encoded_flv):
+    """Except for the headers, which nginx repeats at the recording's start."""
     publish(children, encoded_flv, nginx.url("x"), "fast")
     received = media_of(nginx.recording("x"))
     sent = media_of(encoded_flv)
@@ -57,7 +57,7 @@ def test_nginx_gets_the_same(nginx, children, encoded_flv):
 
 
 def test_realtime_sends_each_tag_at_its_time(children, encoded_flv):
-    """Nothing has gone out before the time that has passed since the start."""
+    """Nothing is sent before its time since the start."""
     receiver = Receiver(children)
     tap = Tap(receiver.port)
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", tap.url("x"), "--pace", "realtime"]
@@ -83,7 +83,7 @@ def test_a_file_with_b_frames_keeps_its_composition_offsets(children, tmp_path):
 
 
 @pytest.mark.parametrize("shift", [0xFFFFFF - 1000, 0x7FFFFFFF - 1000])
-def test_late_timestamps_cross_the_wire(children, encoded_flv, tmp_path, shift):
+def test_large_timestamps_are_transmitted(children, encoded_flv, tmp_path, shift):
     """Extended timestamps, and the sign bit of 31 bits."""
     path = tmp_path / "late.flv"
     tags = [flv.Tag(tag.kind, tag.timestamp + shift, tag.body) for tag in media_of(encoded_flv)]
@@ -96,7 +96,7 @@ def test_late_timestamps_cross_the_wire(children, encoded_flv, tmp_path, shift):
     assert relative(wrapped) == relative(tags)
 
 
-def test_a_large_frame_crosses_the_wire(children, tmp_path):
+def test_a_large_frame_is_transmitted(children, tmp_path):
     path = tmp_path / "large.flv"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=10:d=1,noise=alls=100:allf=t", "-c:v", "libx264", "-qp", 2,
@@ -110,7 +110,7 @@ def test_a_large_frame_crosses_the_wire(children, tmp_path):
 
 @pytest.mark.parametrize("is_connected", [False, True])
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, tmp_path, signal_number, is_connected):
+def test_a_silent_pipe_does_not_delay_a_stop(children, encoded_flv, tmp_path, signal_number, is_connected):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     receiver = Receiver(children)
@@ -127,7 +127,7 @@ def test_a_pipe_whose_writer_is_silent_holds_up_no_stop(children, encoded_flv, t
         end_at_once(publisher, signal_number)
 
 
-def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
+def test_the_mute_signal_does_not_affect_a_file(children, encoded_flv):
     receiver = Receiver(children)
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url(), "--events", "json"]
     publisher = children.start("publish", words)
@@ -138,7 +138,7 @@ def test_a_signal_that_mutes_a_live_stream_does_no_harm(children, encoded_flv):
 
 
 def starts_late(path, encoded_flv, seconds: int):
-    """As a receiver records that a publisher has come back to: headers and metadata at 0, media much later."""
+    """Like the recording of a publisher that reconnected: headers and metadata at 0, media much later."""
     tags = flv.read_tags(encoded_flv)
     shift = seconds * 1000
     flv.write_tags(path, [
@@ -168,7 +168,7 @@ def test_a_given_length_counts_from_the_first_frame(children, encoded_flv, tmp_p
     assert 55 <= last_event(publisher, "ended")["videoFrames"] <= 65
 
 
-def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
+def test_a_file_reports_its_states_and_status(children, encoded_flv):
     receiver = Receiver(children)
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", receiver.url(), "--events", "json"]
     publisher = children.run("publish", [*words, "--status-interval", "1"])
@@ -176,7 +176,7 @@ def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
     states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
     assert states == ["connecting", "connected", "disconnecting", "disconnected"]
     status = [event for event in events(publisher) if event["name"] == "status"]
-    # Each a second after the one before; what a busy machine misses is not made up for.
+    # Each a second after the last one; those that a busy machine misses are skipped.
     assert status and all(event["t"] >= number for number, event in enumerate(status, start=1))
     for event in status:
         assert event["code"] == 2002 and event["state"] == "connected"
@@ -185,7 +185,7 @@ def test_a_file_tells_its_states_and_how_it_goes(children, encoded_flv):
     assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))
 
 
-def test_a_file_that_cannot_go_out_ends_in_error(children, encoded_flv):
+def test_a_file_that_cannot_be_sent_ends_in_an_error(children, encoded_flv):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", f"rtmp://127.0.0.1:{port}/live/x"]
@@ -195,8 +195,8 @@ def test_a_file_that_cannot_go_out_ends_in_error(children, encoded_flv):
     assert names == ["connecting", "error", "failed"]
 
 
-def test_a_cut_off_file_arrives_up_to_its_end(nginx, children, encoded_flv, tmp_path):
-    """What a recorder leaves that was killed."""
+def test_a_truncated_file_arrives_up_to_its_end(nginx, children, encoded_flv, tmp_path):
+    """As left behind by a killed recorder."""
     path = tmp_path / "cut.flv"
     path.write_bytes(encoded_flv.read_bytes()[:-1500])
     tap = Tap(nginx.port)
@@ -210,8 +210,8 @@ def test_a_cut_off_file_arrives_up_to_its_end(nginx, children, encoded_flv, tmp_
     assert len(whole) - 8 <= len(sent) < len(whole)
 
 
-def test_a_server_is_served_while_a_pipe_pauses(children, encoded_flv, tmp_path):
-    """A server that goes away meanwhile is noticed at once, and not with the pipe's next bytes."""
+def test_the_server_is_served_while_a_pipe_pauses(children, encoded_flv, tmp_path):
+    """A server that closes meanwhile is noticed at once, not only with the pipe's next bytes."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     receiver = Receiver(children)
@@ -230,4 +230,4 @@ def test_a_file_is_not_reconnected(children, encoded_flv):
     words = [TALLYCAM, "publish", "--from-flv", encoded_flv, "--url", "rtmp://127.0.0.1:1/live/x", "--reconnect", "3"]
     publisher = children.run("publish", words)
     assert publisher.child.returncode == 2
-    assert "--reconnect does not go with --from-flv" in publisher.stderr
+    assert "--reconnect cannot be combined with --from-flv" in publisher.stderr

@@ -10,13 +10,13 @@ from tallycam import Receiver, last_event, start_publisher
 
 pytestmark = pytest.mark.takes(minutes=0.4, processors=0.5)
 
-# Where levels change: 640x480 fits every quality's own, the larger ones need more.
+# Where levels change: 640x480 fits every quality's own level, larger sizes need a higher one.
 LEVEL_SIZES = [(416, 234), (640, 480), (960, 540), (1280, 720)]
 LARGE = [("Low1", 1920, 1080), ("Medium1", 1920, 1080), ("High1", 1920, 1080)]
 
 
 def publish_all(children: Children, jobs: list[dict], at_once: int) -> list[tuple[Recording, dict, str]]:
-    """Publishes each job's options to a receiver of its own."""
+    """Publishes each job's options to a separate receiver."""
 
     def publish(job: dict) -> tuple[Recording, dict, str]:
         receiver = Receiver(children)
@@ -30,14 +30,14 @@ def publish_all(children: Children, jobs: list[dict], at_once: int) -> list[tupl
 
 @pytest.fixture(scope="module")
 def headers(module_children):
-    """A short stream of every quality in sizes around the borders of the levels."""
+    """A short stream of every quality in sizes around the limits of the levels."""
     keys = [(name, *size) for size in LEVEL_SIZES for name in QUALITIES] + LARGE
     jobs = [{"quality": name, "dimension": f"{width}x{height}", "duration": 0.5} for name, width, height in keys]
     return dict(zip(keys, publish_all(module_children, jobs, at_once=6)))
 
 
 @pytest.mark.parametrize("name", QUALITIES)
-def test_profile_and_level_are_the_tables_and_raised_where_needed(headers, name):
+def test_profile_and_level_match_the_tables_and_rise_where_needed(headers, name):
     quality = QUALITIES[name]
     wanted, found = {}, {}
     for (other, width, height), (recording, _, _) in headers.items():
@@ -49,8 +49,8 @@ def test_profile_and_level_are_the_tables_and_raised_where_needed(headers, name)
     assert len(found) >= len(LEVEL_SIZES)
 
 
-def test_the_raised_levels_are_the_known_ones():
-    """The expectation itself, at the points that the contract names."""
+def test_the_expected_levels_are_correct():
+    """Checks the expectation itself, at the points that the contract names."""
     assert level_for(QUALITIES["High1"], 960, 540) == 31
     assert level_for(QUALITIES["Medium1"], 1280, 720) == 31
     assert level_for(QUALITIES["High3"], 1920, 1080) == 40
@@ -64,13 +64,13 @@ def sizes(module_children):
 
 
 @pytest.mark.parametrize("size", DIMENSIONS, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_every_dimension_arrives_as_it_is(sizes, size):
+def test_every_dimension_arrives_unchanged(sizes, size):
     recording, sent, _ = sizes[size]
     assert (recording.sps.width, recording.sps.height) == size
     assert_whole(recording, sent)
 
 
-def test_a_size_of_ones_own_is_rounded_to_16_and_reported(children):
+def test_a_custom_size_is_rounded_to_16_and_reported(children):
     [(recording, _, log)] = publish_all(children, [{"quality": "Low1", "dimension": "333x250", "duration": 0.5}], 1)
     assert (recording.sps.width, recording.sps.height) == (336, 256)
     assert "333x250" in log and "336x256" in log
@@ -103,7 +103,7 @@ def test_keyframes_are_two_seconds_apart(long_enough, name):
     assert len(recording.key_times) == 3 or missed
     gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
     one_frame = 1000 / QUALITIES[name].fps
-    # The next frame that there is may be a few frames late.
+    # The next available frame may be a few frames late.
     assert all(-one_frame - 1 <= gap - 1000 * KEY_INTERVAL <= one_frame * (1 + missed) + 1 for gap in gaps), gaps
     captured = sent["videoFrames"] + sent["videoSkipped"] + sent["videoDropped"]
     assert -1.5 - missed <= captured - 4.6 * QUALITIES[name].fps <= 1.5, sent

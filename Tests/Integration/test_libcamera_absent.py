@@ -1,4 +1,4 @@
-"""Why libcamera has no camera: devices that are not there, may not be opened, or are none of its own."""
+"""Why libcamera lists no camera: devices are missing, may not be opened, or are not cameras."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ NOBODY = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
 
 def refused(tmp_path, nodes: dict[str, int], *command: str, user: str = "") -> str:
-    """The last line of the command, with a /dev that has these nodes besides the usual ones."""
+    """The command's last line, with a /dev that has these nodes in addition to the usual ones."""
     folder = tmp_path / "dev"
     folder.mkdir()
     for name, mode in nodes.items():
@@ -37,6 +37,6 @@ def test_no_permission(tmp_path, command):
     assert "/dev/media3 may not be opened by this user" in line and "video" in line
 
 
-def test_devices_that_are_no_cameras(tmp_path):
+def test_devices_that_are_not_cameras(tmp_path):
     line = refused(tmp_path, {"media0": 0o666, "video11": 0o666}, "capture", "--video", "libcamera")
     assert "/dev/media0, /dev/video11, but none of them is a camera that libcamera drives" in line

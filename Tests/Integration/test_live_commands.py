@@ -1,4 +1,4 @@
-"""A live stream is changed: several settings at one keyframe, or by one clean restart where players could not follow."""
+"""Changes of a live stream: several settings at one keyframe, or with one clean restart where players could not follow."""
 
 import subprocess
 import time
@@ -11,12 +11,12 @@ from tallycam import TALLYCAM, Receiver, events, last_event, publish_arguments, 
 
 pytestmark = pytest.mark.takes(minutes=0.6, processors=0.1)
 
-# Seconds to which a change of the audio can be located: an AAC packet and the overlap with its neighbours.
+# Accuracy of locating an audio change, in seconds: an AAC packet and the overlap with its neighbors.
 AUDIO_BLUR = 0.1
 
 
 def silence_starts(path) -> float:
-    """Seconds from the start of the audio to where it falls silent for good."""
+    """Seconds from the start of the audio until it becomes silent for good."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -51,14 +51,14 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
     assert len([tag for tag in recording.tags if tag.is_video_header]) == 1, "it is one stream"
     times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    # 30 frames a second before, 12 from the keyframe on.
+    # 30 frames per second before, 12 from the keyframe on.
     border = max(at for at, gap in enumerate(gaps) if gap < 50) + 1
     assert len(gaps) > border and (missed or all(gap < 50 for gap in gaps[:border])), gaps
     while missed and not recording.frames[border].is_keyframe:
         border += 1
     assert recording.frames[border].is_keyframe
     change_time = times[border]
-    # From there on audio is silent and has half its bits.
+    # From there on, audio is silent and has half the bit rate.
     heard = recording.audio_packets[0].timestamp / 1000 + silence_starts(recording.path)
     assert abs(heard - change_time / 1000) < (1 if missed else AUDIO_BLUR), (heard, change_time)
     before = [len(tag.body) for tag in recording.audio_packets if tag.timestamp < change_time - 200]
@@ -68,8 +68,8 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
 
 @pytest.mark.parametrize(
     ("change", "expected", "fps"), [("quality Medium1", [30], 30), ("bitrate 150,500,12000", [30, 31], 12)])
-def test_more_than_the_header_announced_comes_with_a_new_header(children, change, expected, fps):
-    """Level 3.0 carries 10 Mbit/s, and Medium1 at this size."""
+def test_exceeding_the_announced_level_sends_a_new_header(children, change, expected, fps):
+    """Level 3.0 allows 10 Mbit/s, and Medium1 at this size."""
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), quality="Low1", status_interval=1)
     wait_for_statuses(publisher, 2)
@@ -83,19 +83,19 @@ def test_more_than_the_header_announced_comes_with_a_new_header(children, change
     headers = [tag.body for tag in recording.tags if tag.is_video_header]
     assert [header[5 + 3] for header in headers] == expected
     assert len({header[5 + 1] for header in headers}) == 1, "the profile stays"
-    # The source was not opened for Low1 alone.
+    # The source was not opened only for Low1.
     changed = wait_for_change(publisher)[-1]
     assert changed["framesPerSecond"] == fps
     times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
-    # To one frame of 30 in a second; the encoder may leave some out.
+    # Within one frame of 30 per second; the encoder may skip some.
     for part, rate in ((gaps[:12], 12), (gaps[-20:], fps)):
         usual = sorted(part)[len(part) // 2]
         assert abs(usual - 1000 / rate) < (3 if rate == 30 else 20) or last_event(publisher, "ended")["sourceDropped"], gaps
 
 
-def test_a_quality_that_nobody_can_change_has_a_source_of_its_own_rate(children):
-    """Frames that nobody will ever ask for are not made."""
+def test_an_unchangeable_quality_opens_the_source_at_its_own_rate(children):
+    """Frames that will never be needed are not produced."""
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low1", dimension="320x240", duration=3)
     assert publisher.wait() == 0, publisher.report()
@@ -104,7 +104,7 @@ def test_a_quality_that_nobody_can_change_has_a_source_of_its_own_rate(children)
 
 
 def wait_for_change(publisher: Process) -> list[dict]:
-    """What the quality is by command; it may adapt besides."""
+    """The quality according to commands; it may also adapt."""
 
     def found() -> list[dict]:
         return [event for event in events(publisher) if event["name"] == "qualityChanged" and event["reason"] == "settingsChanged"]
@@ -113,7 +113,7 @@ def wait_for_change(publisher: Process) -> list[dict]:
     return found()
 
 
-def test_what_players_cannot_follow_takes_one_clean_restart(children):
+def test_incompatible_changes_cause_one_clean_restart(children):
     receiver = Receiver(children)
     publisher = start(children, receiver.url(), quality="High1", adapt="restart")
     wait_for_media(publisher, receiver.path, frames=40, audio_packets=40)
@@ -139,11 +139,11 @@ def test_what_players_cannot_follow_takes_one_clean_restart(children):
     assert second.metadata["width"] == 416 and second.metadata["audiosamplerate"] == 48_000
 
 
-def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
+def test_impossible_changes_are_refused_and_the_stream_continues(children):
     receiver = Receiver(children)
     publisher = start(children, receiver.url())
     bad = ["set quality Best", "set dimension 360p", "set volume 11", "commit", "hello", "set bitrate 1,2,3"]
-    # A URL in the wrong place has a key.
+    # A URL in the wrong place contains a key.
     bad += ["set quality rtmp://127.0.0.1/live/hush-hush", "rtmp://127.0.0.1/live/hush-hush"]
     send(publisher, *bad)
     refused = wait_for(publisher, "refused", len(bad))
@@ -157,7 +157,7 @@ def test_what_cannot_be_is_refused_and_the_stream_goes_on(children):
 
 
 def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Process:
-    """A publisher on a terminal of its own; what is written to its standard input is typed there."""
+    """A publisher on its own terminal, where its standard input is typed."""
     words = [TALLYCAM, *publish_arguments(url, events="text", quality="Low1", dimension="320x240", reconnect="endless")]
     process = children.start(
         "terminal", ["env", f"TERM={terminal}", "script", "-qefc", " ".join(map(str, words)), "/dev/null"],
@@ -169,17 +169,17 @@ def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Proces
 
 @pytest.mark.parametrize("kind", ["xterm", "dumb"])
 def test_commands_and_their_help_on_a_terminal(children, kind):
-    """With a live view the line that is typed is edited in it, without one by the terminal."""
+    """With a live view, the typed line is edited inside it; otherwise, the terminal does that."""
     receiver = Receiver(children)
     terminal = on_terminal(children, receiver.url(), kind)
     send(terminal, "help", "set mute of\x7fn" if kind == "xterm" else "set mute on")
-    terminal.wait_until(lambda: "muted: audio goes out as silence" in terminal.stdout, "the change")
-    assert "forget the collected changes" in terminal.stdout
+    terminal.wait_until(lambda: "muted: sending silence" in terminal.stdout, "the change")
+    assert "discard the collected changes" in terminal.stdout
     send(terminal, "stop")
     assert terminal.wait() == 0, terminal.report()
 
 
-def test_the_live_view_says_live_only_while_it_is(children):
+def test_the_live_view_says_live_only_while_that_is_true(children):
     receiver = Receiver(children)
     terminal = on_terminal(children, receiver.url())
     terminal.wait_until(lambda: " LIVE " in terminal.stdout, "the badge")
@@ -192,8 +192,8 @@ def test_the_live_view_says_live_only_while_it_is(children):
     assert " LIVE " not in after and "RECONNECTING" in after
 
 
-def test_a_bit_rate_above_the_tables_level_is_carried(children):
-    """High3 has level 3.0, which ends at 10 Mbit/s; correcting an encoder that gives too little asks for more."""
+def test_a_bit_rate_above_the_tables_level_is_supported(children):
+    """High3 has level 3.0, which ends at 10 Mbit/s; the correction of an encoder that produces too little asks for more."""
     receiver = Receiver(children)
     publisher = start_publisher(
         children, receiver.url(), quality="High3", dimension="320x240", bitrate="150,9500,9500", duration=6

@@ -1,4 +1,4 @@
-"""Images and movies as sources: what is received is what the file shows, with audio and video in step."""
+"""Images and movies as sources: the recording shows the file's contents, with audio and video in sync."""
 
 import array
 import struct
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.takes(minutes=0.6, processors=0.4)
 
 @pytest.fixture(scope="module")
 def flashes(tmp_path_factory):
-    """2 s at 30 fps with B frames: white, with a beep, for the first 0.2 s of each second, else black and silent."""
+    """2 s at 30 fps with B frames: white with a beep for the first 0.2 s of each second, otherwise black and silent."""
     path = tmp_path_factory.mktemp("movies") / "flashes.mp4"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "color=black:s=320x240:r=30:d=2,geq=lum='if(lt(mod(T,1),0.195),235,16)':cb=128:cr=128",
@@ -38,7 +38,7 @@ def published(children, **options) -> tuple[Recording, dict, str]:
 
 
 def rises(values, times, threshold) -> list[float]:
-    """When what was below the threshold is above it."""
+    """When values rise above the threshold."""
     return [after for low, high, after in zip(values, values[1:], times[1:]) if low < threshold <= high]
 
 
@@ -59,14 +59,14 @@ def beep_times(recording: Recording) -> list[float]:
     samples, rate = array.array("h", run.stdout), recording.sample_rate
     step = rate // 1000
     levels = [max(map(abs, samples[at : at + step])) for at in range(0, len(samples) - step, step)]
-    # A level of the last 50 ms: a tone crosses zero.
+    # The level of the last 50 ms, because a tone crosses zero.
     levels = [max(levels[max(0, at - 50) : at + 1]) for at in range(len(levels))]
     start = recording.audio_packets[0].timestamp / 1000
     return rises([0, *levels], [start, *[start + at / 1000 for at in range(len(levels))]], 3000)
 
 
 def assert_in_step(recording: Recording, sent: dict, longest: float = 0.06) -> list[float]:
-    """Each flash has its beep; frames that came too late on a busy machine are left out, and a flash may be among them."""
+    """Each flash has its beep. On a busy machine, late frames are dropped, possibly including a flash."""
     flashes, beeps = flash_times(recording), beep_times(recording)
     if sent["sourceDropped"]:
         assert beeps
@@ -91,14 +91,14 @@ def test_a_loop_keeps_audio_and_video_in_step(children, flashes):
         assert all(abs(after - before - 1) < 0.06 for before, after in zip(flashes_seen, flashes_seen[1:]))
 
 
-def test_audio_of_a_movie_is_brought_to_the_streams_rate(children, tmp_path):
+def test_a_movies_audio_is_resampled_to_the_streams_rate(children, tmp_path):
     movie = tmp_path / "low.m4a"
     media.run_ffmpeg("-f", "lavfi", "-i", "sine=1000:r=22050:d=2", "-c:a", "aac", movie)
     recording, _, _ = published(children, video="none", audio=f"movie:{movie}")
     assert recording.sample_rate == 44_100 and abs(recording.audio_seconds - 2) < 0.15
 
 
-def test_a_movie_with_other_audio_than_aac_is_silent_and_says_so(children, tmp_path):
+def test_a_movie_with_audio_other_than_aac_is_silent_and_reported(children, tmp_path):
     movie = tmp_path / "other.mp4"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "color=red:s=320x240:r=30:d=2", "-f", "lavfi", "-i", "sine=d=2",
@@ -128,7 +128,7 @@ def test_an_image_is_shown_between_black_bars(children, tmp_path, name):
     assert all(abs(is_ - was) <= 8 for is_, was in zip(pixel(4, 120), (200, 64, 32))), "no bar at the side"
 
 
-def test_an_image_has_a_size_of_its_own(children, tmp_path):
+def test_an_image_has_its_own_size(children, tmp_path):
     image = tmp_path / "title.png"
     media.run_ffmpeg("-f", "lavfi", "-i", "color=white:s=480x320:d=1", "-frames:v", 1, image)
     recording, _, _ = published(
@@ -162,7 +162,7 @@ def test_a_live_stream_switches_between_an_image_and_a_movie(children, flashes, 
 
 @pytest.fixture(scope="module")
 def corners(tmp_path_factory):
-    """320x240, red and green above blue and white: as a movie of 1 s and as a JPEG."""
+    """320x240, red and green above blue and white, as a movie of 1 s and as a JPEG."""
     folder = tmp_path_factory.mktemp("corners")
     colors = ["red", "lime", "blue", "white"]
     graph = "".join(f"color={color}:s=160x120:r=30:d=1[c{at}];" for at, color in enumerate(colors))
@@ -174,7 +174,7 @@ def corners(tmp_path_factory):
 
 
 def seen_corners(path, width: int, height: int) -> str:
-    """The first frame's corners as a player shows them: top left, top right, bottom left and bottom right."""
+    """The corners of the first frame as a player shows them: top left, top right, bottom left and bottom right."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -189,14 +189,14 @@ def seen_corners(path, width: int, height: int) -> str:
     return "".join(color(x, y) for y in (8, height - 9) for x in (8, width - 9))
 
 
-# ffmpeg counts counterclockwise, and mirrors what was turned.
+# ffmpeg counts counterclockwise, and mirrors after rotating.
 @pytest.mark.parametrize("held, orientation, expected", [
     (["-display_rotation", 90], 0, "GWRB"), (["-display_rotation", 180], 0, "WBGR"),
     (["-display_rotation", 270], 0, "BRWG"), (["-display_hflip"], 0, "GRWB"),
     (["-display_rotation", 90, "-display_hflip"], 0, "WGBR"),
     (["-display_rotation", 90], 90, "RGBW"), (["-display_hflip"], 90, "WGBR"),
 ])  # fmt: skip
-def test_a_movie_is_shown_as_it_was_held(children, corners, tmp_path, held, orientation, expected):
+def test_a_movie_is_shown_upright(children, corners, tmp_path, held, orientation, expected):
     movie = tmp_path / "held.mp4"
     media.run_ffmpeg(*held, "-i", corners[0], "-c", "copy", movie)
     is_upright = (90 in held or 270 in held) != (orientation == 90)
@@ -210,7 +210,7 @@ def test_a_movie_is_shown_as_it_was_held(children, corners, tmp_path, held, orie
     assert seen_corners(recording.path, width, height) == expected
 
 
-def test_a_movie_that_is_one_of_several_cameras_is_shown_as_it_was_held(children, corners, tmp_path):
+def test_a_movie_among_several_cameras_is_shown_upright(children, corners, tmp_path):
     movie = tmp_path / "held.mp4"
     media.run_ffmpeg("-display_rotation", 90, "-i", corners[0], "-c", "copy", movie)
     recording, _, _ = published(
@@ -220,11 +220,11 @@ def test_a_movie_that_is_one_of_several_cameras_is_shown_as_it_was_held(children
     assert seen_corners(recording.path, 240, 320) == "GWRB"
 
 
-# The orientation that EXIF names, without and with --orientation 90.
+# The EXIF orientation, without and with --orientation 90.
 @pytest.mark.parametrize("exif, orientation, expected", [
     (3, 0, "WBGR"), (5, 0, "RBGW"), (6, 0, "BRWG"), (8, 0, "GWRB"), (6, 90, "WBGR"),
 ])  # fmt: skip
-def test_an_image_is_shown_as_its_exif_orientation_says(children, corners, tmp_path, exif, orientation, expected):
+def test_an_image_is_shown_according_to_its_exif_orientation(children, corners, tmp_path, exif, orientation, expected):
     image = tmp_path / "held.jpg"
     plain = corners[1].read_bytes()
     directory = struct.pack(">HHHIHHI", 1, 0x0112, 3, 1, exif, 0, 0)
@@ -238,7 +238,7 @@ def test_an_image_is_shown_as_its_exif_orientation_says(children, corners, tmp_p
     assert seen_corners(recording.path, width, height) == expected
 
 
-def test_frames_that_are_too_large_are_refused(children, tmp_path):
+def test_oversized_frames_are_refused(children, tmp_path):
     movie = tmp_path / "large.mp4"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "color=red:s=16x8704:r=30:d=0.1", "-c:v", "libx264", "-pix_fmt", "yuv420p", movie
@@ -254,7 +254,7 @@ def test_frames_that_are_too_large_are_refused(children, tmp_path):
     ("movie:{text}", ["not an MP4 movie"]), ("movie:{missing}", ["missing"]), ("image:{missing}", ["missing"]),
     ("movie:{cut}", ["cut off"]),
 ])  # fmt: skip
-def test_what_is_no_source_is_named(children, flashes, tmp_path, source, phrases):
+def test_invalid_sources_are_named(children, flashes, tmp_path, source, phrases):
     files = {name: tmp_path / f"{name}.x" for name in ("png", "text", "missing", "cut")}
     media.run_ffmpeg("-f", "lavfi", "-i", "color=white:s=32x32:d=1", "-frames:v", 1, "-f", "image2", "-c:v", "png", files["png"])
     files["text"].write_text("nothing that moves")

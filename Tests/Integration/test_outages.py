@@ -1,4 +1,4 @@
-"""Servers and networks that go away and come back while the stream is live."""
+"""Servers and networks that fail and return while the stream is live."""
 
 import signal
 import subprocess
@@ -12,12 +12,12 @@ from tallycam import events, wait_for_event
 
 pytestmark = [pytest.mark.takes(minutes=0.4, processors=0.3)]
 
-# Headers and metadata are smaller; one frame more is larger.
+# Headers and metadata are smaller than this; one more frame is larger.
 BYTES_WITH_FRAMES = 4000
 
 
 class Network:
-    """Three namespaces in a row: the publisher's, a router's, and the server's."""
+    """Three namespaces in a row: publisher, router, server."""
 
     SERVER = "10.77.2.2"
 
@@ -55,14 +55,14 @@ class Network:
         self.run(edge, "ip", "route", "add", "default", "via", middle_address)
 
     def swallow_packets(self) -> None:
-        """What the publisher sends vanishes on the way; nobody learns of it."""
+        """The publisher's packets are lost silently on the way."""
         self.run("router", "ip", "route", "add", "blackhole", f"{self.SERVER}/32")
 
     def pass_packets(self) -> None:
         self.run("router", "ip", "route", "del", "blackhole", f"{self.SERVER}/32")
 
     def lose_address(self) -> None:
-        """As DHCP clients do when the carrier is gone; the routes go with it."""
+        """Like DHCP clients when the carrier is gone; the routes disappear too."""
         self.run("client", "ip", "address", "flush", "dev", "uplink")
 
     def get_address(self, address: str = "10.77.1.2") -> None:
@@ -78,7 +78,7 @@ class Network:
 
 
 def start_live(children, nginx, prefix=()):
-    """A stream that is on the server, and says how it goes."""
+    """A stream on the server that reports its status."""
     publisher = publish_small(children, nginx.url("x"), prefix=prefix, reconnect="endless")
     wait_for_event(publisher, "publishing")
     wait_for_frames(nginx, publisher, recordings=1)
@@ -86,7 +86,7 @@ def start_live(children, nginx, prefix=()):
 
 
 def wait_for_frames(nginx, publisher, recordings: int) -> None:
-    """Waits until the server has so many recordings, with frames in the last."""
+    """Waits until the server has this many recordings, with frames in the last one."""
 
     def has_come() -> bool:
         paths = nginx.all_recordings()
@@ -97,7 +97,7 @@ def wait_for_frames(nginx, publisher, recordings: int) -> None:
 
 def finish(nginx, publisher):
     end_at_once(publisher)
-    # The last connection ended in order, and its recording does.
+    # The last connection ended properly, so its recording is complete.
     nginx.recording(nginx.all_recordings()[-1].stem)
     nginx.process.interrupt_and_wait(signal.SIGTERM)
     return publisher, [Recording(path) for path in nginx.all_recordings()]
@@ -120,7 +120,7 @@ def recorded(nginx) -> int:
 
 
 def wait_for_more(nginx, publisher, size: int) -> None:
-    """Waits for frames on the old connection or a new one, and in the last recording."""
+    """Waits for frames on the old or a new connection, and in the last recording."""
 
     def has_come() -> bool:
         last = nginx.all_recordings()[-1]
@@ -130,14 +130,14 @@ def wait_for_more(nginx, publisher, size: int) -> None:
 
 
 def stay_cut(publisher, seconds: float) -> None:
-    """Waits, and if it is for long at least until the stream reconnects."""
+    """Waits; a long wait continues at least until the stream reconnects."""
     time.sleep(seconds)
     if seconds > 5:
         wait_for_count(publisher, "reconnecting", 1)
 
 
 def wait_for_return(nginx, publisher, seconds: float, size: int) -> None:
-    """What was on its way may still come on the old connection, which is lost after a long cut."""
+    """Data on its way may still arrive on the old connection, which is lost after a long cut."""
     if seconds > 5:
         wait_for_count(publisher, "publishing", 2)
         wait_for_frames(nginx, publisher, 2)
@@ -172,7 +172,7 @@ def unplug(children, seconds: float):
 
 
 def lease_anew(children, carrier_after: float, address_after: float):
-    """The carrier is gone, and the address with it; it comes back some time after the carrier."""
+    """Carrier and address are gone; the address returns some time after the carrier."""
     network = Network(children)
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
@@ -201,7 +201,7 @@ def change_address(children):
 
 
 def kill_beside_dead_link(children, pause: float):
-    """A link that the stream does not go through is unplugged all the time."""
+    """A link that the stream does not use stays unplugged."""
     network = Network(children)
     network.run("client", "ip", "link", "add", "other", "type", "veth", "peer", "name", "other-end")
     for link in ("other", "other-end"):
@@ -218,7 +218,7 @@ def kill_beside_dead_link(children, pause: float):
 
 
 def stop_without_network(children, cut: str, is_lost: bool):
-    """SIGTERM without a network: on a connection that nothing gets through, or while reconnecting."""
+    """SIGTERM without a network: on a connection that is cut, or while reconnecting."""
     network = Network(children)
     nginx = NginxRTMP(children, Network.SERVER, network.prefix("server"), unique=True)
     publisher = start_live(children, nginx, network.prefix("client"))
@@ -237,7 +237,8 @@ STOPS = {
     "unplugged, still connected": ("pull_plug", False),
     "unplugged, reconnecting": ("pull_plug", True),
 }
-# Seconds without an answer for which a connection is kept in any case, with those in which TCP tries no more; five are too many.
+# Seconds without an answer for which a connection is always kept, including the time when TCP stops retransmitting; five are
+# too many.
 KEPT = 2.5
 
 
@@ -256,9 +257,9 @@ RUNS = {
     "leased anew": (lease_anew, 3, 4),
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
-# TCP goes on by itself.
+# TCP continues by itself.
 SURVIVED = {"swallowed for 0.4 s"}
-# The connection may live, or another come about before it does.
+# Either the connection survives, or another one is made first.
 EITHER = {"swallowed for 1.5 s", "swallowed for 3 s", "unplugged for 2 s"}
 
 
@@ -281,7 +282,7 @@ def test_media_flows_again(runs, name):
     assert last.decoded.complaints == ""
     assert last.frames[0].is_keyframe
     assert last.disorder() == []
-    # What was sent before stays readable.
+    # Data sent earlier stays readable.
     assert recordings[0].frames[0].is_keyframe
     assert len(recordings) == count_events(publisher, "publishing")
     if name in SURVIVED and took[0] < KEPT:
@@ -290,19 +291,19 @@ def test_media_flows_again(runs, name):
     elif name not in SURVIVED | EITHER:
         assert len(recordings) >= 2
     if name == "unplugged for 8 s":
-        # The connection that is no more is ended before the new one asks for the stream's name.
+        # The lost connection is ended before the new one requests the stream's name.
         assert -1008 not in [event["cause"] for event in events(publisher) if event["code"] == 3003]
 
 
 @pytest.mark.parametrize("name", ["killed for 10 s", "swallowed for 9 s", "killed for 10 s, another link down"])
-def test_attempts_are_never_far_apart(runs, name):
-    """Nobody tells of a server, or of packets that come through again: new connections are tried all the time."""
+def test_reconnection_attempts_are_never_far_apart(runs, name):
+    """Nothing signals that a server or a path is back, so new connections are tried all the time."""
     publisher = runs.result(name)[0]
     delays = [event["delay"] for event in events(publisher) if event["name"] == "reconnecting"]
     assert delays and max(delays) <= 1, delays
 
 
-def test_a_way_that_swallows_packets_is_noticed(runs):
+def test_a_path_that_drops_packets_is_noticed(runs):
     publisher = runs.result("swallowed for 9 s")[0]
     retry = next(event for event in events(publisher) if event["code"] == 3004)
     assert retry["cause"] == -1015
@@ -313,20 +314,20 @@ def test_a_link_is_reported_before_the_connection_is_lost(runs, seconds):
     publisher = runs.result(f"unplugged for {seconds} s")[0]
     names = [event["name"] for event in events(publisher)]
     assert names.count("linkDown") == names.count("linkUp") == 1
-    # TCP takes five seconds to find out.
+    # TCP needs five seconds to find out.
     assert names.index("linkDown") < names.index("reconnecting") if seconds == 8 else names.index("linkDown") < names.index("linkUp")
 
 
-def test_a_connection_whose_address_is_gone_is_given_up_at_once(runs):
-    """And not for want of answers, which takes five seconds."""
-    # The server cannot be notified, and gives the name to nobody else before it misses the old connection.
+def test_a_connection_without_its_address_is_given_up_at_once(runs):
+    """Not only after five seconds without answers."""
+    # The server cannot be notified, so it blocks the name until it notices the loss.
     publisher = runs.result("another address")
     [cause, *_] = [event["cause"] for event in events(publisher) if event["code"] == 3004]
     assert cause == -1013
 
 
 @pytest.mark.parametrize("name", STOPS)
-def test_a_stop_without_a_network_waits_for_nothing(runs, name):
+def test_a_stop_without_a_network_does_not_wait(runs, name):
     publisher, took = runs.result(f"stop {name}")
     happened = events(publisher)
     assert happened[-1]["name"] == "ended"

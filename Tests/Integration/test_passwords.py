@@ -1,4 +1,4 @@
-"""Servers that ask for a password, over sockets: Adobe's scheme and Limelight's, the answers computed here apart."""
+"""Servers that require a password, over sockets: Adobe's scheme and Limelight's, with answers computed independently."""
 
 import base64
 import hashlib
@@ -21,7 +21,8 @@ def md5(text: str) -> bytes:
 
 
 class Gatekeeper:
-    """Takes connections on loopback, asks for a password as the scheme does, and lets who knows it through to a server."""
+    """Accepts connections on loopback, requires a password according to the scheme, and relays authenticated clients to a
+    server."""
 
     def __init__(self, scheme: str, server_port: int, asks_forever: bool = False):
         self.scheme = scheme
@@ -81,7 +82,7 @@ class Gatekeeper:
                     return values[2]["app"], data
 
     def _judge(self, application: str) -> str | None:
-        """What the refusal says; nothing when the answer is right."""
+        """The refusal's text; nothing if the answer is right."""
         _, _, query = application.partition("?")
         self.answers.append(query)
         fields = dict(pair.split("=", 1) for pair in query.split("&") if "=" in pair)
@@ -115,7 +116,7 @@ class Gatekeeper:
     def _let_through(self, client: socket.socket, said: bytes) -> None:
         server = socket.create_connection(("127.0.0.1", self.server_port))
         server.sendall(said)
-        # The publisher has had its handshake.
+        # The publisher has already had its handshake.
         self._receive(server, 1 + 2 * HANDSHAKE_SIZE)
         back = threading.Thread(target=self._copy, args=(server, client), daemon=True)
         back.start()
@@ -142,7 +143,7 @@ def scheme(request):
 
 
 @pytest.mark.parametrize("mode", ["live", "file"])
-def test_the_right_password_lets_the_stream_through(nginx, children, encoded_flv, scheme, mode):
+def test_the_right_password_is_accepted(nginx, children, encoded_flv, scheme, mode):
     gate = Gatekeeper(scheme, nginx.port)
     options = {"duration": 1.5}
     if mode == "file":
@@ -182,7 +183,7 @@ def test_a_wrong_login_ends_the_stream_at_once(nginx, children, scheme, name):
     assert_nothing_reported(publisher, gate)
 
 
-def test_a_server_that_asks_again_and_again_is_left(nginx, children, scheme):
+def test_a_server_that_keeps_asking_is_given_up(nginx, children, scheme):
     gate = Gatekeeper(scheme, nginx.port, asks_forever=True)
     publisher = publish_small(children, gate.url())
     assert publisher.wait() == 3, publisher.report()

@@ -1,4 +1,4 @@
-"""A live stream is paused: a still frame and silence go out over the same connection, and everything returns."""
+"""A paused live stream sends a still frame and silence over the same connection, and everything returns afterwards."""
 
 import json
 import subprocess
@@ -40,18 +40,18 @@ def wait_for(publisher: Process, name: str, count: int) -> dict:
 
 
 def check_flow(recording: Recording, sent: dict) -> None:
-    """One stream, in which neither track has a hole. PausedVideoTests has the exact times, in virtual time."""
+    """One stream without gaps in either track. PausedVideoTests checks the exact times in virtual time."""
     assert recording.decoded.complaints == ""
     assert recording.disorder() == []
     assert len([tag for tag in recording.tags if tag.is_video_header]) == 1, "it is one stream"
     for track, usual in ((recording.frames, 34), (recording.audio_packets, 24)):
         times = [tag.timestamp for tag in track]
         gaps = sorted(after - before for before, after in zip(times, times[1:]))
-        # The encoder may leave frames out, a busy machine as well.
+        # The encoder may skip frames, and so may a busy machine.
         assert gaps[len(gaps) // 2] <= usual or sent["sourceDropped"] and track is recording.frames, gaps
 
 
-def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
+def test_last_frame_and_silence_are_sent_until_the_pause_ends(children, nginx):
     publisher = start(children, nginx.url("still"))
     send(publisher, "pause on")
     assert wait_for(publisher, "paused", 1) | {"t": 0} == {"t": 0, "code": 2013, "name": "paused", "paused": True}
@@ -67,7 +67,7 @@ def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
     send(publisher, "stop")
     assert publisher.wait() == 0, publisher.report()
     assert len(named(publisher, "connected")) == 1 and not named(publisher, "reconnecting")
-    # A still says nothing of the link, which may be slow only where the server gets no processor.
+    # A still frame reveals nothing about the link, which is slow only if the server gets no processor time.
     is_behind = any(status["bufferedSeconds"] > 0.1 for status in named(publisher, "status"))
     assert is_behind or not named(publisher, "qualityChanged") and not named(publisher, "uplinkTooSlow")
 
@@ -78,7 +78,7 @@ def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
     since, end = times[still.start] / 1000, times[still.stop] / 1000
     assert end - since > 2.5
     assert still.start > 5 and len(times) - still.stop > 5, "it moves before and after"
-    # The last frame before the pause is the keyframe that is repeated, and the first one behind it is a keyframe.
+    # The last frame before the pause is repeated as a keyframe, and the first one after it is a keyframe.
     assert any(recording.frames[at].is_keyframe for at in range(still.start - 2, still.start + 1))
     assert any(recording.frames[at].is_keyframe for at in range(still.stop - 1, still.stop + 2))
     assert loudness(recording.path, since + 0.3, end - 0.3) < 50
@@ -87,14 +87,14 @@ def test_last_frame_and_silence_go_out_until_the_pause_ends(children, nginx):
 
 @pytest.fixture
 def slate(tmp_path) -> Path:
-    """A wide image: the stream's frame gets bars above and below."""
+    """A wide image, so that the stream's frame has bars above and below."""
     path = tmp_path / "slate.png"
     media.run_ffmpeg("-f", "lavfi", "-i", "color=red:s=400x100", "-frames:v", 1, path)
     return path
 
 
 def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
-    """The snapshot of a paused stream shows what is sent, too."""
+    """A snapshot of a paused stream shows what is sent."""
     publisher = start(children, nginx.url("slate"), pause_image=slate, filter="grey")
     send(publisher, "pause on")
     wait_for(publisher, "paused", 1)
@@ -102,7 +102,7 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     photo = tmp_path / "paused.jpg"
     send(publisher, f"snapshot {photo}")
     wait_for(publisher, "snapshot", 1)
-    # What is changed meanwhile changes nothing of it.
+    # Changes to filters have no effect meanwhile.
     send(publisher, "set quality Low2")
     wait_for(publisher, "configured", 1)
     wait_for_statuses(publisher, 2)
@@ -116,7 +116,7 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     shown = [colors(frame) for frame in decoded(recording.path, 8, 8, "rgb24")]
     red = [at for at, (middle, _) in enumerate(shown) if is_red(middle)]
     assert len(red) > 10
-    # The frames between the first and the last one that are red all are, and black around the image.
+    # All frames between the first and the last red one are red, with black around the image.
     assert red == list(range(red[0], red[-1] + 1))
     assert all(is_black(edge) for _, edge in shown[red[0] : red[-1] + 1])
     assert red[0] > 5 and red[-1] < len(shown) - 5
@@ -131,7 +131,7 @@ UNUSABLE = pytest.mark.parametrize(
 
 
 @UNUSABLE
-def test_image_that_cannot_be_used_is_refused_on_the_command_line(children, tmp_path, content):
+def test_unusable_image_is_refused_on_the_command_line(children, tmp_path, content):
     """Before anything is sent."""
     image = tmp_path / "slate.png"
     if content is not None:
@@ -143,7 +143,7 @@ def test_image_that_cannot_be_used_is_refused_on_the_command_line(children, tmp_
 
 
 @UNUSABLE
-def test_image_of_a_file_that_cannot_be_used_is_reported_and_the_stream_goes_on(children, nginx, tmp_path, content):
+def test_unusable_image_in_a_file_is_reported_and_the_stream_continues(children, nginx, tmp_path, content):
     image = tmp_path / "slate.png"
     if content is not None:
         image.write_bytes(content)
@@ -171,11 +171,11 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     camera.wait_until(lambda status: status["state"] == "ready" and not status["faults"])
     assert camera.ask("start").child.returncode == 0
     assert camera.wait_for("live")["paused"] is False
-    assert camera.ask("pause", "on").stdout == "paused: a still frame and silence go out\n"
+    assert camera.ask("pause", "on").stdout == "paused: sending a still frame and silence\n"
     assert camera.wait_for("paused")["paused"] is True
     assert "state:    paused\n" in camera.ask("status").stdout
     assert "the stream is paused already" in camera.ask("pause", "on").stdout
-    # Another file starts the stream again, and nobody has ended the pause.
+    # A changed file restarts the stream, which stays paused.
     camera.write("stream", {**stream, "key": "other"})
     recording = nginx.recordings / "other.flv"
     camera.process.wait_until(recording.exists, "the next stream")
@@ -187,5 +187,5 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     path = nginx.recording("other")
     shown = [colors(frame) for frame in decoded(path, 8, 8, "rgb24")]
     assert is_red(shown[5][0]) and is_black(shown[5][1])
-    # The slate may be read a moment after the first frame, which is black then.
+    # The slate may be loaded a moment after the first frame, which is black then.
     assert all(is_red(middle) or is_black(middle) for middle, _ in shown[:30])

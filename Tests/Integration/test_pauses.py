@@ -1,4 +1,4 @@
-"""A source that pauses, and audio that is muted: the tracks go on."""
+"""A source that pauses, and muted audio: the tracks continue."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ from tallycam import Receiver, last_event, start_publisher, wait_for_event, wait
 
 pytestmark = pytest.mark.takes(minutes=0.2, processors=0.1)
 
-# Writes frames for a second, pauses until it gets a line, and writes for one more.
+# Writes frames for a second, pauses until it receives a line, and writes for another second.
 PAUSING_CAMERA = """
 import sys, time
 size = 320 * 240 * 3 // 2
@@ -26,7 +26,7 @@ for number in range(60):
 """
 
 
-def test_while_a_camera_gives_nothing_its_last_frame_goes_out_again(children):
+def test_a_silent_cameras_last_frame_is_repeated(children):
     receiver = Receiver(children)
     camera = children.start("camera", [sys.executable, "-c", PAUSING_CAMERA], piped=True, stdin=subprocess.PIPE)
     publisher = start_publisher(
@@ -38,7 +38,7 @@ def test_while_a_camera_gives_nothing_its_last_frame_goes_out_again(children):
     camera.child.stdin.flush()
     assert publisher.wait() == 0, publisher.report()
     sent = last_event(publisher, "ended")
-    # A frame that came in the middle of repeated ones may be older than they are.
+    # A frame that arrives between repetitions may be older than they are.
     assert sent["sourceFrames"] >= 58 and sent["videoFrames"] > 30 and frames_due(sent) > 90, sent
     recording = Recording(receiver.recording())
     assert abs(len(recording.frames) - sent["videoFrames"]) <= 1
@@ -55,7 +55,7 @@ def loudness(path) -> list[int]:
     return [max(map(abs, samples[at : at + 800])) for at in range(0, len(samples) - 799, 800)]
 
 
-def test_muted_audio_goes_out_as_silence(children):
+def test_muted_audio_is_sent_as_silence(children):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality="Low1", dimension="320x240", status_interval=1)
     wait_for_statuses(publisher, 2)

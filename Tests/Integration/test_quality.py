@@ -1,7 +1,7 @@
-"""20 s of rich material in four qualities, into three kinds of server, measured at the receiver.
+"""20 s of rich content in four qualities, sent to three kinds of server and measured at the receiver.
 
-The four streams run at the same time, as they are paced by the clock and not by the processor. They end with their files: a
-busy machine may stretch them, and leaves out no frame.
+The four streams run at the same time, because they are paced by the clock and not by the processor. They end with their files:
+a busy machine may stretch them but skips no frame.
 """
 
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ def streams(module_children, rich_clip):
         "High1": publish(
             Receiver(children), "High1", video=f"raw:{nv12},format=nv12,size=960x540,fps=30", dimension="960x540"
         ),
-        # Real input: a clip that is decoded meanwhile.
+        # Realistic input: a clip that is decoded at the same time.
         "High3": publish(
             nginx, "High3", camera.pipe,
             video="raw:-,format=i420,size=1280x720,fps=30", dimension="1280x720",
@@ -87,19 +87,19 @@ def test_every_captured_frame_was_sent_or_skipped(stream, quality):
 
 
 def stretched(stream: Stream, quality) -> float:
-    """Seconds by which a busy machine has made the stream longer: a file that is read late goes on from there."""
+    """Seconds by which a busy machine has lengthened the stream: a file that is read late continues from there."""
     times = [tag.timestamp for tag in stream.recording.frames]
     captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
     return max(0.0, (times[-1] - times[0]) / 1000 - (captured - 1) / quality.fps - 0.05)
 
 
 def test_the_frame_rate_is_exact(stream, quality):
-    """Frames lie on a grid of the quality's rate; what the encoder skipped leaves its place empty."""
+    """Frames lie on a grid of the quality's rate; a frame that the encoder skipped leaves its slot empty."""
     times = [tag.timestamp for tag in stream.recording.frames]
     longer = stretched(stream, quality)
-    if quality.name != "High3" and longer == 0:  # a pipe's frames come when their writer writes them
+    if quality.name != "High3" and longer == 0:  # a pipe's frames arrive when their writer writes them
         places = [(time - times[0]) * quality.fps / 1000 for time in times]
-        # FLV rounds to a millisecond, half of one on each end.
+        # FLV rounds to milliseconds, half of one at each end.
         assert max(abs(place - round(place)) for place in places) <= quality.fps * 1.01 / 1000
     captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
     span = (times[-1] - times[0]) / 1000 - longer
@@ -118,11 +118,11 @@ def test_audio_lasts_as_long_as_the_video(stream, quality):
     assert max(gaps) <= 24, "AAC at 44.1 kHz has a unit every 23.2 ms"
 
 
-def test_the_bitrate_is_the_presets(stream, quality):
+def test_the_bitrate_matches_the_preset(stream, quality):
     longer = stretched(stream, quality)
     kbps = stream.recording.video_kbps(SECONDS + longer)
-    # Rate control takes one of several courses, depending on when frames arrive to the millisecond: 35 of 38 runs of Medium1
-    # were within 2.9 %, the others 5.0 to 5.2 % above.
+    # Rate control takes one of several courses, depending on frame arrival times in milliseconds: 35 of 38 runs of Medium1 were
+    # within 2.9 %, the others 5.0 to 5.2 % above.
     assert abs(kbps / quality.kbps - 1) <= 0.06 + longer / SECONDS, f"{kbps:.0f} kbit/s for {quality.kbps}"
 
 
@@ -132,10 +132,10 @@ def test_a_keyframe_comes_every_two_seconds(stream, quality):
     longer = stretched(stream, quality)
     # The next one may just be the stream's last frame.
     assert len([key for key in keys if key < 1000 * (SECONDS - 0.1)]) == SECONDS / KEY_INTERVAL or longer
-    # A skipped frame may put a keyframe off to the next one.
+    # A skipped frame may postpone a keyframe to the next frame.
     assert all(-200 <= gap - 1000 * KEY_INTERVAL <= 200 + 1000 * longer for gap in gaps), gaps
 
 
-def test_skips_are_the_exception(stream):
+def test_skipped_frames_are_rare(stream):
     captured = stream.sent["videoFrames"] + stream.sent["videoSkipped"]
     assert stream.sent["videoSkipped"] <= captured / 3, stream.sent

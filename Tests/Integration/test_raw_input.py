@@ -1,4 +1,4 @@
-"""Raw frames and audio from files, pipes and FIFOs arrive as what they were."""
+"""Raw frames and audio from files, pipes and FIFOs arrive unchanged."""
 
 import array
 import itertools
@@ -21,7 +21,7 @@ SECONDS = 2
 
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory):
-    """2 s of 320x240 at 30 fps, small enough that no encoder has to skip."""
+    """2 s of 320x240 at 30 fps, small enough that no encoder has to skip frames."""
     path = tmp_path_factory.mktemp("clips") / "plain.mkv"
     media.run_ffmpeg(
         "-f", "lavfi", "-i", f"testsrc2=s=320x240:r=30:d={SECONDS}",
@@ -31,7 +31,7 @@ def clip(tmp_path_factory):
 
 
 def psnr(received, original, filters: str = "null") -> tuple[float, float, float]:
-    """Peak signal to noise in dB for Y, U and V, frame by frame, over the whole stream."""
+    """Peak signal-to-noise ratio in dB for Y, U and V, frame by frame, over the whole stream."""
     graph = f"[1:v]{filters}[b];[0:v]setpts=N[a];[b]setpts=N[c];[a][c]psnr"
     run = subprocess.run(
         ["ffmpeg", "-v", "info", "-i", received, "-i", original, "-lavfi", graph, "-f", "null", "-"],
@@ -42,7 +42,7 @@ def psnr(received, original, filters: str = "null") -> tuple[float, float, float
 
 
 def publish_and_record(children: Children, stdin=None, **options) -> tuple[Recording, dict, str]:
-    """Without adapting: what a busy machine would lower is not what these tests are about."""
+    """Without adaptation: these tests are not about reductions on a busy machine."""
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), stdin=stdin, adapt="nothing", **options)
     assert publisher.wait() == 0, publisher.report()
@@ -53,7 +53,7 @@ def publish_and_record(children: Children, stdin=None, **options) -> tuple[Recor
 
 
 @pytest.mark.parametrize("format, pixels", [("i420", "yuv420p"), ("nv12", "nv12")])
-def test_the_video_is_the_files(children, clip, tmp_path, format, pixels):
+def test_the_video_matches_the_file(children, clip, tmp_path, format, pixels):
     raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS, pixels)
     source = f"raw:{raw},format={format},size=320x240,fps=30"
     recording, sent, _ = publish_and_record(children, video=source, quality="High3", dimension="320x240")
@@ -71,7 +71,7 @@ def test_another_size_is_scaled(children, clip, tmp_path):
     assert "aspect" not in log
 
 
-def test_another_shape_keeps_its_aspect_with_a_warning(children, clip, tmp_path):
+def test_another_shape_keeps_its_aspect_ratio_with_a_warning(children, clip, tmp_path):
     raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS)
     source = f"raw:{raw},format=i420,size=320x240,fps=30"
     recording, _, log = publish_and_record(children, video=source, quality="High3", dimension="416x234")
@@ -82,8 +82,8 @@ def test_another_shape_keeps_its_aspect_with_a_warning(children, clip, tmp_path)
     assert psnr(recording.path, clip, "scale=416:234:flags=bilinear")[0] < 20
 
 
-def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
-    """The example of docs/reference/commands.md, shortened. Times are not compared: ffmpeg catches up at its start."""
+def test_standard_input_accepts_ffmpegs_output(children, clip):
+    """The example in docs/reference/commands.md, shortened. ffmpeg catches up at its start, so times are not checked."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-re", "-i", clip, "-vf", "scale=1280:720",
         "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -96,9 +96,10 @@ def test_standard_input_takes_what_ffmpeg_decodes(children, clip):
 
 
 def silence(recording: Recording) -> float:
-    """Seconds of digital silence: a file that is read late on a busy machine goes on from there, and silence fills the time.
+    """Seconds of digital silence: a file that is read late on a busy machine continues from there, and silence fills the gap.
 
-    AAC blurs both ends of a silence, so 0.05 s are added to each."""
+    AAC blurs both ends of a silence, so 0.05 s are added to each.
+    """
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -115,20 +116,20 @@ def assert_lasts(recording: Recording, seconds: float) -> None:
 
 
 def assert_every_frame(sent: dict, count: int) -> None:
-    """Of a pipe's. While its writer is late on a busy machine its last frame repeats, and frames older than those may follow."""
+    """For a pipe. While its writer is late on a busy machine, its last frame repeats, and older frames may follow."""
     assert sent["videoFrames"] + sent["videoSkipped"] == sent["sourceFrames"] + sent["sourceRepeated"], sent
     assert 0 <= count - sent["sourceFrames"] <= sent["sourceRepeated"], sent
 
 
 def made_at_once(children: Children, path, seconds: int) -> None:
-    """A FIFO that gets so many seconds of stereo at 44.1 kHz as fast as it is read."""
+    """A FIFO that receives this many seconds of stereo at 44.1 kHz as fast as it is read."""
     os.mkfifo(path)
     children.start("tone", [
         "ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"sine=1000:r=44100:d={seconds}", "-ac", "2", "-f", "s16le", path,
     ])  # fmt: skip
 
 
-def test_an_audio_pipe_that_is_faster_than_real_time_arrives_whole(children, tmp_path):
+def test_an_audio_pipe_faster_than_real_time_arrives_completely(children, tmp_path):
     made_at_once(children, tmp_path / "samples", 4)
     recording, _, _ = publish_and_record(
         children, video="none", audio=f"raw:{tmp_path / 'samples'},rate=44100,channels=2"
@@ -138,7 +139,7 @@ def test_an_audio_pipe_that_is_faster_than_real_time_arrives_whole(children, tmp
     assert times[-1] - times[0] > 3850
 
 
-def test_pipes_of_audio_and_video_that_are_faster_than_real_time_end_together(children, clip, tmp_path):
+def test_audio_and_video_pipes_faster_than_real_time_end_together(children, clip, tmp_path):
     made_at_once(children, tmp_path / "samples", SECONDS)
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
@@ -150,14 +151,14 @@ def test_pipes_of_audio_and_video_that_are_faster_than_real_time_end_together(ch
     assert (recording.sps.width, recording.sps.height) == (320, 240)
     assert_every_frame(sent, SECONDS * 30)
     video, audio = ([tag.timestamp for tag in tags] for tags in (recording.frames, recording.audio_packets))
-    # A busy machine may make it longer. If its writer is late, the audio starts late; it always ends with the video.
+    # A busy machine may lengthen it. If the audio's writer is late, the audio starts late; it always ends with the video.
     longer = [track[-1] - track[0] - (SECONDS - 1 / 30) * 1000 for track in (video, audio)]
     late = max(0, audio[0] - video[0])
     assert longer[0] > -150 and longer[1] > -150 - late, (longer, late)
     assert abs(audio[-1] - video[-1]) < 200 + max(0, *longer), (longer, late)
 
 
-def test_a_pipe_is_taken_as_fast_as_it_comes_if_asked(children, clip):
+def test_an_unpaced_pipe_is_read_as_fast_as_possible(children, clip):
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip
@@ -204,8 +205,8 @@ def test_a_fifo_is_read_like_a_pipe(children, clip, tmp_path):
     assert_every_frame(sent, SECONDS * 30)
 
 
-def test_a_pipe_that_is_not_paced_keeps_every_frame_in_order(children, clip):
-    """All frames come at once: each is sent at its time."""
+def test_an_unpaced_pipe_keeps_every_frame_in_order(children, clip):
+    """All frames arrive at once, and each is sent at its time."""
     decoder = children.start("decoder", [
         "ffmpeg", "-v", "error", "-i", clip, "-vf", "scale=320:240", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-",
     ], piped=True)  # fmt: skip
@@ -215,11 +216,11 @@ def test_a_pipe_that_is_not_paced_keeps_every_frame_in_order(children, clip):
 
 
 @pytest.mark.parametrize("quality, fps", [("Low1", 12), ("Low3", 15)])
-def test_a_faster_source_is_thinned_out_evenly(children, clip, tmp_path, quality, fps):
+def test_a_faster_sources_frames_are_dropped_evenly(children, clip, tmp_path, quality, fps):
     raw = media.make_raw(clip, tmp_path / "x.raw", 320, 240, 30, SECONDS)
     source = f"raw:{raw},format=i420,size=320x240,fps=30"
     recording, sent, _ = publish_and_record(children, video=source, quality=quality, dimension="320x240")
-    # Each keeps the time at which it was taken: at most half a frame of the source off the even grid.
+    # Each frame keeps its capture time, at most half a source frame off the even grid.
     times = [tag.timestamp for tag in recording.frames]
     longer = max(0.0, (times[-1] - times[0]) / 1000 - SECONDS)
     assert abs(sent["videoFrames"] + sent["videoSkipped"] - SECONDS * fps) <= 1 + longer * fps
@@ -227,7 +228,7 @@ def test_a_faster_source_is_thinned_out_evenly(children, clip, tmp_path, quality
     assert longer or max(abs(place - round(place)) for place in places) <= fps / 30 / 2 + 0.02
 
 
-# Red, green, blue, a skin's colour, a grey, and white, each 64 pixels wide.
+# Red, green, blue, a skin color, gray, and white, each 64 pixels wide.
 PATCHES = ["E01830", "20C040", "3048D0", "C89070", "606060", "FFFFFF"]
 PATCH_SOURCE = (
     ";".join(f"color=0x{colour}:s=64x240:r=30,format=rgb24[{index}]" for index, colour in enumerate(PATCHES))
@@ -236,7 +237,7 @@ PATCH_SOURCE = (
 
 
 def assert_patches(path) -> None:
-    """The middle of each patch has its colour, in the first frame and in the last one."""
+    """The middle of each patch has its color, in the first and in the last frame."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-vf", "scale=384:240:flags=accurate_rnd+full_chroma_int+neighbor",
          "-f", "rawvideo", "-pix_fmt", "rgb24", "-"],
@@ -252,8 +253,9 @@ def assert_patches(path) -> None:
 
 @pytest.mark.parametrize("format", ["bgra", "rgba", "bgrx", "rgb888", "bgr888"])
 @pytest.mark.parametrize("dimension", ["384x240", "288x180"])
-def test_colours_are_the_programs(children, tmp_path, format, dimension):
-    """ffmpeg names each of these by its bytes in memory; libdrm, and here the two without a fourth byte, from the last one."""
+def test_colors_match_the_program(children, tmp_path, format, dimension):
+    """ffmpeg names each of these by its bytes in memory. libdrm, and here the two formats without a fourth byte, starts with
+    the last byte."""
     pixels = {"bgrx": "bgr0", "rgb888": "bgr24", "bgr888": "rgb24"}.get(format, format)
     raw = tmp_path / "patches.raw"
     media.run_ffmpeg("-filter_complex", PATCH_SOURCE, "-t", 1, "-f", "rawvideo", "-pix_fmt", pixels, raw)
@@ -266,8 +268,8 @@ def test_colours_are_the_programs(children, tmp_path, format, dimension):
     assert_patches(recording.path)
 
 
-def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
-    """32-bit BGRA at 30 fps by a pipe and 32-bit floats at 48 kHz by a FIFO, from one program at its own pace."""
+def test_a_programs_memory_is_published_live(children, tmp_path):
+    """32-bit BGRA at 30 fps through a pipe and 32-bit floats at 48 kHz through a FIFO, from one program at its own pace."""
     fifo = tmp_path / "samples"
     os.mkfifo(fifo)
     program = children.start("program", [
@@ -283,7 +285,7 @@ def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
     assert_every_frame(sent, 5 * 30)
     assert_patches(recording.path)
     assert recording.sample_rate == 48_000
-    # Where ffmpeg comes late, for the machine's sake, there are gaps.
+    # If ffmpeg is late on a busy machine, there are gaps.
     for side, level in zip(sides(recording.path), (0.5, 0.25)):
         tenths = [amplitude(side[place : place + 4800], 48_000, 1000) for place in range(0, len(side) - 4800, 4800)]
         whole = [part for part in tenths if abs(part - level) < 0.01 * level]
@@ -291,7 +293,7 @@ def test_what_a_program_has_in_memory_is_published_live(children, tmp_path):
 
 
 def sides(path) -> list[array.array]:
-    """Left and right as they are heard, without the first and last half second."""
+    """Left and right as heard, without the first and last half second."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-f", "f32le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -302,7 +304,7 @@ def sides(path) -> list[array.array]:
 
 
 def assert_levels(path, left: float, right: float) -> None:
-    """A sine on each side, with this amplitude as a part of full scale; 0 is silence."""
+    """A sine on each side, with this amplitude as a fraction of full scale; 0 is silence."""
     for side, expected in zip(sides(path), (left, right)):
         side = longest_audible(side, 2000) if expected else side
         amplitude = math.sqrt(2 * sum(sample * sample for sample in side) / len(side))
@@ -310,7 +312,7 @@ def assert_levels(path, left: float, right: float) -> None:
 
 
 def longest_audible(samples, block: int):
-    """The longest part in which no block is silent."""
+    """The longest part without a silent block."""
     is_silent = [max(map(abs, samples[at : at + block])) < 0.001 * (1 if isinstance(samples[0], float) else 32768)
                  for at in range(0, len(samples) - block + 1, block)]  # fmt: skip
     parts, start = [range(0)], None
@@ -323,7 +325,7 @@ def longest_audible(samples, block: int):
 
 
 def frequency(path, rate: int = 44100) -> float:
-    """The pitch of a pure tone in Hz, by its zero crossings, without the first and last part."""
+    """The pitch of a pure tone in Hz, from its zero crossings, without the first and last part."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, "-map", "0:a", "-ac", "1", "-ar", str(rate), "-f", "s16le", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -348,7 +350,7 @@ def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
     assert_lasts(recording, SECONDS)
 
 
-# What a channel of several is heard with: docs/reference/commands.md says how they are mixed.
+# How each channel is heard; docs/reference/commands.md describes the mix.
 FRONT_OF_5_1 = 1 / (1 + 2 * 0.5**0.5)
 CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
 
@@ -366,7 +368,7 @@ CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
         ("s32le", 48000, "pan=5.1|LFE=c0|BR=c0", 0, 0.5 * FRONT_OF_5_1 * 0.5**0.5, 48000),
     ],
 )
-def test_raw_audio_of_every_kind_has_its_pitch_and_its_level(
+def test_raw_audio_of_every_kind_keeps_its_pitch_and_level(
     children, tmp_path, format, rate, layout, left, right, published
 ):
     pcm = tmp_path / "tone.pcm"
@@ -383,8 +385,8 @@ def test_raw_audio_of_every_kind_has_its_pitch_and_its_level(
 
 
 @pytest.mark.parametrize("channels, rate", [(2, 48000), (6, 96000)])
-def test_floats_that_are_no_samples_are_silent_or_cut_off(children, tmp_path, channels, rate):
-    """What is no number, infinite, or far beyond full scale, for a second each, and a tone in the end."""
+def test_invalid_floats_are_silent_or_clipped(children, tmp_path, channels, rate):
+    """NaN, infinity, and values far beyond full scale, for a second each, followed by a tone."""
     pcm = tmp_path / "wild.pcm"
     wild = [math.nan, -math.nan, math.nan], [math.inf, -math.inf, 3e38], [1e-45, -1e-45, 0.0]
     parts = [struct.pack("<3f", *values) * (rate * channels // 3) for values in wild]
@@ -396,14 +398,14 @@ def test_floats_that_are_no_samples_are_silent_or_cut_off(children, tmp_path, ch
     )
     assert_lasts(recording, 5)
     if recording.audio_seconds > 5.1:
-        return  # stretched on a busy machine: nobody knows where
+        return  # stretched on a busy machine, in an unknown place
     side = sides(recording.path)[0]
-    # Half a second is left out at the start.
+    # Skip half a second at the start.
     second = recording.sample_rate
-    assert max(map(abs, side[: second // 2 - 3000])) < 0.001, "what is no number is silent"
+    assert max(map(abs, side[: second // 2 - 3000])) < 0.001, "NaN is silent"
     assert max(map(abs, side[second : second + second // 4])) > 0.3, "what is too loud is loud"
     assert max(map(abs, side[second * 7 // 4 : second * 9 // 4])) < 0.001
-    # The mean of a sine: 5.1 with the same in all channels is as loud as one of them.
+    # The mean of a sine: 5.1 with the same signal in all channels is as loud as one of them.
     end = side[second * 3 :]
     assert abs(math.sqrt(2 * sum(sample * sample for sample in end) / len(end)) - 0.5) < 0.01
 
@@ -427,7 +429,7 @@ def test_one_track_alone_is_a_stream_too(children, missing):
 
 
 def amplitude(side, rate: int, frequency: int) -> float:
-    """Of one frequency, as a part of full scale: the Fourier sum over whole periods."""
+    """The amplitude at one frequency, as a fraction of full scale: the Fourier sum over whole periods."""
     count = len(side) * frequency // rate * rate // frequency
     parts = (
         (sample * math.cos(angle), sample * math.sin(angle))
@@ -438,7 +440,7 @@ def amplitude(side, rate: int, frequency: int) -> float:
 
 
 def test_several_sources_are_mixed_each_with_its_gain(children, tmp_path):
-    """Three tones of three rates and formats from files, one of them muted, and one over a FIFO that nobody writes to."""
+    """Three tones with three rates and formats from files, one of them muted, and one from a FIFO without a writer."""
     fifo = tmp_path / "unused"
     os.mkfifo(fifo)
     sources = []
@@ -468,7 +470,7 @@ def test_several_sources_are_mixed_each_with_its_gain(children, tmp_path):
 
 
 def test_several_files_start_together(children, tmp_path):
-    """A click in each, a quarter of a second after the one before."""
+    """A click in each, each a quarter of a second later."""
     sources = []
     for index, rate in enumerate((48000, 44100, 16000, 48000)):
         samples = array.array("h", bytes(2 * 3 * rate))
@@ -488,7 +490,7 @@ def test_several_files_start_together(children, tmp_path):
     assert all(abs(spacing - 0.25) < 0.001 for spacing in spacings), spacings
 
 
-def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
+def test_each_gain_and_mute_can_be_changed_while_live(children, tmp_path):
     sources = []
     for frequency in (500, 1000):
         pcm = tmp_path / f"{frequency}.pcm"
@@ -518,12 +520,12 @@ def test_gain_and_mute_of_each_are_changed_while_live(children, tmp_path):
     side = sides(Recording(receiver.recording()).path)[0]
     quarters = [side[at : at + 11_025] for at in range(0, len(side) - 11_024, 11_025)]
     heard = [tuple(amplitude(part, 44_100, frequency) for frequency in (500, 1000)) for part in quarters]
-    # Without those in which one changes.
+    # Except for those in which one of them changes.
     settled = [tuple(level > 0.2 for level in levels) for levels in heard if all(level > 0.2 or level < 0.01 for level in levels)]
     assert [kind for kind, _ in itertools.groupby(settled)] == [(True, True), (True, False), (False, False)], heard
 
 
-def test_one_of_several_that_ends_is_silent_and_the_last_one_ends_the_stream(children, tmp_path):
+def test_an_ended_source_is_silent_and_the_last_one_ends_the_stream(children, tmp_path):
     sources = []
     for frequency, seconds in ((500, 1), (1000, 3)):
         pcm = tmp_path / f"{frequency}.pcm"
@@ -543,8 +545,8 @@ def test_one_of_several_that_ends_is_silent_and_the_last_one_ends_the_stream(chi
     assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 1000) > 0.1
 
 
-def test_a_look_from_a_file_is_in_the_stream(children, clip, tmp_path):
-    """The inverted colours of a dark grey are a light grey."""
+def test_a_look_from_a_file_is_applied(children, clip, tmp_path):
+    """Inverting a dark gray gives a light gray."""
     look = tmp_path / "inverted.cube"
     look.write_text("LUT_3D_SIZE 2\n" + "".join(
         f"{1 - (place & 1)} {1 - (place >> 1 & 1)} {1 - (place >> 2)}\n" for place in range(8)))  # fmt: skip
@@ -556,5 +558,5 @@ def test_a_look_from_a_file_is_in_the_stream(children, clip, tmp_path):
     decoded = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", recording.path, "-f", "rawvideo", "-pix_fmt", "yuv420p", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL).stdout  # fmt: skip
-    # Inverted it is 195; a quarter of what was there is left.
+    # Inverted it is 195; a quarter of the original remains.
     assert {abs(luma - 160) <= 2 for luma in decoded[: 320 * 240]} == {True}

@@ -1,4 +1,4 @@
-"""`tallycam receive` takes what other programs publish, and loses nothing of it."""
+"""`tallycam receive` accepts other publishers' streams and loses nothing."""
 
 import signal
 
@@ -34,7 +34,7 @@ def media_of(path) -> list[flv.Tag]:
     return [tag for tag in flv.read_tags(path) if tag.kind != flv.SCRIPT and not tag.is_video_end]
 
 
-def test_it_takes_ffmpeg(receiver, children, encoded_flv):
+def test_it_accepts_ffmpeg(receiver, children, encoded_flv):
     publisher = children.run("ffmpeg", [
         "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
     ])  # fmt: skip
@@ -44,7 +44,7 @@ def test_it_takes_ffmpeg(receiver, children, encoded_flv):
     assert media_of(recording.path) == sent
 
 
-def test_it_takes_ffmpeg_encoding_live(receiver, children):
+def test_it_accepts_ffmpeg_encoding_live(receiver, children):
     publisher = children.run("ffmpeg", [
         "ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=30",
         "-f", "lavfi", "-i", "sine=440:r=44100", "-t", FRAMES / 30, "-c:v", "libx264", "-preset", "veryfast",
@@ -56,8 +56,8 @@ def test_it_takes_ffmpeg_encoding_live(receiver, children):
 
 
 @pytest.mark.parametrize("sink", ["rtmp2sink", "rtmpsink"])
-def test_it_takes_gstreamer(receiver, children: Children, sink):
-    # rtmpsink takes librtmp's options behind the URL; "live=1" is what it is used with.
+def test_it_accepts_gstreamer(receiver, children: Children, sink):
+    # rtmpsink accepts librtmp's options after the URL, and is usually used with "live=1".
     location = receiver.url() + (" live=1" if sink == "rtmpsink" else "")
     # 90 frames and 3 s of audio, in blocks of 1024 samples.
     publisher = children.run("gstreamer", [
@@ -76,7 +76,7 @@ def test_it_takes_gstreamer(receiver, children: Children, sink):
 
 
 @pytest.mark.parametrize("chunk_size", [4096, 128, 65536])
-def test_it_takes_what_obs_sends(receiver, encoded_flv, chunk_size):
+def test_it_accepts_what_obs_sends(receiver, encoded_flv, chunk_size):
     sent = media_of(encoded_flv)
     publisher = OBSLikePublisher(receiver.url(), chunk_size)
     publisher.send_metadata(640, 360, 30)
@@ -88,7 +88,7 @@ def test_it_takes_what_obs_sends(receiver, encoded_flv, chunk_size):
     assert recording.metadata["encoder"].startswith("obs-output module")
 
 
-def test_it_takes_one_publisher_after_another(receiver, children, encoded_flv):
+def test_it_accepts_one_publisher_after_another(receiver, children, encoded_flv):
     for _ in range(2):
         publisher = children.run("ffmpeg", [
             "ffmpeg", "-v", "error", "-i", encoded_flv, "-c", "copy", "-f", "flv", receiver.url(),
@@ -109,7 +109,7 @@ def test_it_counts_more_audio_than_64_bits_of_nanosamples_hold(children):
     assert last_event(receiver, "publisherEnded")["audioSeconds"] == pytest.approx(9_100_001 * 1024 / 44100)
 
 
-def test_an_earlier_recording_stays_until_somebody_publishes(children, tmp_path):
+def test_an_earlier_recording_stays_until_something_is_published(children, tmp_path):
     path = tmp_path / "earlier.flv"
     path.write_bytes(b"precious")
     words = [TALLYCAM, "receive", "--listen", "127.0.0.1:0", "--record", path]
@@ -122,7 +122,7 @@ def test_an_earlier_recording_stays_until_somebody_publishes(children, tmp_path)
     assert path.read_bytes() == b"precious"
 
 
-def test_a_second_recording_passes_over_an_existing_file(children, tmp_path, encoded_flv):
+def test_a_second_recording_skips_an_existing_file(children, tmp_path, encoded_flv):
     path, taken = tmp_path / "x.flv", tmp_path / "x-2.flv"
     taken.write_bytes(b"precious")
     receiver = children.start("receive", [
@@ -150,7 +150,7 @@ def test_a_recording_has_its_duration_and_size(receiver, children, encoded_flv):
     assert span < metadata["duration"] < span + 0.1
 
 
-def test_a_killed_receivers_recording_is_whole_and_claims_no_duration(receiver, children, encoded_flv):
+def test_a_killed_receivers_recording_is_complete_and_claims_no_duration(receiver, children, encoded_flv):
     publisher = OBSLikePublisher(receiver.url(), 4096)
     publisher.send_metadata(640, 360, 30)
     for tag in media_of(encoded_flv):
@@ -182,7 +182,7 @@ def test_a_second_publisher_of_a_stream_is_refused(receiver, children):
     assert first.running and first.interrupt_and_wait() == 0
 
 
-def test_a_camera_that_was_stopped_gives_way(receiver, children):
+def test_a_stopped_camera_is_replaced(receiver, children):
     first = start_publisher(children, receiver.url(), quality="Low2")
     wait_for_event(receiver.process, "publisherStarted")
     first.send(signal.SIGSTOP)

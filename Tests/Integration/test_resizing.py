@@ -1,4 +1,4 @@
-"""A live stream whose frame size follows a poor uplink and comes back with it: within the stream, and by starting again."""
+"""A live stream whose frame size decreases with a poor uplink and returns with it: within the stream, and by restarting."""
 
 import itertools
 import subprocess
@@ -23,7 +23,7 @@ from network import SERVER, Uplink  # noqa: E402
 pytestmark = [pytest.mark.takes(minutes=0.6, processors=0.7), pytest.mark.paced]
 
 FULL = (1280, 720)
-# kbit/s: more than the stream wants, and less than its frames need.
+# In kbit/s: more than the stream needs, and less than its frames need.
 GOOD, POOR = 5000, 400
 POLICIES = ["seamless", "restart"]
 
@@ -46,7 +46,7 @@ def wait_for_size(publisher: Process, is_full: bool) -> None:
 
 
 def play(children: Children, policy: str) -> Stream:
-    """To this receiver, which records metadata too; where the stream starts again to nginx."""
+    """Publishes to this receiver, which records metadata too; for the policy that restarts the stream, to nginx."""
     children.priority = -10
     with Uplink(queue_bytes=64_000, congestion_control="reno") as uplink:
         uplink.set_rate(GOOD)
@@ -103,7 +103,7 @@ def test_the_size_changes_within_the_stream(streams):
     found = sizes(recording.tags)
     assert found[0] == found[-1] == FULL and len(found) >= 3
     assert all(width % 16 == 0 and width * FULL[1] == height * FULL[0] for width, height in found)
-    # As the events said.
+    # As announced by the events.
     said = [(event["width"], event["height"]) for event in stream.of("qualityChanged")]
     assert set(found) == {FULL, *said}
 
@@ -119,7 +119,7 @@ def test_each_size_is_announced_before_its_header(streams):
             header = flv.sps_of_header(tag)
             headers.append((tag.timestamp, header.width, header.height))
             assert announced[-1] == (header.width, header.height), (announced, headers)
-    # A header that is new for another reason, an encoder that was opened again, announces nothing.
+    # A header that is new for another reason, such as a reopened encoder, announces nothing.
     assert announced == [size for size, _ in itertools.groupby(found[1:] for found in headers)], (announced, headers)
 
 
@@ -131,18 +131,18 @@ def test_each_change_starts_at_a_keyframe(streams):
 
 
 def test_keyframes_are_rare_while_the_link_is_poor(streams):
-    """As far apart as services take them, and as usual before and after."""
+    """As far apart as services allow, and normal before and after."""
     stream = streams.result("seamless")
     [recording] = stream.recordings
     gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
     assert 2100 < max(gaps)
-    # On a busy machine a keyframe waits for the next frame.
+    # On a busy machine, a keyframe waits for the next frame.
     assert was_busy(stream.publisher) or max(gaps) <= 4100 and gaps[0] <= 2100 and gaps[-1] <= 2100, gaps
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_smaller_frames_keep_the_colors_of_the_source(streams, policy):
-    """The test pattern of 720 rows is BT.709's, and so is each frame that is made of it."""
+    """The test pattern with 720 rows has BT.709 colors, and so does each frame derived from it."""
     found = set()
     for recording in streams.result(policy).recordings:
         run = subprocess.run(
@@ -154,8 +154,8 @@ def test_smaller_frames_keep_the_colors_of_the_source(streams, policy):
     assert len(found) >= 2 and {matrix for _, matrix in found} == {"bt709"}, found
 
 
-def test_who_keeps_the_first_header_decodes_it_all(streams):
-    """As ffmpeg does that copies the stream into another container."""
+def test_a_decoder_that_keeps_the_first_header_decodes_everything(streams):
+    """As ffmpeg does when it copies the stream into another container."""
     [recording] = streams.result("seamless").recordings
     copy = recording.path.with_suffix(".mp4")
     media.run_ffmpeg("-i", recording.path, "-c", "copy", copy)
@@ -163,11 +163,11 @@ def test_who_keeps_the_first_header_decodes_it_all(streams):
     assert (decoded.complaints, decoded.frames) == ("", len(recording.frames))
 
 
-def test_each_size_is_a_stream_of_its_own(streams):
+def test_each_size_is_a_separate_stream(streams):
     stream = streams.result("restart")
     found = [sizes(recording.tags) for recording in stream.recordings]
     assert all(len(own) == 1 for own in found) and len(found) >= 3, found
     assert found[0] == found[-1] == [FULL]
-    # On the way up none is spent on a size that the rate is about to leave behind.
+    # On the way up, no restart is spent on a size that the rate is about to leave.
     assert len([event for event in stream.of("qualityChanged") if event["reason"] == "sizeFits"]) == 1 or was_busy(stream.publisher)
     assert stream.of("reconnecting") == []

@@ -1,4 +1,4 @@
-"""Keys, tokens and stream names are in no output of any command."""
+"""Keys, tokens and stream names never appear in any command's output."""
 
 import base64
 import fcntl
@@ -34,7 +34,7 @@ def pili(host: str, security: str) -> dict:
 
 
 def outputs(children: Children) -> str:
-    """Everything that the product's processes said."""
+    """All output of the product's processes."""
     said = [p for p in children.all if p.argv[0] == str(TALLYCAM)]
     assert said
     return "".join(process.stdout + process.stderr for process in said)
@@ -136,16 +136,16 @@ def test_a_faulty_stream_file_is_kept_secret(children, tmp_path, text):
     assert_no_secret(children)
 
 
-def test_a_secret_in_the_place_of_a_name_is_reported_nowhere(children):
-    """Of the files on the card: faults.txt, events, status and console."""
+def test_a_secret_in_place_of_a_name_is_reported_nowhere(children):
+    """Concerns the files on the card: faults.txt, events, status and console."""
     terminal = Terminal()
     camera = Appliance(
         children, board={**BOARD, "console": terminal.name}, stream=f'{{"{WORD}": {{}},\n"{WORD}": {{}}, "url": "{WORD}"}}',
         network=f'{{"wifi": [{{"ssid": "Studio",\n"{WORD}": 1}}], "{WORD}": {{"{WORD}": 1, "{WORD}": 2}}}}',
     )  # fmt: skip
-    terminal.wait_for(b"unknown key; it is ignored")
+    terminal.wait_for(b"unknown key, ignored")
     status = camera.ask("status").stdout + camera.ask("status", "--json").stdout
-    assert "unknown key; it is ignored" in status
+    assert "unknown key, ignored" in status
     assert camera.process.interrupt_and_wait() == 0
     reported = camera.faults() + camera.events() + status + terminal.seen.decode() + (camera.boot / "events.txt").read_text()
     assert "network.json, line 2, column 1 " in reported and "stream.json, line 2, column 1 " in reported
@@ -187,7 +187,7 @@ def test_a_rejected_stream_name_is_kept_secret(nginx, children):
     assert_no_secret(children)
 
 
-def test_the_receiver_keeps_its_publishers_secrets(children):
+def test_the_receiver_keeps_its_publishers_secrets_hidden(children):
     receiver = Receiver(children)
     url = receiver.url(f"{STREAM_KEY}?token=abc&nonce=1")
     publisher = children.run("publish", [TALLYCAM, "publish", "--url", url, "--quality", "Low1", "--duration", "0.5"])
@@ -196,7 +196,7 @@ def test_the_receiver_keeps_its_publishers_secrets(children):
     assert_no_secret(children)
 
 
-# Every way to name a destination without writing it into the command line.
+# Every way to name a target without putting it on the command line.
 
 
 def source(kind: str, address: str, directory: Path) -> tuple[list, dict]:
@@ -221,7 +221,7 @@ def start_secret(children: Children, kind: str, style: str, receiver: FaultyRece
 
 
 def tokens(directory: Path) -> list[str]:
-    """Every token that the saved nonce allows for."""
+    """Every token that the saved nonce permits."""
     found = []
     for path in (directory / "state").glob("nonce-*"):
         last = int(re.search(r"\d+", path.read_text()).group())
@@ -233,7 +233,7 @@ def tokens(directory: Path) -> list[str]:
 
 
 def saved_nonce(directory: Path) -> tuple[int, int]:
-    """The number that the next start starts behind, and which file holds it."""
+    """The number after which the next start continues, and the file that holds it."""
     [path] = (directory / "state").glob("nonce-*")
     return int(re.search(r"\d+", path.read_text()).group()), path.stat().st_ino
 
@@ -246,7 +246,7 @@ def test_attempts_of_one_run_share_a_write_of_the_nonce(children):
     assert publisher.wait() == 3, publisher.report()
     assert receiver.process.stdout.count("accepted") == 3
     assert saved_nonce(children.directory) == first
-    # The next start cannot know which of the numbers were used, and goes on above them.
+    # The next start cannot know which numbers were used, so it continues above them.
     publisher = start_secret(children, "pili", "json", receiver, "--reconnect", "0")
     assert publisher.wait() == 3, publisher.report()
     number, file = saved_nonce(children.directory)
@@ -269,7 +269,7 @@ def test_every_connection_is_signed_afresh(children):
 
 
 def test_two_processes_never_sign_with_the_same_nonce(children):
-    """Each of them reconnects all the time: what one has reserved on the disk, the other goes on behind."""
+    """Both reconnect all the time: after one has reserved numbers on the disk, the other continues above them."""
     receiver = FaultyReceiver(children, ["bad-name", "every-connection"])
     tap = Tap(int(receiver.address.rpartition(":")[2]))
     words, environment = source("pili", f"127.0.0.1:{tap.port}", children.directory)
@@ -280,7 +280,7 @@ def test_two_processes_never_sign_with_the_same_nonce(children):
     ]
     for publisher in publishers:
         assert publisher.wait() == 3, publisher.report()
-    # One that has waited too long for its turn at the disk has made no connection at that attempt.
+    # A process that has waited too long for the disk makes no connection at that attempt.
     connections = range(len(tap.connections))
     names = [command[3] for which in connections for command in tap.commands(connection=which) if command[0] == "publish"]
     nonces = [int(re.search(r"nonce=(\d+)", name).group(1)) for name in names]
@@ -288,7 +288,7 @@ def test_two_processes_never_sign_with_the_same_nonce(children):
 
 
 def test_two_streams_share_a_state_directory(children):
-    """Neither waits for the other, nor does a lock that somebody holds hang a stream: it is reported, and tried again."""
+    """Neither waits for the other. A lock that is held elsewhere does not hang a stream either: it is reported, and retried."""
     receiver = FaultyReceiver(children, [])
     words, environment = source("pili", receiver.address, children.directory)
     other = children.directory / "other.json"
@@ -311,7 +311,7 @@ def test_two_streams_share_a_state_directory(children):
 
 
 def assert_process_hides_its_secrets(process) -> None:
-    """What `ps` shows, and what would be left after a crash."""
+    """What `ps` shows, and what would remain after a crash."""
     directory = Path(f"/proc/{process.child.pid}")
     command_line = (directory / "cmdline").read_text()
     assert "tallycam" in command_line

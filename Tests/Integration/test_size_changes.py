@@ -1,5 +1,5 @@
-"""A frame size that changes inside a stream, as `publish --from-flv` sends it: what the servers and players that are here
-make of it (docs/services). ffplay is not among them: its demuxers and its decoder are ffmpeg's."""
+"""A frame size that changes inside a stream, as `publish --from-flv` sends it, and how servers and players handle it
+(docs/services). ffplay is not included: its demuxers and decoder are ffmpeg's."""
 
 import os
 import re
@@ -25,7 +25,7 @@ FRAMES = sum(count for _, count in PARTS)
 
 @dataclass
 class Published:
-    """One stream of three sizes, and everything that has become of it."""
+    """One stream of three sizes, and everything derived from it."""
 
     sent: Path
     recording: Recording
@@ -42,7 +42,7 @@ def resized_flv(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def published(module_children, resized_flv):
-    """At the pace of its timestamps, as a live stream, from a pipe that pauses until everybody is there."""
+    """At the pace of its timestamps, like a live stream, from a pipe that pauses until all receivers are present."""
     receiver = Receiver(module_children)
     nginx = NginxRTMP(module_children, hls=True, directives=f"push {receiver.url('x').removesuffix('/x')};")
     subscriber = subscribe(module_children, nginx, "subscribed")
@@ -52,14 +52,14 @@ def published(module_children, resized_flv):
     data, middle = resized_flv.read_bytes(), offset(resized_flv, 1.5 * SECONDS)
     with open(pipe, "wb", buffering=0) as writer:
         writer.write(data[:middle])
-        # Of a second each: it is the second part's turn.
+        # One second each, up to the second part.
         publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) > SECONDS, "segment of the second part")
         late = subscribe(module_children, nginx, "joined")
         late.wait_until(lambda: nginx.log.count("play: name='x'") == 2, "second subscription")
         writer.write(data[middle:])
     assert publisher.wait() == 0, publisher.report()
     recording = nginx.recording("x")
-    # To those who play it, a stream never ends; the connection does.
+    # For players, a stream never ends; only the connection does.
     nginx.process.interrupt_and_wait()
     assert [process.wait() for process in (subscriber, late)] == [0, 0]
     return Published(
@@ -73,12 +73,12 @@ def published(module_children, resized_flv):
 
 
 def offset(path: Path, seconds: float) -> int:
-    """Offset in bytes of the first tag at or after that time."""
+    """Byte offset of the first tag at or after this time."""
     return 13 + sum(15 + len(tag.body) for tag in flv.read_tags(path) if tag.timestamp < 1000 * seconds)
 
 
 def subscribe(children: Children, nginx: NginxRTMP, name: str) -> Process:
-    """ffmpeg as a subscriber until nginx ends; what it got is in NAME.flv."""
+    """ffmpeg as a subscriber until nginx ends; NAME.flv has what it received."""
     return children.start(name, ["ffmpeg", "-v", "error", "-i", nginx.url("x"), "-c", "copy", "-copyts", f"{name}.flv"])
 
 
@@ -87,7 +87,7 @@ def frames_of(tags: list[flv.Tag]) -> list[flv.Tag]:
 
 
 def assert_decodes(path: Path) -> None:
-    """Every frame, in its size, without a word of a decoder's."""
+    """Every frame, in its size, without decoder errors."""
     assert media.frame_sizes(path) == PARTS
     decoded = media.decode(path)
     assert (decoded.complaints, decoded.frames) == ("", FRAMES)
@@ -98,16 +98,16 @@ def test_the_file_itself_decodes(resized_flv):
     assert len([tag for tag in flv.read_tags(resized_flv) if tag.is_video_header]) == len(SIZES)
 
 
-def test_nginx_records_it_whole(published):
+def test_nginx_records_it_completely(published):
     assert_decodes(published.recording.path)
     assert frames_of(published.recording.tags) == frames_of(flv.read_tags(published.sent))
 
 
-def test_a_subscriber_gets_every_frame(published):
+def test_a_subscriber_receives_every_frame(published):
     assert_decodes(published.subscribed)
 
 
-def test_who_joins_after_the_change_sees_the_present_size(published):
+def test_a_late_joiner_sees_the_present_size(published):
     headers = [flv.sps_of_header(tag) for tag in flv.read_tags(published.joined) if tag.is_video_header]
     assert [f"{header.width}x{header.height}" for header in headers] == SIZES[1:]
     assert media.frame_sizes(published.joined)[-1] == PARTS[2]
@@ -115,7 +115,7 @@ def test_who_joins_after_the_change_sees_the_present_size(published):
 
 def test_nginx_pushes_it_to_the_next_server(published):
     pushed = frames_of(published.pushed.tags)
-    # nginx connects to it when the stream starts, and sends what comes from then on.
+    # nginx connects to it when the stream starts, and sends everything from then on.
     assert len(pushed) > len(frames_of(flv.read_tags(published.sent))) * 0.8
     assert pushed == frames_of(flv.read_tags(published.sent))[-len(pushed) :]
     assert media.frame_sizes(published.pushed.path)[-2:] == PARTS[1:]
@@ -126,12 +126,12 @@ def test_every_hls_segment_has_one_size(published):
     assert sizes == [[(size, 30)] for size in SIZES for _ in range(SECONDS)]
 
 
-def test_ffmpeg_reads_the_hls_playlist_whole(published):
+def test_ffmpeg_reads_the_hls_playlist_completely(published):
     assert_decodes(hls.whole(published.playlist))
 
 
-def test_gstreamer_follows(children, resized_flv):
-    """flvdemux and h264parse announce the new size, and the decoder gives frames of it."""
+def test_gstreamer_follows_the_size(children, resized_flv):
+    """flvdemux and h264parse announce the new size, and the decoder delivers such frames."""
     player = children.run("gst-launch", [
         "gst-launch-1.0", "--verbose", "filesrc", f"location={resized_flv}", "!", "flvdemux", "!", "h264parse", "!",
         "openh264dec", "!", "video/x-raw,format=I420", "!", "fakesink", "name=sink", "silent=false",
@@ -139,6 +139,6 @@ def test_gstreamer_follows(children, resized_flv):
     assert player.child.returncode == 0, player.report()
     caps = re.findall(r"sink\.GstPad:sink: caps = video/x-raw.*?width=\(int\)(\d+), height=\(int\)(\d+)", player.stdout)
     assert [f"{width}x{height}" for width, height in caps] == SIZES
-    # Three bytes for each two pixels.
+    # Three bytes for every two pixels.
     expected = [int(width) * int(height) * 3 // 2 for width, height in caps for _ in range(SECONDS * 30)]
     assert [int(size) for size in re.findall(r"chain +\*+ \(sink:sink\) \((\d+) bytes", player.stdout)] == expected

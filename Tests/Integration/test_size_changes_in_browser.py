@@ -1,4 +1,4 @@
-"""A frame size that changes inside a stream, played by a real browser in the ways in which web pages come by it."""
+"""A frame size that changes inside a stream, played by a real browser in the ways that web pages use."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +41,7 @@ def published(module_children):
 
 
 def assert_follows(played) -> None:
-    """Every size in its turn, to the end. Of MPEG-TS Chromium decodes six frames less, of one size as of several."""
+    """Every size in turn, to the end. Chromium decodes six fewer frames of MPEG-TS, with one size as with several."""
     assert (played.error, played.sizes) == (None, SIZES)
     assert played.frames >= FRAMES - 6
     assert abs(played.seconds - len(SIZES) * SECONDS) < 1
@@ -51,12 +51,12 @@ def test_it_plays_the_hls_playlist_itself(published, children):
     assert_follows(play_address(children, published.playlist))
 
 
-def test_it_plays_the_segments_as_they_are(published, children):
+def test_it_plays_the_segments_unchanged(published, children):
     assert_follows(play_parts(children, MPEGTS, [Part(segment) for segment in published.segments]))
 
 
 def test_it_plays_mp4_with_an_initialization_segment_for_each_size(published, children):
-    """What hls.js makes of MPEG-TS since 1.5."""
+    """hls.js converts MPEG-TS to this since 1.5."""
     parts = []
     for number in range(len(SIZES)):
         segments = published.segments[number * SECONDS : (number + 1) * SECONDS]
@@ -66,15 +66,15 @@ def test_it_plays_mp4_with_an_initialization_segment_for_each_size(published, ch
     assert_follows(play_parts(children, MP4, parts))
 
 
-def test_it_plays_mp4_of_one_initialization_segment_by_the_parameter_sets_in_the_frames(published, children):
-    """What MediaMTX makes of RTMP: the parameter sets are with each keyframe, as they are in MPEG-TS."""
+def test_it_plays_mp4_with_one_initialization_segment_and_in_band_parameter_sets(published, children):
+    """MediaMTX converts RTMP to this: each keyframe includes the parameter sets, as in MPEG-TS."""
     mp4 = children.directory / "in-band.mp4"
     media.run_ffmpeg("-i", published.playlist, *FRAGMENTED, mp4)
     assert_follows(play_parts(children, MP4, [Part(mp4)]))
 
 
-def test_it_stops_where_neither_tells_the_size(published, children):
-    """A remuxer that keeps the first sequence header and nothing more, as `ffmpeg -c copy` does from RTMP into MP4."""
+def test_it_stops_if_nothing_announces_the_size(published, children):
+    """A remuxer that keeps only the first sequence header, as `ffmpeg -c copy` does from RTMP to MP4."""
     mp4 = children.directory / "first-header.mp4"
     media.run_ffmpeg("-i", published.recording, *FRAGMENTED, mp4)
     played = play_parts(children, MP4, [Part(mp4)])

@@ -1,4 +1,4 @@
-"""Snapshots of a live stream: what is in them, what they say of themselves, and that the stream loses nothing."""
+"""Snapshots of a live stream: their contents, their metadata, and that the stream loses nothing."""
 
 import json
 import os
@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 640, 480
 
 
 def gray(path: Path, *options: str) -> numpy.ndarray:
-    """Luma of every frame, as ffmpeg reads the file."""
+    """The luma of every frame, as ffmpeg reads the file."""
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", path, *options, "-f", "rawvideo", "-pix_fmt", "gray", "-"],
         capture_output=True, check=True, timeout=HUNG, stdin=subprocess.DEVNULL,
@@ -31,7 +31,7 @@ def gray(path: Path, *options: str) -> numpy.ndarray:
 
 
 def said(path: Path) -> dict:
-    """What the snapshot says of itself, as ffmpeg reads its EXIF."""
+    """The snapshot's EXIF data, as ffmpeg reads it."""
     run = subprocess.run(
         ["ffprobe", "-v", "error", "-show_frames", "-of", "json", path], capture_output=True, check=True, timeout=HUNG)
     [frame] = json.loads(run.stdout)["frames"]
@@ -39,7 +39,7 @@ def said(path: Path) -> dict:
 
 
 def differences(snapshot: numpy.ndarray, frames: numpy.ndarray) -> list[float]:
-    """By how much each frame differs from the snapshot, in steps of luma."""
+    """How much each frame differs from the snapshot, in steps of luma."""
     return [float(numpy.abs(frame - snapshot).mean()) for frame in frames]
 
 
@@ -70,17 +70,17 @@ def test_snapshots_are_frames_of_the_stream_which_loses_none(children, tmp_path)
     frames = gray(recording.path, "-fps_mode", "passthrough")
     shown, left_out = [], 0
     for path in paths:
-        # What the encoder has left of a frame is nearer to its snapshot than to its neighbours'.
+        # An encoded frame is closer to its own snapshot than to its neighbors'.
         by_frame = differences(gray(path)[0], frames)
         shown.append(by_frame.index(min(by_frame)))
         left_out += min(by_frame) >= 3
-    # One that a busy machine took a snapshot of may have been left out of the stream.
+    # The frame of a snapshot may have been dropped from the stream on a busy machine.
     assert left_out <= min(missed, len(paths) - 1), f"{left_out} are not in the stream"
     assert shown == sorted(shown) and len(set(shown)) >= len(paths) - left_out, shown
     print("\n  nearest frames", shown)
 
 
-def test_what_a_snapshot_says_of_itself(children, tmp_path):
+def test_a_snapshot_has_exif_data(children, tmp_path):
     publisher = start(children, Receiver(children).url())
     before = time.time()
     path = tmp_path / "snapshot.jpg"
@@ -93,7 +93,7 @@ def test_what_a_snapshot_says_of_itself(children, tmp_path):
     assert [tags[name].strip() for name in ("PixelXDimension", "PixelYDimension")] == ["320", "240"]
 
 
-def test_quality_decides_the_size(children, tmp_path):
+def test_file_size_follows_the_quality(children, tmp_path):
     publisher = start(children, Receiver(children).url())
     paths = {quality: tmp_path / f"{quality}.jpg" for quality in (10, 60, 90, 100)}
     for quality, path in paths.items():
@@ -103,7 +103,7 @@ def test_quality_decides_the_size(children, tmp_path):
     assert sizes == sorted(sizes) and sizes[-1] > 2 * sizes[0], sizes
 
 
-def test_what_cannot_be_is_reported_and_the_stream_goes_on(children, tmp_path):
+def test_impossible_snapshots_are_reported_and_the_stream_continues(children, tmp_path):
     receiver = Receiver(children)
     publisher = start(children, receiver.url())
     send(publisher, "snapshot", "snapshot a.jpg 101", "snapshot a.jpg best", "snapshot a.jpg 50 c")
@@ -114,13 +114,13 @@ def test_what_cannot_be_is_reported_and_the_stream_goes_on(children, tmp_path):
     failed = wait_for(publisher, "snapshotFailed", 3)
     assert str(missing) in failed[0]["reason"] and "No such file" in failed[0]["reason"]
     assert str(full) in failed[1]["reason"] and "Is a directory" in failed[1]["reason"]
-    assert not any(".tmp" in event["reason"] for event in failed), "nobody knows the temporary file"
-    # As a device, which no file takes the place of.
+    assert not any(".tmp" in event["reason"] for event in failed), "the temporary file's name means nothing to a person"
+    # A device, which no file may replace.
     os.mkfifo(tmp_path / "pipe")
     send(publisher, f"snapshot {tmp_path}/pipe")
     assert "which is not a regular file" in wait_for(publisher, "snapshotFailed", 4)[3]["reason"]
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    # More at once than anybody means.
+    # More at once than anyone intends.
     send(publisher, *(f"snapshot {tmp_path}/{number}.jpg" for number in range(40)))
     publisher.wait_until(
         lambda: len([event for event in events(publisher) if event["name"].startswith("snapshot")]) == 44, "all answers")
@@ -131,7 +131,7 @@ def test_what_cannot_be_is_reported_and_the_stream_goes_on(children, tmp_path):
     assert_whole(Recording(receiver.recording()), last_event(publisher, "ended"))
 
 
-def test_a_stream_that_ends_takes_its_snapshot_along(children, tmp_path):
+def test_the_end_of_a_stream_ends_its_snapshots(children, tmp_path):
     publisher = start(children, Receiver(children).url())
     send(publisher, f"snapshot {tmp_path}/last.jpg", "stop")
     assert publisher.wait() == 0, publisher.report()
@@ -147,10 +147,10 @@ def test_audio_alone_has_no_snapshot(children, tmp_path):
     assert "no video" in failed["reason"]
 
 
-def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
+def test_the_camera_gives_its_snapshot_to_each_asker(children, tmp_path):
     receiver = Receiver(children)
     camera = Appliance(children, stream=plain(receiver.url()), device={**DEVICE, "snapshots": {"count": 2, "quality": 80}})
-    # Nothing is live; the test pattern needs no exposure.
+    # Nothing is live; the test pattern needs no exposure time.
     assert camera.ask("snapshot", "--output", tmp_path / "idle.jpg").child.returncode == 0
     camera.ask("start")
     camera.wait_for("live")
@@ -158,7 +158,7 @@ def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
         asked = camera.ask("snapshot")
         assert asked.child.returncode == 0 and asked.stdout.startswith(f"{camera.state}/snapshots/snapshot-"), asked.report()
     assert sorted(path.name for path in (camera.state / "snapshots").iterdir()) == ["snapshot-000002.jpg", "snapshot-000003.jpg"]
-    # Its bytes go to standard output as they are.
+    # The file's bytes go to standard output unchanged.
     run = subprocess.run(
         [TALLYCAM, "snapshot", "--output", "-", "--quality", "30", "--socket", camera.socket], capture_output=True, check=True)
     (tmp_path / "live.jpg").write_bytes(run.stdout)
@@ -170,7 +170,7 @@ def test_the_camera_gives_its_snapshot_to_whoever_asks(children, tmp_path):
     assert wrong.child.returncode == 2 and "1 to 100" in wrong.stderr
     nowhere = camera.ask("snapshot", "--output", "")
     assert nowhere.child.returncode == 2 and "--output is empty" in nowhere.stderr
-    # What no file takes the place of.
+    # Devices, which no file may replace.
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "live.jpg")
     for name in ("pipe", "link"):
@@ -186,7 +186,7 @@ def test_output_that_cannot_be_written_is_a_failure(children):
         ["status"], ["status", "--json"], ["controls"], ["snapshot"], ["snapshot", "--output", "-"],
         ["status", "--help"],
     ):  # fmt: skip
-        # Nobody will ever read it.
+        # It has no reader.
         reader, writer = os.pipe()
         os.close(reader)
         command = [TALLYCAM, *words, *([] if "--help" in words else ["--socket", camera.socket])]
@@ -195,7 +195,7 @@ def test_output_that_cannot_be_written_is_a_failure(children):
         assert run.returncode == 6 and run.stderr == "tallycam: standard output: Broken pipe\n", (words, run)
 
 
-def test_what_the_appliance_lacks_is_named_where_it_can_be_mended(children):
+def test_missing_features_are_reported_with_the_file_that_can_fix_them(children):
     cameras = {"front": "/dev/video77", "back": "synthetic"}
     camera = Appliance(
         children, stream=plain("rtmp://127.0.0.1:9/live/x"),

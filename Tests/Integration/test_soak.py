@@ -1,4 +1,4 @@
-"""Hours of media as fast as they go, across both wraps of RTMP's clock: a part of what `make soak` does."""
+"""Hours of media as fast as possible, across both wraps of RTMP's clock: part of `make soak`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Standard input, output and error that are closed, shared or read by nobody."""
+"""Standard input, output and error that are closed, shared or unread."""
 
 import os
 import shlex
@@ -13,11 +13,11 @@ from tallycam import TALLYCAM, Receiver, publish_arguments, start_publisher
 
 
 def closed(arguments: list) -> list:
-    """The command with all three descriptors closed, as some supervisors start theirs."""
+    """The command with all three descriptors closed, as some supervisors start programs."""
     return ["sh", "-c", f"exec {shlex.join(map(str, arguments))} <&- >&- 2>&-"]
 
 
-def test_no_socket_takes_the_place_of_a_closed_stream(children: Children, tmp_path):
+def test_no_socket_replaces_a_closed_standard_stream(children: Children, tmp_path):
     port = free_port()
     path = tmp_path / "closed.flv"
     receiver = children.start(
@@ -30,7 +30,7 @@ def test_no_socket_takes_the_place_of_a_closed_stream(children: Children, tmp_pa
     assert len(Recording(path).frames) > 5
 
 
-def test_closed_standard_input_is_an_input_that_has_ended(children: Children):
+def test_closed_standard_input_counts_as_ended(children: Children):
     receiver = Receiver(children)
     words = publish_arguments(receiver.url(), video="raw:-,format=i420,size=64x64,fps=10")
     publisher = children.start("publish", ["sh", "-c", f"exec {shlex.join(map(str, [TALLYCAM, *words]))} <&-"])
@@ -38,7 +38,7 @@ def test_closed_standard_input_is_an_input_that_has_ended(children: Children):
     assert "standard input" in publisher.stderr, publisher.report()
 
 
-def test_both_tracks_cannot_have_standard_input(children: Children):
+def test_both_tracks_cannot_share_standard_input(children: Children):
     publisher = start_publisher(
         children, "rtmp://127.0.0.1:1/live/x", video="raw:-,format=i420,size=64x64,fps=10",
         audio="raw:-,rate=44100,channels=2",
@@ -47,7 +47,7 @@ def test_both_tracks_cannot_have_standard_input(children: Children):
     assert "standard input" in publisher.stderr
 
 
-def test_a_stop_takes_effect_when_nobody_reads_the_events(children: Children):
+def test_a_stop_works_while_the_events_are_not_read(children: Children):
     receiver = Receiver(children)
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"), os.fdopen(writing, "wb") as full:

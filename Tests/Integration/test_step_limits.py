@@ -1,4 +1,4 @@
-"""Each step towards a stream has a time limit, which can be set, and a stop waits for none of them."""
+"""Each connection step has a configurable time limit, and a stop does not wait for any of them."""
 
 import socket
 from pathlib import Path
@@ -16,7 +16,7 @@ SLACK = 30
 
 @pytest.fixture
 def full_listener():
-    """A port that takes no connection at all: its queue in the kernel is full."""
+    """A port that accepts no connections: its queue in the kernel is full."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -34,14 +34,14 @@ def full_listener():
 
 @pytest.fixture
 def silent_listener():
-    """A port that takes connections and says nothing."""
+    """A port that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(HUNG)
         yield listener
 
 
 def assert_given_up(publisher: Process, limit: float = 5) -> None:
-    """For want of an answer, once these seconds have passed."""
+    """Fails without an answer, after this many seconds."""
     assert publisher.wait() == 3, publisher.report()
     failed = [event for event in events(publisher) if event["code"] < 0][-1]
     assert failed["code"] == -1015
@@ -53,7 +53,7 @@ MODES = {"live": {}, "file": {"video": None, "audio": None, "quality": None, "di
 
 @pytest.fixture(params=MODES)
 def mode(request, encoded_flv):
-    """Options of a live stream, and of a file's."""
+    """Options for a live stream, and for a file."""
     return MODES[request.param] | ({"from_flv": encoded_flv} if request.param == "file" else {})
 
 
@@ -87,10 +87,10 @@ def test_a_silent_tls_server_is_given_up(children, silent_listener):
 def test_a_limit_out_of_range_is_refused(children, option, text):
     publisher = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", option, text])
     assert publisher.child.returncode == 2
-    assert f"{option} is a number of seconds, 1 to 60" in publisher.stderr
+    assert f"{option} must be a number of seconds, 1 to 60" in publisher.stderr
 
 
-# A network of its own in which the only name server takes questions and never answers.
+# A network whose only name server accepts queries but never answers.
 SILENT_NAME_SERVER = """
 set -eu
 ip link set lo up
@@ -116,7 +116,7 @@ def start_without_names(children, *options):
 
 
 def has_asked(publisher) -> bool:
-    """Whether a question waits in the name server's socket (port 53), which nobody reads."""
+    """Whether a query is waiting in the name server's socket (port 53), which is not read."""
     try:
         sockets = [line.split() for line in Path(f"/proc/{publisher.child.pid}/net/udp").read_text().splitlines()[1:]]
     except OSError:
@@ -131,7 +131,7 @@ def test_a_stop_during_the_lookup(children, options, encoded_flv):
     end_at_once(publisher)
 
 
-# More than the 5 s that it is without the option; and much less than the lookup's.
+# More than the default of 5 s, but much less than the lookup's own limit.
 LONGER, SHORTER = 7, 1
 
 
@@ -165,7 +165,7 @@ def test_the_limit_of_handshakes_can_be_set(limited, name):
 
 @pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
 def test_the_limit_of_lookups_can_be_set(children, options, encoded_flv):
-    """Not every one of three attempts is held up by a busy machine."""
+    """A busy machine does not delay all three attempts."""
     file = [*options, encoded_flv] if options else ["--reconnect", "0"]
     publishers = [start_without_names(children, "--connect-timeout", SHORTER, *file) for _ in range(3)]
     assert [publisher.wait() for publisher in publishers] == [3, 3, 3]

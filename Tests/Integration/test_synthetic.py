@@ -1,4 +1,4 @@
-"""The clock and counter in the synthetic video, read from what was received: what is missing, and when it was taken."""
+"""Reads the clock and counter of the synthetic video from received frames: which are missing, and when they were captured."""
 
 import time
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.takes(minutes=0.2, processors=0.2)
 
 
 @pytest.mark.parametrize("quality, dimension", [("Low1", "416x234"), ("Medium1", "640x480"), ("High3", "1280x720")])
-def test_every_frame_tells_its_number_and_time(children, quality, dimension):
+def test_every_frame_has_its_number_and_time(children, quality, dimension):
     receiver = Receiver(children)
     publisher = start_publisher(children, receiver.url(), quality=quality, dimension=dimension, duration=2.5)
     assert publisher.wait() == 0, publisher.report()
@@ -28,7 +28,7 @@ def test_every_frame_tells_its_number_and_time(children, quality, dimension):
     accounted = sent["videoSkipped"] + sent["videoDropped"] + sent["videoDecimated"] + sent["sourceDropped"]
     assert missing <= accounted, "what is missing was skipped by the encoder, or could not be drawn in time"
 
-    # The stream's timestamps are the times at which the frames were taken.
+    # The stream's timestamps are the capture times of the frames.
     shifts = [tag.timestamp - reading.milliseconds for tag, reading in zip(recording.frames, readings)]
     assert max(shifts) - min(shifts) <= 1
     assert now >= readings[-1].milliseconds

@@ -22,7 +22,7 @@ SERVER = """
     proxy_pass 127.0.0.1:{target};
   }}"""
 
-# Certificate, host names and end of validity; all but one are signed by the test's own authority.
+# Certificate, host names and expiry; all but one are signed by the test's own authority.
 CERTIFICATES = {
     "good": ("DNS:localhost,IP:127.0.0.1", "20990101000000Z"),
     "expired": ("DNS:localhost,IP:127.0.0.1", "20200102000000Z"),
@@ -51,7 +51,7 @@ def make_certificates(directory: Path) -> None:
 
 
 class TLSFront:
-    """nginx with a port for each certificate, and two for one version of TLS each."""
+    """nginx with one port per certificate, and two for a single TLS version each."""
 
     def __init__(self, children):
         self.rtmp = NginxRTMP(children, unique=True)
@@ -95,7 +95,7 @@ def front(module_children):
 
 @pytest.mark.parametrize("server", ["good", "TLSv1.2", "TLSv1.3"])
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
-def test_a_good_certificate_is_taken(front, server, host):
+def test_a_good_certificate_is_accepted(front, server, host):
     before = len(front.rtmp.all_recordings())
     publisher = front.publish(server, host)
     assert publisher.child.returncode == 0, publisher.report()
@@ -132,8 +132,8 @@ def test_a_self_signed_certificate_can_be_trusted(front):
     assert publisher.child.returncode == 0, publisher.report()
 
 
-def test_a_plain_server_is_no_tls_server(front):
-    """rtmps:// to a port that speaks RTMP: distinguished from a bad certificate."""
+def test_a_plain_server_is_recognized(front):
+    """rtmps:// to a port that speaks plain RTMP is distinguished from a bad certificate."""
     front.ports["plain"] = front.rtmp.port
     publisher = front.publish("plain")
     assert publisher.child.returncode == 3, publisher.report()
@@ -141,13 +141,13 @@ def test_a_plain_server_is_no_tls_server(front):
 
 
 def test_a_missing_authority_file_is_named(front):
-    """At once, however often a lost connection would be tried again."""
+    """At once, even though a lost connection would be retried many times."""
     publisher = front.publish("good", authority="missing.pem")
     assert publisher.child.returncode == 2, publisher.report()
     assert "missing.pem" in publisher.stderr
 
 
-def test_a_pipe_in_the_place_of_the_authority_is_refused_at_once(children):
+def test_a_pipe_in_place_of_the_authority_is_refused_at_once(children):
     os.mkfifo(children.directory / "ca.pem")
     stream = children.directory / "stream.json"
     stream.write_text('{"url": "rtmps://localhost/live", "key": "x", "caFile": "ca.pem"}')
@@ -157,7 +157,7 @@ def test_a_pipe_in_the_place_of_the_authority_is_refused_at_once(children):
 
 
 @pytest.mark.parametrize("name", ["ca.pem", "../ca.pem", "./ca.pem"])
-def test_an_authority_file_is_looked_for_beside_the_stream_file(front, name):
+def test_an_authority_file_is_looked_up_next_to_the_stream_file(front, name):
     card = front.directory / "card" / "inner"
     card.mkdir(parents=True, exist_ok=True)
     (card / name).write_bytes((front.directory / "ca.pem").read_bytes())
@@ -165,7 +165,7 @@ def test_an_authority_file_is_looked_for_beside_the_stream_file(front, name):
         json.dumps({"url": f"rtmps://localhost:{front.ports['good']}/live", "key": "x", "caFile": name})
     )
     small = [word for option, value in SMALL.items() for word in (f"--{option}", value)]
-    # From another directory, where the file is not; and from its own.
+    # From another directory, which does not have the file; and from its own.
     for words in (["--stream", card / "stream.json"], ["--stream", "card/inner/stream.json"]):
         check = front.children.run("check", [TALLYCAM, "check", words[1]])
         assert check.child.returncode == 0, check.report()
@@ -176,7 +176,7 @@ def test_an_authority_file_is_looked_for_beside_the_stream_file(front, name):
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"])
-def test_check_looks_at_the_authority_file(front, text):
+def test_check_reads_the_authority_file(front, text):
     card = front.directory / f"bad-{text is None}"
     card.mkdir()
     if text is not None:
@@ -187,8 +187,8 @@ def test_check_looks_at_the_authority_file(front, text):
     assert "caFile" in check.stderr and "ca.pem" in check.stderr
 
 
-def test_certificates_that_change_under_a_camera_s_stream(front, children):
-    """What is live is not disturbed, but reported; the next connection takes what is there by then."""
+def test_certificates_that_change_during_a_stream(front, children):
+    """A live stream is not disturbed, but the change is reported; the next connection uses the present file."""
     (children.directory / "boot").mkdir()
     pem = children.directory / "boot/server.pem"
     right, others = (front.directory / "ca.pem").read_bytes(), Path("/etc/ssl/certs/ca-certificates.crt").read_bytes()
@@ -220,7 +220,7 @@ def test_certificates_that_change_under_a_camera_s_stream(front, children):
 
 
 def test_an_authority_with_an_unsupported_key_is_recognized(front):
-    """Its file is a good certificate, but Mbed TLS has no Ed25519."""
+    """Its file is a valid certificate, but Mbed TLS does not support Ed25519."""
     openssl(front.directory, "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "ed.key", "-out", "ed.pem", "-subj", "/CN=ed")
     url = f"rtmps://localhost:{front.ports['good']}/live/x"
     run = front.children.run("publish", [TALLYCAM, "publish", "--url", url, "--ca", front.directory / "ed.pem"])
@@ -229,7 +229,7 @@ def test_an_authority_with_an_unsupported_key_is_recognized(front):
 
 
 def test_an_authority_is_named_on_the_command_line(front):
-    """With a URL, and in the place of the one that a stream file names."""
+    """With a URL, and instead of the one that a stream file names."""
     small = [word for option, value in SMALL.items() for word in (f"--{option}", value)]
     words = [TALLYCAM, "publish", "--duration", "0.5", "--reconnect", "0", *small]
     url = ["--url", f"rtmps://localhost:{front.ports['good']}/live/x"]
@@ -244,4 +244,4 @@ def test_an_authority_is_named_on_the_command_line(front):
     missing = front.children.run("publish", [*words, *url, "--ca", front.directory / "none.pem"])
     assert missing.child.returncode == 2 and "--ca: TLS cannot be used: the CA file cannot be read" in missing.stderr
     plain = front.children.run("publish", [*words, "--url", front.rtmp.url("plain"), "--ca", front.directory / "ca.pem"])
-    assert plain.child.returncode == 0 and "warning: --ca has a meaning only for an rtmps:// URL" in plain.stderr
+    assert plain.child.returncode == 0 and "warning: --ca only applies to an rtmps:// URL" in plain.stderr

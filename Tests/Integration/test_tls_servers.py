@@ -1,4 +1,4 @@
-"""RTMPS with the TLS servers that people run: each kind of key, version of TLS and chain of certificates."""
+"""RTMPS with common TLS servers: each kind of key, TLS version and certificate chain."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ RSA = [key for key in KEYS if key.startswith("rsa")]
 
 
 class Rig:
-    """The keys, an RTMP server, a short file to publish, and the TLS servers that tests have asked for."""
+    """The keys, an RTMP server, a short file to publish, and the TLS servers that tests have requested."""
 
     def __init__(self, children):
         self.children = children
@@ -34,7 +34,7 @@ class Rig:
         return self.servers[kind]
 
     def publish(self, port: int, until: str | None = None, authority: str | Path = "ca.pem", name: str = "x"):
-        """To its end, or until that event."""
+        """To the end, or until this event."""
         stream = self.children.directory / f"stream-{port}-{name}.json"
         stream.write_text(
             json.dumps({
@@ -58,7 +58,7 @@ def rig(module_children):
 
 
 def expectation(kind, key: str, version: str) -> tuple[bool, bool]:
-    """Whether a connection is made, and whether it takes a second attempt."""
+    """Whether a connection is made, and whether it needs a second attempt."""
     insists = kind.__name__.startswith("Preferring")
     return key != "ed25519", insists and key in RSA and version == "1.2"
 
@@ -66,7 +66,7 @@ def expectation(kind, key: str, version: str) -> tuple[bool, bool]:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_key_and_version(rig, kind, version):
-    """A connection with TLS wherever the library can, and over RTMP where that is behind it."""
+    """Connects with TLS where the library can, and with RTMP if there is a server behind it."""
     server = rig.server(kind)
     until = None if kind.speaks_rtmp else "connected"
 
@@ -99,14 +99,14 @@ def test_the_second_attempt_is_reported(rig):
 
 
 class Chains:
-    """Authorities that sign each other, and s_server with what it is given to send."""
+    """Authorities that cross-sign each other, and s_server with the chain it should send."""
 
     def __init__(self, rig: Rig):
         self.rig, self.made = rig, rig.certificates
         made = self.made
         made.make_authority("intermediate", "ca")
         made.certify("leaf", "intermediate", key="p256")
-        # An old root that signs a new one, once valid and once ended.
+        # An old root that signs a new one, once valid and once expired.
         made.make_authority("old", None)
         made.certify("ended", None, key="old", subject="old", end="20210101000000Z", extensions=AUTHORITY)
         made.make_authority("new", None)
@@ -128,7 +128,7 @@ class Chains:
         return self.made.path("staple.der")
 
     def index(self) -> Path:
-        """What the authority knows of its certificate, as `openssl ca` keeps it."""
+        """The authority's record of its certificate, in the format of `openssl ca`."""
         words = ["openssl", "x509", "-in", "stapled.pem", "-noout", "-serial"]
         serial = subprocess.run(words, cwd=self.made.directory, capture_output=True, text=True, check=True).stdout
         path = self.made.path("index.txt")
@@ -148,7 +148,7 @@ class Chains:
         return last_event(publisher, "connected") is not None, publisher
 
 
-# The server's certificate, what it sends besides, the authority that is trusted, and why it is refused, as by browsers.
+# The server's certificate, what else it sends, the trusted authority, and why it is refused; browsers behave the same.
 CHAINS = {
     "an intermediate": ("leaf", ["intermediate"], "ca.pem", None),
     "an intermediate and the root": ("leaf", ["intermediate", "ca"], "ca.pem", None),
@@ -159,7 +159,7 @@ CHAINS = {
     "a cross-signed root, both trusted, the old one ended": ("crossed", ["below", "cross"], "both.pem", None),
     "15 certificates more than needed": ("leaf", ["intermediate", *(f"depth{n}" for n in range(1, 15))], "ca.pem", None),
     "8 intermediates": ("deepest", [f"depth{n}" for n in range(8, 0, -1)], "ca.pem", None),
-    # Firefox takes 6 intermediates, Chromium more.
+    # Firefox accepts 6 intermediates, Chromium more.
     "15 intermediates": ("deep", [f"depth{n}" for n in range(15, 0, -1)], "ca.pem", "more than 8 intermediate certificates"),
 }
 
@@ -172,15 +172,15 @@ def chains(rig):
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_chains_are_taken_as_browsers_do(chains, name):
+def test_chains_are_accepted_as_in_browsers(chains, name):
     leaf, sent, authority, refusal = CHAINS[name]
     connects, publisher = chains.connects(leaf, sent, authority)
     assert connects == (refusal is None), publisher.report()
     assert (refusal or "") in publisher.stderr
 
 
-def test_a_stapled_answer_is_no_obstacle(chains):
-    """Nor is a missing one for a certificate that asks for it: Chromium takes it, too."""
+def test_a_stapled_response_is_accepted(chains):
+    """So is a missing one for a certificate that requires it: Chromium accepts that too."""
     for options in (["-status_file", chains.staple()], []):
         connects, publisher = chains.connects("stapled", [], "ca.pem", options)
         assert connects, publisher.report()

@@ -1,4 +1,4 @@
-"""The order of what goes over the wire, seen between the publisher and nginx."""
+"""The order of messages on the wire, seen between the publisher and nginx."""
 
 import flv
 import pytest
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.takes(minutes=0.1, processors=0.2)
 
 @pytest.fixture(scope="module")
 def said(module_children):
-    """The messages of a stream of two seconds, in order, and what the publisher says of it in the end."""
+    """The messages of a two-second stream, in order, and the publisher's final report."""
     tap = Tap(NginxRTMP(module_children).port)
     publisher = start_publisher(module_children, tap.url("x"), quality="High1", dimension="640x360", duration=2)
     assert publisher.wait() == 0, publisher.report()
@@ -43,7 +43,7 @@ def test_the_stream_starts_as_servers_expect(said):
     assert next(tag for tag in tags if tag.kind == flv.VIDEO and not tag.is_video_header).is_keyframe
 
 
-def test_the_metadata_says_what_follows(said):
+def test_the_metadata_describes_the_media(said):
     messages, _ = said
     metadata = next(message for message in messages if message.kind == DATA).values()[2]
     wanted = {

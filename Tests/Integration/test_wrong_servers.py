@@ -1,4 +1,4 @@
-"""A server that was named wrongly, refuses the stream key, or is away: the message says so."""
+"""A server that was named incorrectly, refuses the stream key, or is away: the message says so."""
 
 import http.server
 import json
@@ -28,7 +28,7 @@ def publish(children: Children, url: str, *words):
 
 
 @pytest.mark.parametrize("kind", [Nginx, Stunnel, OpenSSL, GnuTLS])
-def test_a_tls_server_is_recognized_behind_rtmp(children, kind):
+def test_a_tls_server_is_recognized_with_rtmp(children, kind):
     certificates = Certificates(children.directory / "certificates", {"p256": KEYS["p256"]})
     server = kind(children, certificates, ["p256"], NginxRTMP(children).port)
     publisher = publish(children, f"rtmp://localhost:{server.ports['p256', 'both']}/live/x")
@@ -36,14 +36,14 @@ def test_a_tls_server_is_recognized_behind_rtmp(children, kind):
     assert "TLS on this port" in publisher.stderr and "start the URL with rtmps://" in publisher.stderr
 
 
-def test_a_server_without_tls_is_recognized_behind_rtmps(children):
+def test_a_server_without_tls_is_recognized_with_rtmps(children):
     publisher = publish(children, f"rtmps://localhost:{Receiver(children).port}/live/x")
     assert publisher.child.returncode == 3, publisher.report()
     assert "RTMP without TLS on this port" in publisher.stderr and "start the URL with rtmp://" in publisher.stderr
 
 
-def test_a_server_that_waits_for_more_is_suspected_behind_rtmps(children):
-    """nginx-rtmp says nothing before it has a whole RTMP handshake, which a TLS handshake never is."""
+def test_a_server_that_waits_for_more_is_suspected_with_rtmps(children):
+    """nginx-rtmp sends nothing before it has a complete RTMP handshake, which a TLS handshake never is."""
     publisher = publish(children, f"rtmps://localhost:{NginxRTMP(children).port}/live/x", "--handshake-timeout", "1")
     assert publisher.child.returncode == 3, publisher.report()
     assert "if the server takes RTMP without TLS on this port, start the URL with rtmp://" in publisher.stderr
@@ -53,7 +53,7 @@ def test_a_server_that_waits_for_more_is_suspected_behind_rtmps(children):
 
 
 class Refusal(http.server.BaseHTTPRequestHandler):
-    """What nginx asks before it takes a stream: every key is wrong."""
+    """nginx's authorization backend, which rejects every key."""
 
     def do_POST(self):
         self.send_response(403)
@@ -92,7 +92,7 @@ def test_the_appliance_names_the_key(guarded, children):
 # A key in the wrong place ----------------------------------------------------------------------
 
 
-def test_a_key_in_the_path_beside_the_key_is_masked(nginx, children):
+def test_a_key_in_the_path_next_to_the_key_is_masked(nginx, children):
     path = children.directory / "stream.json"
     path.write_text(json.dumps({"url": f"rtmp://127.0.0.1:{nginx.port}/live/{KEY}", "key": KEY}))
     check = children.run("check", [TALLYCAM, "check", path])
@@ -102,7 +102,7 @@ def test_a_key_in_the_path_beside_the_key_is_masked(nginx, children):
     ])  # fmt: skip
     for process in (check, publisher):
         assert KEY not in process.stdout + process.stderr, process.report()
-        assert 'warning: its path goes on behind the application' in process.report()
+        assert 'warning: its path continues after the application' in process.report()
     assert f"rtmp://127.0.0.1:{nginx.port}/live/***/***" in publisher.stderr
 
 
@@ -113,7 +113,7 @@ def slow_uplinks(publisher) -> list[dict]:
     return [event for event in events(publisher) if event["code"] == 1101]
 
 
-def test_a_server_that_is_gone_is_no_slow_uplink(nginx, children):
+def test_a_server_that_is_gone_does_not_count_as_a_slow_uplink(nginx, children):
     publisher = publish_small(children, nginx.url("x"), reconnect="endless", buffer="1")
     wait_for_event(publisher, "publishing")
     before = len(slow_uplinks(publisher))
@@ -122,7 +122,7 @@ def test_a_server_that_is_gone_is_no_slow_uplink(nginx, children):
     assert len(slow_uplinks(publisher)) == before
 
 
-def test_a_server_that_reads_nothing_is_no_slow_uplink(children):
+def test_a_server_that_reads_nothing_does_not_count_as_a_slow_uplink(children):
     receiver = FaultyReceiver(children, ["zero-window=30"])
     publisher = publish_small(children, receiver.url, reconnect="endless", buffer="1")
     wait_for_event(publisher, "serverAway")

@@ -1,4 +1,4 @@
-"""TLS servers of four kinds, with a port for each key and version of TLS."""
+"""TLS servers of four kinds, with one port for each key and TLS version."""
 
 import itertools
 import subprocess
@@ -63,7 +63,7 @@ class Nginx:
 
 
 class PreferringNginx(Nginx):
-    """Follows its own preference and not the client's, as many guides recommend."""
+    """Follows its own preference instead of the client's, as many guides recommend."""
 
     preference = "on"
 
@@ -88,7 +88,7 @@ class Stunnel:
 
 
 class SeparateServers:
-    """A process for each port; nothing behind it."""
+    """One process per port, with nothing behind it."""
 
     speaks_rtmp = False
 
@@ -112,7 +112,7 @@ class OpenSSL(SeparateServers):
 
 
 class PreferringOpenSSL(OpenSSL):
-    """As `PreferringNginx`."""
+    """See `PreferringNginx`."""
 
     def words(self, key: Path, version: str, port: int) -> list:
         return [*super().words(key, version, port), "-serverpref"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LibcameraCapture
 
-/// Reasons why there is no camera, from a /dev and a /sys of the test's own.
+/// Explains a missing camera, with the test's own /dev and /sys.
 @Suite struct CameraAbsenceTests {
     private let folder: TemporaryDirectory
 
@@ -23,16 +23,16 @@ import Testing
         fclose(file)
     }
 
-    @Test func withNothingAtAllTheCableIsNamed() {
+    @Test func emptySystemPointsToTheCable() {
         #expect(reason.hasPrefix("the kernel shows none (no /dev/media* and no /dev/video*)"))
     }
 
-    @Test func aSensorWithoutADriverIsNamed() throws {
+    @Test func sensorWithoutADriverIsNamed() throws {
         try make("sys/bus/i2c/devices/10-0050/of_node/reg")
         try make("sys/bus/i2c/devices/10-001a/of_node/port/endpoint")
         try make("sys/bus/i2c/devices/10-001a/name", "imx708\n")
         #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
-        // A Raspberry Pi has nodes of its codec and its processor without any sensor.
+        // Even without a sensor, a Raspberry Pi has nodes of its codec and image processor.
         try make("dev/media0")
         try make("dev/video11")
         #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
@@ -40,7 +40,7 @@ import Testing
         #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video11, but none of them is a camera"))
     }
 
-    @Test func aKernelWithoutContiguousMemoryIsNamed() throws {
+    @Test func missingContiguousMemoryIsReported() throws {
         try make("dev/media0")
         try make("dev/video0")
         try make("sys/class/video4linux/video0/name", "unicam-image\n")
@@ -49,24 +49,24 @@ import Testing
         #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video0, but none of them is a camera"))
     }
 
-    @Test func aUSBCameraWithoutADriverIsNamed() throws {
+    @Test func usbCameraWithoutADriverIsNamed() throws {
         try make("sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "03\n")
         try make("sys/bus/usb/devices/1-2:1.0/bInterfaceClass", "0e\n")
         #expect(reason == "there is a USB camera at 1-2:1.0, but no driver drives it; load uvcvideo")
     }
 
-    @Test func nodesThatAreMissingAreNamed() throws {
+    @Test func missingNodesAreReported() throws {
         try make("sys/bus/media/devices/media0/dev")
         try make("sys/class/video4linux/video0/dev")
         #expect(reason.hasPrefix("the kernel has media0, video0, but /dev has no node of them"))
     }
 
-    @Test func aNodeThatIsLockedIsInUse() throws {
+    @Test func lockedNodeIsReportedAsInUse() throws {
         try make("dev/media1")
         try make("dev/media0")
         #expect(CameraAbsence(root: folder.path).note == nil)
         let path = "\(folder.path)/dev/media1"
-        // Locks are between processes: another one has to hold it. It says so, and waits to be ended.
+        // Locks are between processes, so another process must hold it. The program reports the lock, then waits to be killed.
         let program = """
             import fcntl, os, sys, time
             file = open(sys.argv[1], "r+b")

@@ -19,19 +19,19 @@ import Testing
     }
 
     @Test(arguments: [("", 0), ("back", 0), ("front", 1), ("usb", 2), ("/base/soc/i2c@2/ov5647@36", 1)])
-    func aCameraIsChosenByIdByLocationOrAsTheFirst(device: String, index: Int) throws {
+    func cameraIsChosenByIdByLocationOrAsTheFirst(device: String, index: Int) throws {
         #expect(try LibcameraCamera.choose(device, among: cameras) == index)
     }
 
-    @Test func whatIsNotThereIsRefusedWithTheList() {
+    @Test func missingCameraIsRefusedWithTheList() {
         let offered = "/base/soc/i2c@1/imx708@1a (back), /base/soc/i2c@2/ov5647@36 (front), usb"
         #expect(refusal("external", among: cameras) == .noMatch(asked: "external", offered: offered))
         #expect(refusal("usb2", among: cameras) == .noMatch(asked: "usb2", offered: offered))
     }
 
-    @Test func withNoCameraAtAllTheReasonIsGiven() {
+    @Test func withoutAnyCameraTheReasonIsGiven() {
         guard case CameraError.none(asked: "back", let reason)? = refusal("back", among: []) else {
-            Issue.record("chose among none")
+            Issue.record("chose a camera from an empty list")
             return
         }
         #expect(!reason.isEmpty)

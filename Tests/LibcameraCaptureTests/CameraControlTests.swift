@@ -16,12 +16,12 @@ import Testing
         name: "ScalerCrop", kind: .rectangle,
         rectangles: .init(least: .init(0, 0, 64, 32), bounds: .init(8, 4, 4608, 2592)))
 
-    @Test func aRectangleHasNoLeastAndMostNumber() {
+    @Test func rectangleHasNoRangeOfNumbers() {
         #expect(crop.range == nil)
         #expect(lens.range?.minimum == 0 && lens.range?.maximum == 32)
     }
 
-    @Test func numbersAreTakenWithinTheirRange() {
+    @Test func numbersMustBeInRange() {
         #expect(exposure.values("100") == [100] && exposure.values("66666") == [66_666])
         #expect(exposure.values("99") == nil && exposure.values("66667") == nil)
         #expect(exposure.values("1000.5") == nil && exposure.values("fast") == nil && exposure.values("") == nil)
@@ -39,7 +39,7 @@ import Testing
         #expect(fixed.values("on") == [1] && fixed.values("off") == nil && fixed.possibleValues == "on")
     }
 
-    @Test func listsTakeAsManyNumbersAsTheyHave() {
+    @Test func listsRequireTheirCountOfNumbers() {
         #expect(gains.values("1.5/2") == [1.5, 2])
         #expect(gains.values("1.5") == nil && gains.values("1/2/3") == nil && gains.values("1/") == nil)
         #expect(gains.values("1/33") == nil)
@@ -47,13 +47,13 @@ import Testing
         #expect(any.values("1") == [1] && any.values("1/2/3") == [1, 2, 3] && any.values("1/10") == nil)
     }
 
-    @Test func valuesWithNamesAreTakenByNameAndNumber() {
+    @Test func namedValuesAcceptNameAndNumber() {
         #expect(focus.values("AfModeContinuous") == [2] && focus.values("Continuous") == [2])
         #expect(focus.values("2") == [2] && focus.values("0") == [0])
         #expect(focus.values("1") == nil && focus.values("Auto") == nil && focus.values("") == nil)
     }
 
-    @Test func rectanglesLieWithinTheirBounds() {
+    @Test func rectanglesMustLieWithinTheirBounds() {
         #expect(crop.values("8/4/4608/2592") == [8, 4, 4608, 2592])
         #expect(crop.values("100/50/64/32") == [100, 50, 64, 32])
         #expect(crop.values("7/4/64/32") == nil && crop.values("8/3/64/32") == nil)
@@ -63,12 +63,12 @@ import Testing
         #expect(crop.values("8/4/99999999999/32") == nil)
     }
 
-    @Test func textIsNotSet() {
+    @Test func textCannotBeSet() {
         let text = CameraControl(name: "Text", kind: .other)
         #expect(text.values("1") == nil && text.possibleValues == "not to be set here")
     }
 
-    @Test func possibleValuesAreSaid() {
+    @Test func possibleValuesAreListed() {
         #expect(exposure.possibleValues == "a whole number from 100 to 66666")
         #expect(lens.possibleValues == "a number from 0.0 to 32.0")
         #expect(gains.possibleValues == "2 times a number from 0.0 to 32.0, with / between them")
@@ -118,14 +118,14 @@ import Testing
     }
 
     @Test(arguments: [(30, 30), (60, 60), (90, 60), (2, 5), (5, 5)])
-    func theFrameRateIsOneThatTheCameraHas(wanted: Int, used: Int) {
+    func frameRateIsLimitedToTheCamerasRange(wanted: Int, used: Int) {
         let limits = CameraControl(
             name: "FrameDurationLimits", kind: .integer, count: 2, minimum: 16_666, maximum: 200_000)
         let rate = LibcameraCamera.frameRate(FrameRate(framesPerSecond: wanted), [limits])
         #expect(rate.framesPerSecond == used)
     }
 
-    @Test func aCameraThatSaysNothingOfItsRateIsBelieved() {
+    @Test func frameRateIsKeptIfTheCameraReportsNoRange() {
         let wanted = FrameRate(framesPerSecond: 25)
         #expect(LibcameraCamera.frameRate(wanted, []) == wanted)
         let strange = CameraControl(name: "FrameDurationLimits", kind: .integer, count: 2, minimum: 0, maximum: 0)

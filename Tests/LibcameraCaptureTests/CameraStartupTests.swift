@@ -5,7 +5,7 @@ import Testing
 @testable import LibcameraCapture
 
 @Suite struct CameraStartupTests {
-    /// What becomes of frames that come every 33 ms.
+    /// The verdicts on frames that arrive every 33 ms.
     private func verdicts(_ statuses: [clibcamera_status], spacing: Int64 = 33) -> [CameraStartup.Verdict] {
         var startup = CameraStartup()
         return statuses.enumerated().map { number, status in
@@ -13,30 +13,30 @@ import Testing
         }
     }
 
-    @Test func aCameraWithoutStartupIsTakenAtOnce() {
+    @Test func cameraWithoutAStartupPhaseIsUsedAtOnce() {
         let found = verdicts([CLIBCAMERA_WHOLE, CLIBCAMERA_BROKEN, CLIBCAMERA_WHOLE])
         #expect(found == [.whole, .broken, .whole])
     }
 
-    @Test func framesAreKeptBackUntilTheCameraHasSettled() {
+    @Test func framesAreHeldBackUntilTheCameraHasSettled() {
         let settling = [clibcamera_status](repeating: CLIBCAMERA_SETTLING, count: 7)
         let found = verdicts([CLIBCAMERA_BROKEN] + settling + [CLIBCAMERA_WHOLE, CLIBCAMERA_BROKEN])
         #expect(found == [CameraStartup.Verdict](repeating: .settling, count: 8) + [.whole, .broken])
     }
 
-    /// 12 frames a second: the seventh would come 0.58 s after the first.
-    @Test func afterHalfASecondTheyAreTakenAsTheyAre() {
+    /// 12 frames per second: the seventh would arrive 0.58 s after the first.
+    @Test func unsettledFramesAreUsedAfterHalfASecond() {
         let found = verdicts([clibcamera_status](repeating: CLIBCAMERA_SETTLING, count: 8), spacing: 83)
         #expect(found == [CameraStartup.Verdict](repeating: .settling, count: 7) + [.whole])
     }
 
-    @Test func aCameraThatGivesOnlyBrokenFramesIsNotStartingForEver() {
+    @Test func brokenFramesCountAsBrokenAfterTheStartup() {
         let found = verdicts([clibcamera_status](repeating: CLIBCAMERA_BROKEN, count: 20))
         #expect(found.count { $0 == .settling } == 16 && found.suffix(4).allSatisfy { $0 == .broken })
     }
 
-    /// A camera that was configured anew starts once.
-    @Test func whatSettlesLaterIsNoStartup() {
+    /// A reconfigured camera has only one startup.
+    @Test func laterSettlingFramesAreNotHeldBack() {
         #expect(verdicts([CLIBCAMERA_WHOLE, CLIBCAMERA_SETTLING]) == [.whole, .whole])
     }
 }

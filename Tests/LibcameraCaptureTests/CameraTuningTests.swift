@@ -4,19 +4,19 @@ import Testing
 @testable import LibcameraCapture
 
 @Suite struct CameraTuningTests {
-    @Test(arguments: ["", "imx999", "../../etc/passwd"]) func aFileThatIsNotThereIsRefused(name: String) {
+    @Test(arguments: ["", "imx999", "../../etc/passwd"]) func missingFileIsRefused(name: String) {
         #expect(throws: CameraError.noTuning(camera: "front", name: name, directory: "/nowhere")) {
             try CameraTuning(named: name, camera: "front", directory: "/nowhere")
         }
     }
 
-    @Test func itsWordsSayWhereFilesAre() {
+    @Test func errorNamesTheFolderOfTheFiles() {
         let error = CameraError.noTuning(camera: "front", name: "imx999", directory: CameraTuning.directory)
         #expect("\(error)".contains("no such file in /usr/share/libcamera/ipa/rpi/vc4"))
     }
 
-    /// A stream without a tuning file of its own is not to get the one before.
-    @Test func theNextStreamChoosesAnew() throws {
+    /// A stream without a tuning file must not get that of the previous stream.
+    @Test func nextStreamChoosesItsOwnTuning() throws {
         let directory = "/tmp/tuning-\(getpid())"
         mkdir(directory, 0o700)
         close(creat("\(directory)/imx219_noir.json", 0o600))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LibcameraCapture
 
-/// The table's controls in libcamera's, with those of a Raspberry Pi's camera with a lens.
+/// Maps the table's controls to libcamera's, with those of a Raspberry Pi camera that has a lens.
 @Suite struct ControlMappingTests {
     private static func choice(_ name: String, _ names: [String]) -> CameraControl {
         CameraControl(
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatTheCameraHasIsOfferedInItsRanges() {
+    @Test func camerasControlsAreOfferedWithTheirRanges() {
         let offers = Dictionary(uniqueKeysWithValues: mapping.offers.map { ($0.name, $0) })
         #expect(mapping.offers.map(\.name) == ControlName.allCases)
         #expect(offers[.focus]?.words == ["manual", "auto", "continuous"])
@@ -60,20 +60,20 @@ import Testing
         #expect(offers[.metering]?.words == ["centre", "spot", "matrix"])
         #expect(offers[.whiteBalance]?.words == ["auto", "locked", "incandescent", "daylight", ControlOffer.gainsMark])
         #expect(offers[.denoise]?.words == ["off", "high-quality"])
-        // The mode adds two pixels to one.
+        // The mode bins two pixels into one.
         #expect(offers[.zoom]?.range == 1...3.6)
         #expect(offers[.saturation]?.absence == "the camera does not have it")
         #expect(offers[.exposurePoint]?.absence != nil && offers[.mirror]?.absence != nil)
     }
 
-    @Test func aCameraWithoutALensSaysSo() {
+    @Test func cameraWithoutALensSaysSo() {
         let mapping = ControlMapping(
             offered: [], size: FrameSize(width: 640, height: 360), mode: nil, isFocusing: false)
         #expect(mapping.offers.allSatisfy { $0.absence != nil })
         #expect(mapping.offers.first { $0.name == .lens }?.absence == "the camera's lens does not move")
     }
 
-    @Test mutating func eachChangeBecomesWhatTheCameraTakes() throws {
+    @Test mutating func eachChangeBecomesCameraControls() throws {
         let expected = [
             "focus auto": ["AfMode=1", "AfTrigger=0"], "focus continuous": ["AfMode=2"], "focus manual": ["AfMode=0"],
             "lens 2.5": ["AfMode=0", "LensPosition=2.5"],
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test mutating func aPlaceIsOneOfWhatIsShown() throws {
+    @Test mutating func pointsReferToTheZoomedView() throws {
         #expect(try set("focus-point 0,0,1,1") == ["AfMetering=1", "AfWindows=0/0/4608/2592"])
         #expect(try set("zoom 2 zoom-centre 0.25,0.25") == ["ScalerCrop=0/0/2304/1296"])
         #expect(try set("focus-point 0.5,0.5,0.5,0.5") == ["AfMetering=1", "AfWindows=1152/648/1152/648"])
@@ -100,15 +100,15 @@ import Testing
         #expect(mapping.zoom((0, 0, 2304, 1296)) == ZoomedView(zoom: 2, centre: FramePoint(x: 0.25, y: 0.25)))
     }
 
-    @Test mutating func aLensThatStandsStillLooksOnceWhereItIsPointed() throws {
+    @Test mutating func manualFocusLensFocusesOnceOnANewPoint() throws {
         _ = try set("lens 1")
         #expect(try set("focus-point 0,0,1,1").suffix(2) == ["AfMode=1", "AfTrigger=0"])
-        // Unless it is said otherwise with it.
+        // Unless the same change says otherwise.
         #expect(try set("focus-point 0,0,1,1 focus manual").suffix(1) == ["AfMode=0"])
     }
 
-    /// A stream of another shape shows a part of the sensor at any zoom.
-    @Test func whatIsShownHasTheShapeOfTheStream() throws {
+    /// A stream of another shape shows only a part of the sensor at any zoom.
+    @Test func cropHasTheStreamsShape() throws {
         let crop = try #require(CropRange(Self.crop, size: FrameSize(width: 640, height: 480), mode: Self.mode))
         #expect(crop.rectangle(ZoomedView()) == [576, 0, 3456, 2592])
         #expect(abs(crop.largestZoom - 2.7) < 1e-9)

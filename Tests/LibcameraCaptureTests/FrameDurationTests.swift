@@ -10,14 +10,14 @@ import Testing
             slowest: FrameRate(framesPerSecond: slowest))
     }
 
-    @Test func theRateHolds() { #expect(durations(30) == [33_333, 33_333]) }
+    @Test func cameraRateIsUsedExactly() { #expect(durations(30) == [33_333, 33_333]) }
 
-    /// 12 frames a second, and no frame before its place.
-    @Test func aLowerRateIsATrifleSlower() { #expect(durations(12) == [83_416, 83_416]) }
+    /// 12 frames per second, and no frame before its slot.
+    @Test func lowerRateIsAThousandthSlower() { #expect(durations(12) == [83_416, 83_416]) }
 
-    @Test func moreThanTheCameraHasIsWhatItHas() { #expect(durations(60) == [33_333, 33_333]) }
+    @Test func higherRateIsLimitedToTheCameras() { #expect(durations(60) == [33_333, 33_333]) }
 
-    @Test func lowLightMaySlowEachRateDown() {
+    @Test func lowLightMaySlowDownAnyRate() {
         #expect(durations(30, slowest: 5) == [33_333, 200_000])
         #expect(durations(12, slowest: 5) == [83_416, 200_000])
     }

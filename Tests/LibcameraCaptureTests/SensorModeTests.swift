@@ -3,7 +3,7 @@ import Testing
 
 @testable import LibcameraCapture
 
-/// Modes as the drivers of the Raspberry Pi's modules have them.
+/// The modes of the Raspberry Pi modules' drivers.
 @Suite struct SensorModeTests {
     private static func mode(
         _ width: Int, _ height: Int, _ bits: Int, sees seen: (Int, Int), fps: Double
@@ -38,30 +38,30 @@ import Testing
     }
 
     @Test(arguments: [(640, 480), (640, 360), (1280, 720)])
-    func noStreamSeesLessThanTheLensShows(width: Int, height: Int) {
+    func streamsUseTheWholeFieldOfView(width: Int, height: Int) {
         #expect(chosen(Self.imx219, width, height) == "1640x1232 10")
         #expect(chosen(Self.imx708, width, height) == "2304x1296 10")
     }
 
-    /// An IMX219 cannot give 1920 columns of all that it sees 30 times a second.
-    @Test func aStreamIsRatherEnlargedThanCropped() {
+    /// An IMX219 cannot deliver 1920 columns of its full view at 30 frames per second.
+    @Test func enlargingBeatsCropping() {
         #expect(chosen(Self.imx219, 1920, 1080) == "1640x1232 10")
         #expect(chosen(Self.imx219, 1920, 1080, 20) == "3280x2464 10")
     }
 
-    @Test func whatTheShapeLeavesOutIsNoLoss() {
+    @Test func croppingToTheStreamsShapeIsNotALoss() {
         #expect(chosen(Self.imx477, 1920, 1080) == "2028x1520 12")
         #expect(chosen(Self.imx477, 640, 480) == "2028x1520 12")
         #expect(chosen(Self.imx477, 640, 480, 10) == "2028x1520 12")
     }
 
-    /// 640x480 of an OV5647 lack 32 of 2592 columns.
-    @Test func aTrifleOfTheFieldOfViewIsNoLoss() {
+    /// The 640x480 mode of an OV5647 lacks 32 of 2592 columns.
+    @Test func slightLossOfFieldOfViewIsAccepted() {
         #expect(chosen(Self.ov5647, 640, 480) == "640x480 10")
         #expect(chosen(Self.ov5647, 1280, 720) == "1296x972 10")
     }
 
-    @Test func theFrameRateComesBeforeTheFieldOfView() {
+    @Test func frameRateTakesPrecedenceOverFieldOfView() {
         #expect(chosen(Self.imx708, 640, 360, 100) == "1536x864 10")
         #expect(chosen(Self.imx708, 640, 360, 240) == "1536x864 10")
     }

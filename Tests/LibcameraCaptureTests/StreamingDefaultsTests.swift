@@ -5,7 +5,7 @@ import Testing
 @testable import LibcameraCapture
 
 @Suite struct StreamingDefaultsTests {
-    /// As the Raspberry Pi's modules with a lens offer them.
+    /// The controls of the Raspberry Pi modules with a lens.
     private static let offered = [
         choice("AfMode", ["AfModeManual", "AfModeAuto", "AfModeContinuous"]),
         choice("NoiseReductionMode", ["NoiseReductionModeOff", "NoiseReductionModeFast"]),
@@ -29,21 +29,21 @@ import Testing
         return StreamingDefaults.controls(beside: settings, offered: offered).map { "\($0.name)=\($0.value)" }
     }
 
-    @Test func aLensFollowsTheScene() {
+    @Test func focusIsContinuousByDefault() {
         #expect(defaults() == ["AfMode=AfModeContinuous", "NoiseReductionMode=NoiseReductionModeFast"])
     }
 
-    @Test(arguments: ["AfMode", "LensPosition"]) func aChosenFocusStays(control: String) {
+    @Test(arguments: ["AfMode", "LensPosition"]) func configuredFocusIsKept(control: String) {
         #expect(defaults([control]) == ["NoiseReductionMode=NoiseReductionModeFast"])
     }
 
-    @Test func lampsDoNotFlicker() {
+    @Test func flickerControlFollowsTheMains() {
         #expect(defaults(mains: .hertz50).suffix(2) == ["AeFlickerPeriod=10000", "AeFlickerMode=FlickerManual"])
         #expect(defaults(mains: .hertz60).suffix(2) == ["AeFlickerPeriod=8333", "AeFlickerMode=FlickerManual"])
         #expect(defaults(["AeFlickerPeriod"], mains: .hertz60).count == 2)
     }
 
-    @Test func whatACameraLacksIsNotSet() {
+    @Test func missingControlsAreNotSet() {
         #expect(defaults(mains: .hertz50, offered: []) == [])
         #expect(defaults(offered: [Self.choice("AfMode", ["AfModeManual"])]) == [])
     }

@@ -4,7 +4,7 @@ import MediaTestSupport
 import Synchronization
 import Testing
 
-/// Work for a card's thread, from threads that wait no longer than they like.
+/// Threads hand work to the card's thread and wait only as long as they choose.
 @Suite struct CardCallsTests {
     private let time = VirtualTime()
 
@@ -16,7 +16,7 @@ import Testing
         func add(_ name: String) { names.withLock { $0.append(name) } }
     }
 
-    @Test func theCallerGetsTheResultAtOnce() throws {
+    @Test func callerGetsTheResultImmediately() throws {
         try time.run {
             let card = try ScriptedCard()
             let start = MonotonicClock.now()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aHangingCardHoldsACallerUpForItsPatienceOnly() throws {
+    @Test func hangingCardDelaysTheCallerOnlyForItsPatience() throws {
         try time.run {
             let card = try ScriptedCard(isHanging: true)
             let start = MonotonicClock.now()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func workThatNeverReturnsHoldsNobodyUpEither() throws {
+    @Test func workThatNeverReturnsDoesNotBlockOtherCallers() throws {
         try time.run {
             let card = try ScriptedCard()
             let never = try EventFD()
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func aCallerThatIsToEndWaitsNoLonger() throws {
+    @Test func cancelledCallerStopsWaiting() throws {
         try time.run {
             let card = try ScriptedCard(isHanging: true)
             let (end, start) = (try EventFD(), MonotonicClock.now())
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// A stream that tries again and again leaves nothing behind that a card would have to do when it answers again.
-    @Test func workThatWasGivenUpIsNotStarted() throws {
+    /// A stream that keeps retrying must not leave a backlog for the card to work off later.
+    @Test func abandonedWorkIsNotStarted() throws {
         try time.run {
             let (card, record) = (try ScriptedCard(isHanging: true), Record())
             for _ in 0..<3 { _ = try? card.calls.call(within: .seconds(1)) { record.add("given up") } }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func withoutACardsThreadTheCallerDoesTheWork() throws {
+    @Test func withoutACardThreadTheCallerDoesTheWork() throws {
         try time.run {
             let never = try EventFD()
             let start = MonotonicClock.now()

@@ -9,7 +9,7 @@ import Testing
         CommandLineOption("verbose", short: "v", help: "say more"),
     ])
 
-    @Test func anOptionThatContradictsItselfIsRefused() throws {
+    @Test func repeatingASingleOptionIsRefused() throws {
         let options = CommandLineOptions([
             CommandLineOption("url", takes: "URL", isSingle: true, help: ""),
             CommandLineOption("audio", takes: "SOURCE", help: ""),
@@ -19,7 +19,7 @@ import Testing
         #expect(try options.parse(["--audio", "a", "--audio", "b"]).values(of: "audio") == ["a", "b"])
     }
 
-    @Test func readsEveryWayToWriteAnOption() throws {
+    @Test func readsEveryFormOfAnOption() throws {
         let parsed = try options.parse(["--url", "a", "--url=b", "-u", "c", "-ud", "--verb", "-v"])
         #expect(parsed.values(of: "url") == ["a", "b", "c", "d"])
         #expect(parsed["url"] == "d")
@@ -29,13 +29,13 @@ import Testing
         #expect(parsed.operands == [])
     }
 
-    @Test func takesOperandsAnywhere() throws {
+    @Test func acceptsOperandsAnywhere() throws {
         let parsed = try options.parse(["one", "-v", "two", "--url", "x", "three", "--", "--url", "-"])
         #expect(parsed.operands == ["one", "two", "three", "--url", "-"])
         #expect(parsed.values(of: "url") == ["x"])
     }
 
-    @Test func negativeNumbersAreNoOptions() throws {
+    @Test func negativeNumbersAreNotOptions() throws {
         let parsed = try options.parse(["exposure-value", "-1.5", "--url", "-6", "-.5", "-v", "2:-6"])
         #expect(parsed.operands == ["exposure-value", "-1.5", "-.5", "2:-6"])
         #expect(parsed["url"] == "-6" && parsed.contains("verbose"))
@@ -43,12 +43,12 @@ import Testing
         #expect(throws: CommandLineError.unknownOption("-x")) { try options.parse(["-x"]) }
     }
 
-    @Test func takesNothing() throws {
+    @Test func acceptsAnEmptyCommandLine() throws {
         #expect(try options.parse([]).operands == [])
         #expect(try CommandLineOptions([]).parse(["a"]).operands == ["a"])
     }
 
-    @Test func takesEmptyAndNonASCIIValues() throws {
+    @Test func acceptsEmptyAndNonASCIIValues() throws {
         let parsed = try options.parse(["--url=", "--url-file", "/tmp/köln"])
         #expect(parsed["url"] == "")
         #expect(parsed["url-file"] == "/tmp/köln")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func startsAfreshAfterAnError() throws {
+    @Test func parsesCorrectlyAfterAnError() throws {
         _ = try? options.parse(["-v", "-vx", "--url", "a"])
         #expect(try options.parse(["-v", "--url", "b"])["url"] == "b")
     }

@@ -14,9 +14,9 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
 }
 
 @Suite struct OwnedFileDescriptorTests {
-    @Test func closesOnceAtTheEndOfItsScope() throws {
+    @Test func closesOnceWhenLeavingScope() throws {
         let file = try OwnedFileDescriptor(opening: "/dev/null", flags: O_RDWR)
-        // A number that no other test's descriptor can take meanwhile.
+        // A number that no other test's descriptor uses.
         let number: Int32 = 300
         #expect(dup2(file.rawValue, number) == number)
         do {
@@ -36,7 +36,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
         close(number)
     }
 
-    @Test func isNotPassedToPrograms() throws {
+    @Test func isClosedOnExec() throws {
         let file = try OwnedFileDescriptor(opening: "/dev/null", flags: O_RDWR)
         #expect(fcntl(file.rawValue, F_GETFD) & FD_CLOEXEC != 0)
         #expect(fcntl(try file.duplicate().rawValue, F_GETFD) & FD_CLOEXEC != 0)
@@ -45,7 +45,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
     @Test func readsAndWritesEverything() throws {
         let ends = try makePipe()
         let reader = OwnedFileDescriptor(adopting: ends.read)
-        // More than the pipe holds: both sides go through their loops.
+        // More than the pipe holds, so both sides have to loop.
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let thread = try NamedThread("pipe writer") {
             let writer = OwnedFileDescriptor(adopting: ends.write)
@@ -58,7 +58,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
         thread.join()
     }
 
-    @Test func tellsNothingYetFromTheEnd() throws {
+    @Test func distinguishesNoDataFromEndOfFile() throws {
         let ends = try makePipe()
         let reader = OwnedFileDescriptor(adopting: ends.read)
         let writer = OwnedFileDescriptor(adopting: ends.write)
@@ -100,7 +100,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
     }
 
     @Test func readsSignalsAsADescriptor() throws {
-        // In a thread of its own: only there the signal stays blocked.
+        // On its own thread: the signal stays blocked only there.
         let received = Mutex<[Int32]>([])
         let thread = try NamedThread("signals") {
             guard let signals = try? SignalFD([SIGUSR1, SIGUSR2]) else { return }
@@ -115,7 +115,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
 }
 
 @Suite struct NamedThreadTests {
-    @Test func runsUnderItsName() throws {
+    @Test func threadCarriesItsName() throws {
         let name = Mutex("")
         let thread = try NamedThread("network-publisher") {
             let text = try? readFile("/proc/thread-self/comm", limit: 100)
@@ -125,14 +125,14 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
         #expect(name.withLock { $0 } == "network-publish\n")
     }
 
-    @Test func runsOnWhenItIsDropped() throws {
+    @Test func droppedThreadRunsOn() throws {
         let event = try EventFD()
         do { _ = try NamedThread("dropped") { event.signal() } }
         var entries = [PollEntry(event.fileDescriptor)]
         #expect(try poll(&entries, until: nil) == 1)
     }
 
-    @Test func refusesAnImpossibleStack() {
+    @Test func refusesAnImpossibleStackSize() {
         #expect(throws: SystemCallError("pthread_attr_setstacksize", number: EINVAL, subject: "1 bytes")) {
             _ = try NamedThread("tiny", stackSize: 1) {}
         }
@@ -140,7 +140,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
 }
 
 @Suite struct ProcessTests {
-    @Test func knowsATerminal() throws {
+    @Test func recognizesATerminal() throws {
         let file = try OwnedFileDescriptor(opening: "/dev/null", flags: O_RDWR)
         #expect(!isTerminal(file.rawValue))
         #expect(TerminalSize(of: file.rawValue) == nil)
@@ -152,5 +152,5 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
         #expect(TerminalSize(of: terminal.rawValue)?.columns == 80)
     }
 
-    @Test func wallClockIsPastTheDayOfWriting() { #expect(WallClock.secondsSince1970() > 1_600_000_000) }
+    @Test func wallClockIsAfter2020() { #expect(WallClock.secondsSince1970() > 1_600_000_000) }
 }

@@ -2,13 +2,13 @@ import Glibc
 import LinuxIO
 import Testing
 
-/// What is no terminal, or no watchdog, is distinguished before it is opened.
+/// Anything but a terminal or a watchdog is recognized before it is opened.
 @Suite("Kinds of devices")
 struct DeviceKindTests {
-    /// A character device that no driver has: opening it fails in its own way.
+    /// A character device without a driver: opening it fails with its own error.
     private func withoutDriver(_ body: (String) throws -> Void) throws {
         let path = "/dev/shm/tallycam-no-driver-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        // As makedev(3) puts 4095 and 77 together.
+        // makedev(3) of 4095 and 77.
         guard mknod(path, S_IFCHR | 0o600, 0xFFF << 8 | 77) == 0 else { throw SystemCallError("mknod", subject: path) }
         defer { unlink(path) }
         try body(path)
@@ -43,7 +43,7 @@ struct DeviceKindTests {
         }
     }
 
-    @Test func filesAreNoDevices() throws {
+    @Test func filesAreNotDevices() throws {
         let directory = try TemporaryDirectory()
         for path in [directory.path, "\(directory.path)/missing", "/etc/passwd"] {
             #expect(throws: SystemCallError.self) { try SerialPort(path) }

@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 import Testing
 
-/// A new directory, removed with all its files at the end.
+/// A new directory that is removed with its files at the end.
 final class TemporaryDirectory {
     let path: String
 
@@ -36,7 +36,7 @@ final class TemporaryDirectory {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func replacesAFileWhole() throws {
+    @Test func replacesAFileAtomically() throws {
         let path = directory.path + "/nonce"
         try replaceFile(path, with: Array("first".utf8), permissions: 0o600)
         try replaceFile(path, with: Array("second".utf8), permissions: 0o600)
@@ -47,15 +47,15 @@ final class TemporaryDirectory {
         #expect(status.st_mode & 0o777 == 0o600)
     }
 
-    @Test func leavesNothingWhenItCannotReplace() throws {
+    @Test func leavesNoTemporaryFileWhenReplacingFails() throws {
         let path = directory.path + "/taken"
         #expect(mkdir(path, 0o755) == 0)
         #expect(throws: SystemCallError("rename", number: EISDIR, subject: path)) { try replaceFile(path, with: [1]) }
         #expect(directory.names == ["taken"])
     }
 
-    /// Root could: /dev/null would be a file from then on, and a file behind /dev/stdout would be none.
-    @Test func replacesNoDeviceAndNoLinkThatSomebodyTyped() throws {
+    /// Root could do it: /dev/null would become a regular file, and the file behind /dev/stdout would disappear.
+    @Test func doesNotReplaceADeviceOrLinkThatAUserTyped() throws {
         let (pipe, link) = (directory.path + "/pipe", directory.path + "/stdout")
         #expect(mkfifo(pipe, 0o600) == 0 && symlink(directory.path + "/elsewhere", link) == 0)
         for path in [pipe, link] {
@@ -66,13 +66,13 @@ final class TemporaryDirectory {
             try replaceFile(directory.path, with: [1], sparesOthers: true)
         }
         #expect(directory.names == ["pipe", "stdout"])
-        // What stands where the program's own files are is in their way.
+        // For the program's own files, a pipe in their place is simply replaced.
         try replaceFile(pipe, with: [1])
         #expect(try readFile(pipe, limit: 10) == [1])
     }
 
-    /// What a power cut leaves, and what only looks like it.
-    @Test func findsWhatACutHasLeft() throws {
+    /// Leftovers of a power cut, and names that only look similar.
+    @Test func findsTemporaryFilesLeftByAPowerCut() throws {
         let ours = [".events.txt.1.22.tmp", ".faults.txt.123.1.tmp"]
         let others = [
             ".faults.txt.123.tmp", ".faults.txt.123.x.tmp", ".faults.txt..1.tmp", ".notes.txt.1.1.tmp", "faults.txt",
@@ -85,7 +85,7 @@ final class TemporaryDirectory {
         try synchronizeFileSystem(directory.path)
     }
 
-    @Test func saysWhichFileIsMissing() {
+    @Test func missingFileIsNamedInTheError() {
         let path = directory.path + "/none/stream.json"
         #expect(throws: SystemCallError("open", number: ENOENT, subject: path)) { try readFile(path, limit: 10) }
         let error = SystemCallError("open", number: ENOENT, subject: path)
@@ -93,12 +93,12 @@ final class TemporaryDirectory {
         #expect(SystemCallError("ioctl", number: 4095).description == "ioctl: error 4095 (errno 4095)")
     }
 
-    @Test func aMissingFolderIsReportedWithoutTheTemporaryName() {
+    @Test func missingFolderIsReportedWithoutTheTemporaryName() {
         let path = directory.path + "/none/file"
         #expect(throws: SystemCallError("open", number: ENOENT, subject: path)) { try replaceFile(path, with: [1]) }
     }
 
-    @Test func aPipeIsNotReadAsAFile() {
+    @Test func pipeIsNotReadAsAFile() {
         let path = directory.path + "/pipe"
         #expect(mkfifo(path, 0o600) == 0)
         for (path, problem) in [

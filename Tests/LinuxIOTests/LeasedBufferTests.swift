@@ -5,14 +5,14 @@ import MediaTestSupport
 import Synchronization
 import Testing
 
-/// A device's buffers go out on lease, and come back through the thread that owns the device.
+/// Leased buffers return through the thread that owns the device.
 @Suite struct LeasedBufferTests {
     private let wakeup: EventFD
     private let all = BufferNumbers(0..<6)
 
     init() throws { wakeup = try EventFD() }
 
-    /// Leases that any thread drops.
+    /// Leases that any thread may drop.
     private final class Held: Sendable {
         private let leases: Mutex<[Int: LeasedBuffer]>
 
@@ -29,24 +29,24 @@ import Testing
         return leases
     }
 
-    /// - Returns: what the device gets.
+    /// - Returns: the buffers that the device gets.
     private func takenBack(by leased: inout LeasedBuffers) -> (numbers: [Int], isShort: Bool) {
         var numbers: [Int] = []
         let isShort = leased.takeBack(of: all) { numbers.append($0) }
         return (numbers, isShort)
     }
 
-    @Test func theOwnersThreadGivesTheDeviceWhatOtherThreadsDrop() throws {
+    @Test func ownerReturnsToTheDeviceWhatOtherThreadsDropped() throws {
         var leased = LeasedBuffers(wakeup: wakeup)
         let held = Held(lease([2, 0, 5], of: &leased))
         let thread = try NamedThread("holder") { for number in [2, 0, 5] { held.drop(number) } }
         thread.join()
         #expect(takenBack(by: &leased) == ([0, 2, 5], false))
         #expect(takenBack(by: &leased) == ([], false))
-        #expect(!wakeup.drain(), "the device has others, and nobody waits")
+        #expect(!wakeup.drain(), "the device has other buffers, so nobody waits")
     }
 
-    @Test func aLeaseIsHeldUntilItsLastHolderDropsIt() {
+    @Test func leaseEndsWithItsLastHolder() {
         var leased = LeasedBuffers(wakeup: wakeup)
         var leases = lease([3], of: &leased)
         var other = leases[3]
@@ -58,7 +58,7 @@ import Testing
         #expect(takenBack(by: &leased).numbers == [3])
     }
 
-    @Test func anOwnerWhoseDeviceIsShortOfBuffersIsWokenOnce() {
+    @Test func ownerIsWokenOnceWhenTheDeviceRunsShort() {
         var leased = LeasedBuffers(wakeup: wakeup)
         var leases = lease([0, 1, 2, 3], of: &leased)
         #expect(takenBack(by: &leased) == ([], true))
@@ -70,11 +70,11 @@ import Testing
         #expect(!wakeup.drain())
     }
 
-    @Test func whatComesBackBeforeTheOwnerWaitsIsGivenAtOnce() {
+    @Test func bufferReturnedBeforeTheWaitIsGivenAtOnce() {
         var leased = LeasedBuffers(wakeup: wakeup)
         var leases = lease(Array(0..<6), of: &leased)
         var numbers: [Int] = []
-        // The second one comes back while the owner gives the device the first.
+        // Buffer 1 comes back while the owner gives the device buffer 4.
         leases[4] = nil
         let isShort = leased.takeBack(of: all) { number in
             numbers.append(number)
@@ -83,7 +83,7 @@ import Testing
         #expect(numbers == [4, 1] && isShort)
     }
 
-    /// As the second stream of a camera, whose buffers are of no use while the first one is on.
+    /// As with a camera's second stream: its buffers do not help while the first one is on.
     @Test func buffersThatTheDeviceDoesNotUseDoNotCount() {
         var leased = LeasedBuffers(wakeup: wakeup)
         let leases = lease([0, 1, 2], of: &leased)
@@ -104,7 +104,7 @@ import Testing
                 guard back.isShort else { continue }
                 var entries = [PollEntry(wakeup.fileDescriptor)]
                 let count = try poll(&entries, until: MonotonicClock.now() + .seconds(60))
-                try #require(count > 0, "nobody woke the owner")
+                try #require(count > 0, "the owner was not woken")
                 wakeup.drain()
             }
             for thread in threads { thread.join() }

@@ -8,10 +8,10 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func onlyOneListensAtATime() throws {
+    @Test func onlyOneProcessListensAtATime() throws {
         var first: LocalListener? = try LocalListener(path: path)
         #expect(throws: LocalListenerError.inUse(path: path)) { try LocalListener(path: path) }
-        // The second one has taken nothing away.
+        // The failed attempt has not removed the first one's socket.
         _ = try connectLocal(path)
         #expect(first?.accept()?.rawValue ?? -1 >= 0)
         first = nil
@@ -19,8 +19,8 @@ import Testing
         _ = try LocalListener(path: path)
     }
 
-    /// A socket file without a process, as a killed one leaves it.
-    @Test func whatIsDeadIsReplaced() throws {
+    /// A socket file without a process, as a killed process leaves it.
+    @Test func deadSocketIsReplaced() throws {
         let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         bindSocket(left, to: path)
         close(left)
@@ -30,8 +30,8 @@ import Testing
         #expect(listener.accept()?.rawValue ?? -1 >= 0)
     }
 
-    /// One that knows nothing of the lock, and takes no connection.
-    @Test func whatIsAliveIsLeftAlone() throws {
+    /// A listener that holds no lock and accepts no connection.
+    @Test func listeningSocketIsLeftAlone() throws {
         let other = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(other) }
         bindSocket(other, to: path)
@@ -42,7 +42,7 @@ import Testing
         #expect(directory.names.contains("socket"))
     }
 
-    @Test func aFileIsNotTakenForASocket() throws {
+    @Test func regularFileIsNotReplacedByASocket() throws {
         try replaceFile(path, with: [1])
         let expected = LocalListenerError.failed(SystemCallError("bind", number: EEXIST, subject: path))
         #expect(throws: expected) { try LocalListener(path: path) }
@@ -50,7 +50,7 @@ import Testing
         #expect(try readFile(path, limit: 10) == [1])
     }
 
-    @Test func aMissingDirectoryIsNamed() {
+    @Test func missingDirectoryIsNamed() {
         let path = directory.path + "/none/socket"
         #expect { try LocalListener(path: path) } throws: { error in
             "\(error)".hasPrefix("open \(path).lock: No such file or directory")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LinuxIO
 
-/// What is open of a node, and what is closed again.
+/// An open node that signals when it is closed.
 private final class OpenNode {
     private let closed: EventFD
 
@@ -26,7 +26,7 @@ private func waitForEver(_ release: EventFD) {
         return try poll(&entries, until: MonotonicClock.now() + timeout) > 0
     }
 
-    @Test func whatACallReturnsIsItsCallersOwn() throws {
+    @Test func resultOfACallBelongsToItsCaller() throws {
         let closed = try EventFD()
         var node: OpenNode? = try NodeOccupancy.call(of: path, timeout: .seconds(60)) { OpenNode(closed) }
         #expect(node != nil)
@@ -35,7 +35,7 @@ private func waitForEver(_ release: EventFD) {
         #expect(try isSignalled(closed))
     }
 
-    @Test func aCallThatHangsCostsItsTimeoutAndLaterOnesNothing() throws {
+    @Test func hangingCallCostsItsTimeoutOnceAndLaterCallsFailFast() throws {
         let release = try EventFD()
         let closed = try EventFD()
         let start = MonotonicClock.now()
@@ -46,14 +46,14 @@ private func waitForEver(_ release: EventFD) {
             }
         }
         #expect(MonotonicClock.now() - start < .seconds(60))
-        // The driver is let go of while the next one waits: what came too late is closed, and the node is free again.
+        // The driver returns while the next call waits: the late result is closed, and the node is free again.
         release.signal()
         let answer = try NodeOccupancy.call(of: path, timeout: .seconds(60)) { 7 }
         #expect(answer == 7)
         #expect(try isSignalled(closed))
     }
 
-    @Test func anotherNodeIsAskedMeanwhile() throws {
+    @Test func hangingNodeDoesNotBlockAnotherNode() throws {
         let release = try EventFD()
         #expect(throws: NodeOccupancyError.self) {
             try NodeOccupancy.call(of: path, timeout: .milliseconds(50)) {
@@ -64,8 +64,8 @@ private func waitForEver(_ release: EventFD) {
         release.signal()
     }
 
-    /// The system's threads or descriptors have run out; a moment later there are some again.
-    @Test func aCallThatCannotStartLeavesTheNodeFree() throws {
+    /// The system has briefly run out of threads or descriptors.
+    @Test func callThatCannotStartLeavesTheNodeFree() throws {
         let none = SystemCallError("pthread_create", number: EAGAIN)
         var thread = NodeOccupancy.CallThread()
         thread.start = { _ throws(SystemCallError) in throw none }
@@ -82,8 +82,8 @@ private func waitForEver(_ release: EventFD) {
         #expect(MonotonicClock.now() - start < .seconds(30), "nothing is waited for")
     }
 
-    /// Nobody knows how far the thread is: the node stays occupied until it has left the driver, and no longer.
-    @Test func aCallThatCannotBeWaitedForKeepsTheNodeUntilItReturns() throws {
+    /// How far the thread got is unknown, so the node stays occupied until it has left the driver.
+    @Test func callThatCannotBeAwaitedOccupiesTheNodeUntilItReturns() throws {
         let broken = SystemCallError("ppoll", number: ENOMEM)
         var thread = NodeOccupancy.CallThread()
         thread.wait = { _, _ throws(SystemCallError) in throw broken }
@@ -95,7 +95,7 @@ private func waitForEver(_ release: EventFD) {
             }
         }
         #expect(try !isSignalled(closed, within: .milliseconds(50)), "the driver still has it")
-        // The next call waits for it, and comes after the release.
+        // The next call waits until the driver is released.
         let isReleased = Atomic(false)
         let helper = try NamedThread("release") {
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(200))

@@ -8,7 +8,7 @@ import Testing
         case first, second, several
     }
 
-    @Test func onlyTheNameThatIsSignalledIsReady() throws {
+    @Test func onlyTheSignalledNameIsReady() throws {
         let (first, second) = (try EventFD(), try EventFD())
         second.signal()
         var waits: PollSet<Name> = [.first: first.fileDescriptor, .second: second.fileDescriptor]
@@ -17,7 +17,7 @@ import Testing
         #expect(!waits.isReady(.several), "it was not waited for")
     }
 
-    @Test func nameOfSeveralDescriptorsIsReadyWithAnyOfThem() throws {
+    @Test func nameIsReadyWithAnyOfItsDescriptors() throws {
         let events = [try EventFD(), try EventFD(), try EventFD()]
         events[1].signal()
         var waits = PollSet<Name>()
@@ -39,7 +39,7 @@ import Testing
         #expect(!waits.isReady(.first) && MonotonicClock.now() >= start + .milliseconds(1))
     }
 
-    @Test func anEmptiedSetForgetsDescriptorsAndDeadlines() throws {
+    @Test func emptiedSetForgetsDescriptorsAndDeadlines() throws {
         let (first, second) = (try EventFD(), try EventFD())
         first.signal()
         var waits: PollSet<Name> = [.first: first.fileDescriptor]
@@ -52,7 +52,7 @@ import Testing
         #expect(!waits.isReady(.second) && !waits.isReady(.first))
     }
 
-    @Test func interestIsWhatIsAskedFor() throws {
+    @Test func onlyTheRequestedEventsAreReported() throws {
         let event = try EventFD()
         var waits = PollSet<Name>()
         waits.add(.first, event.fileDescriptor, for: [.readable, .writable])

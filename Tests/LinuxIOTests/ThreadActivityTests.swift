@@ -9,7 +9,7 @@ import Testing
         ThreadActivity.working().contains { $0.name == name }
     }
 
-    /// - Returns: whether it came to be so within a minute.
+    /// - Returns: whether the condition became true within a minute.
     private static func comes(_ condition: () -> Bool) -> Bool {
         let limit = MonotonicClock.now() + .seconds(60)
         while !condition() {
@@ -19,7 +19,7 @@ import Testing
         return true
     }
 
-    @Test func aThreadInPollWaits() throws {
+    @Test func threadInPollIsWaiting() throws {
         let wakeup = try EventFD()
         let turns = Atomic(0)
         let thread = try NamedThread("waits") {
@@ -38,8 +38,8 @@ import Testing
         #expect(!Self.isWorking("waits"))
     }
 
-    /// As one does that a driver, or another thread's lock, does not let go.
-    @Test func aThreadInABlockingCallWorksSinceItsLastWait() throws {
+    /// As when a driver or another thread's lock does not let a thread go.
+    @Test func threadInABlockingCallCountsAsWorkingSinceItsLastWait() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (input, output) = (ends[0], ends[1])
@@ -63,7 +63,7 @@ import Testing
         close(input)
     }
 
-    @Test func aThreadThatReadsAFileFromASlowDiskWaits() throws {
+    @Test func threadReadingFromASlowDiskIsWaiting() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (input, output) = (ends[0], ends[1])
@@ -79,8 +79,8 @@ import Testing
         close(input)
     }
 
-    /// The end of a stream waits for the threads of its tracks, one of which may read a movie from a slow disk.
-    @Test func aThreadThatWaitsForAnothersEndWaits() throws {
+    /// The end of a stream waits for its tracks' threads, one of which may be reading a movie from a slow disk.
+    @Test func threadJoiningAnotherIsWaiting() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (input, output) = (ends[0], ends[1])
@@ -103,7 +103,7 @@ import Testing
         close(input)
     }
 
-    @Test func aThreadThatMayBlockIsNotWatched() throws {
+    @Test func threadThatMayBlockIsNotWatched() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (input, output) = (ends[0], ends[1])

@@ -4,13 +4,13 @@ import MediaTestSupport
 import Synchronization
 import Testing
 
-/// Threads that live in another time than the kernel's.
+/// Threads that run in virtual time.
 @Suite struct ThreadTimeTests {
     private let time = VirtualTime()
 
     private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
 
-    @Test func aSleepTakesNoTimeButItsOwn() {
+    @Test func sleepTakesOnlyVirtualTime() {
         let start = MonotonicClock.now()
         time.run {
             let start = MonotonicClock.now()
@@ -20,7 +20,7 @@ import Testing
         #expect(MonotonicClock.now() - start < .seconds(60))
     }
 
-    @Test func threadsInheritItAndTakeTurnsByTheClock() throws {
+    @Test func threadsInheritVirtualTimeAndTakeTurnsByTheClock() throws {
         try time.run {
             let order = try Mailbox<String>()
             let start = MonotonicClock.now()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsReadyComesBeforeAnyDeadline() throws {
+    @Test func readyDescriptorsComeBeforeDeadlines() throws {
         try time.run {
             let (request, answer) = (try EventFD(), try EventFD())
             let thread = JoinableThread(
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func itStandsStillWhileAnybodyWorks() throws {
+    @Test func virtualTimeStandsStillWhileAThreadWorks() throws {
         try time.run {
             let isOver = Atomic(false)
             let start = MonotonicClock.now()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func outsideNothingIsReplaced() throws {
+    @Test func kernelTimeAppliesOutside() throws {
         time.run { #expect(CurrentTime.replacement != nil) }
         #expect(CurrentTime.replacement == nil)
         let times = try Mailbox<Bool>()

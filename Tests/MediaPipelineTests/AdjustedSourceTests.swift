@@ -11,7 +11,7 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// Frames of 64x32 in four quarters, with these lumas from the upper left one on.
+/// 64x32 frames with four quarters of these lumas, starting at the top left.
 private let quarters: [UInt8] = [40, 90, 140, 190]
 
 private class QuarteredSource: VideoSource {
@@ -35,7 +35,7 @@ private class QuarteredSource: VideoSource {
     }
 }
 
-/// Has a lens, zooms itself, and keeps what it was asked for.
+/// A source with a lens and its own zoom that records its control changes.
 private final class ZoomingSource: QuarteredSource, ControllableSource {
     override var controls: (any ControllableSource)? { self }
     private(set) var asked: [[ControlChange]] = []
@@ -65,13 +65,13 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     }
 
     @Test(arguments: [PixelFormat.i420, .nv12])
-    func anyFrameIsMirroredAndFlippedOnTheWay(format: PixelFormat) throws {
+    func framesAreMirroredAndFlippedInSoftware(format: PixelFormat) throws {
         let source = AdjustedSource(QuarteredSource(format), streamSize: streamSize)
         #expect(try lumas(source.nextFrame()) == quarters)
         #expect(source.statistics.passes == 0 && source.next == nil)
         try source.apply([ControlChange(.mirror, .flag(true))])
         if format != .i420 {
-            // Not before the encoder is ready for frames that the processor has made.
+            // Only once the encoder is ready for frames from the CPU.
             #expect(try lumas(source.nextFrame()) == quarters)
             #expect(source.next?.memoryKind == .pooled && source.next?.layouts.full.format == .i420)
             source.handOver()
@@ -93,7 +93,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(try source.nextFrame()?.layout.format == format)
     }
 
-    @Test func aPartOfEachFrameIsTakenWhereTheSourceDoesNotZoom() throws {
+    @Test func framesAreCroppedIfTheSourceCannotZoom() throws {
         let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
         #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
         #expect(source.controlOffers.first { $0.name == .lens }?.absence == "this source is not a camera")
@@ -105,19 +105,19 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         ])
         var shown: [[UInt8]] = []
         for _ in 0..<15 { shown.append(try lumas(source.nextFrame())) }
-        // It glides there: at first it is whole, at last it is all of one quarter.
+        // Zoom moves smoothly: the first frame shows everything, the last one a single quarter.
         #expect(shown.first != shown.last && shown.last == [140, 140, 140, 140])
-        // As far out as there is something to be seen.
+        // As far from the center as the view can go.
         #expect(source.cameraReport.values[.zoomCentre] == .point(FramePoint(x: 0.25, y: 0.75)))
     }
 
-    @Test func framesNoLargerThanTheStreamAreNotZoomed() {
+    @Test func framesNoLargerThanTheStreamCannotBeZoomed() {
         let source = AdjustedSource(QuarteredSource(), streamSize: FrameSize(width: 64, height: 32))
         let absence = source.controlOffers.first { $0.name == .zoom }?.absence
         #expect(absence == "frames of 64x32 have no more pixels than the stream's 64x32")
     }
 
-    @Test func aLargerStreamLeavesLessToZoomInto() throws {
+    @Test func largerStreamReducesTheZoomRange() throws {
         let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
         try source.apply([ControlChange(.zoom, .number(2))])
         source.streamSize = FrameSize(width: 48, height: 24)
@@ -129,7 +129,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(try lumas(source.nextFrame()) == quarters)
     }
 
-    @Test func aCameraThatZoomsIsAskedWithEachFrameOfTheWay() throws {
+    @Test func zoomingCameraIsSetForEachFrameWhileMoving() throws {
         let camera = ZoomingSource()
         let source = AdjustedSource(camera, streamSize: streamSize)
         try source.apply([ControlChange(.zoom, .number(4))])
@@ -140,16 +140,16 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(zooms.last == 4 && zooms.count >= 8 && zooms == zooms.sorted())
         #expect(zip(zooms, zooms.dropFirst()).allSatisfy { $1 / $0 < 1.2 }, "\(zooms)")
         #expect(source.statistics.passes == 0)
-        // It has arrived: it is not asked any more.
+        // The zoom is complete, so the camera is not set again.
         let count = camera.asked.count
         _ = source.statistics
         for _ in 0..<5 { _ = try source.nextFrame() }
         #expect(camera.asked.count == count)
     }
 
-    @Test func pointsAreThoseOfTheFrameAsItIsSeen() throws {
+    @Test func pointsReferToTheVisibleFrame() throws {
         let camera = ZoomingSource()
-        // Upright in the stream: bars to the left and right.
+        // In a square stream, the frame has bars at the top and bottom.
         let source = AdjustedSource(camera, streamSize: FrameSize(width: 64, height: 64))
         func asked(_ area: FrameArea) throws -> FrameArea {
             try source.apply([ControlChange(.focusPoint, .area(area))])
@@ -163,9 +163,9 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(throws: ControlError.self) { try asked(FrameArea(left: 0, top: 0, width: 1, height: 0.2)) }
     }
 
-    /// Whether it is said in one line or in two, in any order.
+    /// In one command or in two, and in any order.
     @Test(arguments: [[[0, 1, 2]], [[2, 1, 0]], [[0], [1, 2]]])
-    func placesOfALineAreThoseOfWhatItShows(lines: [[Int]]) throws {
+    func pointsOfACommandReferToTheViewAfterIt(lines: [[Int]]) throws {
         let camera = ZoomingSource()
         let source = AdjustedSource(camera, streamSize: FrameSize(width: 64, height: 32))
         let changes = [
@@ -181,7 +181,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(asked.last == ControlChange(.zoomCentre, .point(FramePoint(x: 0.75, y: 0.5))))
     }
 
-    @Test func whatTheCameraRefusesChangesNothing() throws {
+    @Test func refusedChangeHasNoEffect() throws {
         let camera = ZoomingSource()
         camera.refuses = true
         let source = AdjustedSource(camera, streamSize: streamSize)
@@ -192,7 +192,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(source.wishedControls.changes.isEmpty)
     }
 
-    /// A camera that exchanges left and right itself.
+    /// A camera that mirrors by itself.
     private final class FlippingSource: QuarteredSource, ControllableSource {
         override var controls: (any ControllableSource)? { self }
         private(set) var asked: [ControlChange] = []
@@ -206,7 +206,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         }
     }
 
-    @Test func onItsSideACamerasLeftAndRightAreTopAndBottom() throws {
+    @Test func rotatedCamerasMirrorAndFlipSwapTheirRoles() throws {
         let camera = FlippingSource()
         let source = try RotatedSource(camera, FrameRotation(.clockwise90))
         let offers = Dictionary(uniqueKeysWithValues: source.controlOffers.map { ($0.name, $0.absence) })
@@ -219,7 +219,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
             try RotatedSource(camera, FrameRotation(.half)).controlOffers.first { $0.name == .mirror }?.absence == nil)
     }
 
-    @Test func framesMayBecomeLargerWhileTheyAreMirrored() throws {
+    @Test func frameSizeMayGrowWhileMirroring() throws {
         let adjuster = ViewAdjuster()
         for side in [32, 64, 16] {
             let layout = FrameLayout(packed: .i420, size: FrameSize(width: side, height: side))
@@ -231,13 +231,13 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     }
 
     @Test(arguments: FrameRotation.Angle.allCases, [false, true])
-    func aRotatedCameraIsAskedForTheSamePlace(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+    func pointsAreMappedToTheRotatedCamera(angle: FrameRotation.Angle, isMirrored: Bool) throws {
         let camera = ZoomingSource()
         let rotation = FrameRotation(angle, isMirrored: isMirrored)
         let source = try RotatedSource(camera, rotation)
         let frame = try #require(try source.nextFrame())
         let size = frame.layout.size
-        // Where the darkest quarter is seen, the camera is asked for its upper left one.
+        // Wherever the darkest quarter is visible, the camera gets the point in its own upper left quarter.
         let places = [(0.25, 0.25), (0.75, 0.25), (0.25, 0.75), (0.75, 0.75)]
         let lumas = frame.withBytes { bytes in
             places.map { bytes[Int($1 * Double(size.height)) * size.width + Int($0 * Double(size.width))] }

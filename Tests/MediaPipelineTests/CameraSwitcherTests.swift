@@ -9,7 +9,7 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// Several cameras as one source: which one's frames come, and what becomes of a camera that does not come.
+/// Several cameras as one source: whose frames are delivered, and what happens if a camera fails.
 @Suite struct CameraSwitcherTests {
     private let time = VirtualTime()
     private let stop: EventFD
@@ -19,7 +19,7 @@ import Testing
     private let front: FakeCamera.Script
     private let back: FakeCamera.Script
     private let side: FakeCamera.Script
-    /// Of the front camera's driver.
+    /// Blocks the front camera's driver.
     private let hang = Hang()
 
     init() throws {
@@ -53,7 +53,7 @@ import Testing
         return try #require(switcher)
     }
 
-    /// Frames as the video thread takes them, with an encoder that is ready at once, until the condition holds.
+    /// Takes frames like the video thread, with an encoder that is ready at once, until the condition is true.
     @discardableResult
     private func frames(
         of switcher: CameraSwitcher, within timeout: Duration = .seconds(30), until condition: ([CapturedFrame]) -> Bool
@@ -80,9 +80,9 @@ import Testing
 
     private func openCount(_ script: FakeCamera.Script) -> Int { script.content.withLock { $0.openCount } }
 
-    // MARK: Both can be open
+    // MARK: Both cameras can be open
 
-    @Test func theNextCameraFollowsWithoutAGap() throws {
+    @Test func nextCameraFollowsWithoutAGap() throws {
         try time.run {
             let switcher = try switcher()
             var all = try frames(of: switcher) { $0.count == 10 }
@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// The encoder opens for the next camera's frames: until it is there the present one's go on.
-    @Test func thePresentCameraGoesOnUntilTheEncoderIsReady() throws {
+    /// While the encoder opens for the next camera, the present camera's frames continue.
+    @Test func presentCameraContinuesUntilTheEncoderIsReady() throws {
         try time.run {
             let switcher = try switcher()
             var all = try frames(of: switcher) { $0.count == 5 }
@@ -110,12 +110,12 @@ import Testing
             }
             let last = all.lastIndex { $0.layout.size.width == 64 } ?? 0
             #expect((39...43).contains(last) && longestGap(all) <= .milliseconds(70))
-            // What it gave before is nobody's loss.
+            // Frames that it delivered before do not count as lost.
             #expect(switcher.statistics.startupFrames > 5 && switcher.statistics.droppedFrames == 0)
         }
     }
 
-    @Test func theCountsOfAllCamerasAddUp() throws {
+    @Test func countsOfAllCamerasAddUp() throws {
         try time.run {
             let switcher = try switcher()
             var given = try frames(of: switcher) { $0.count == 10 }.count
@@ -129,9 +129,9 @@ import Testing
         }
     }
 
-    // MARK: Several wishes
+    // MARK: Several requests
 
-    @Test func theLastWishCounts() throws {
+    @Test func lastRequestCounts() throws {
         try time.run {
             let switcher = try switcher()
             try frames(of: switcher) { $0.count == 3 }
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func backToThePresentOneEndsTheSwitch() throws {
+    @Test func requestForThePresentCameraCancelsTheSwitch() throws {
         try time.run {
             let switcher = try switcher()
             requests.selectCamera("back")
@@ -155,9 +155,9 @@ import Testing
         }
     }
 
-    // MARK: One at a time
+    // MARK: One camera at a time
 
-    @Test func whereBothCannotBeOpenTheLastFrameIsRepeated() throws {
+    @Test func lastFrameIsRepeatedIfBothCamerasCannotBeOpen() throws {
         try time.run {
             let shared = FakeCamera.SharedDevice()
             for script in [front, back] { script.content.withLock { $0.device = shared } }
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatFailsAlsoAloneBringsTheFirstOneBack() throws {
+    @Test func firstCameraReturnsIfTheNextOneFailsAlone() throws {
         try time.run {
             let shared = FakeCamera.SharedDevice()
             for script in [front, back] { script.content.withLock { $0.device = shared } }
@@ -190,10 +190,10 @@ import Testing
         }
     }
 
-    // MARK: A camera that does not come
+    // MARK: A camera that fails
 
     @Test(arguments: ["unplugged", "silent", "not starting"])
-    func aCameraThatFailsLeavesTheFirstOneLive(how: String) throws {
+    func failingCameraLeavesTheFirstOneLive(how: String) throws {
         try time.run {
             let switcher = try switcher()
             back.content.withLock { content in
@@ -211,8 +211,8 @@ import Testing
         }
     }
 
-    /// A driver that hangs in `open` is left alone.
-    @Test func aCameraThatHangsLeavesTheFirstOneLive() throws {
+    /// A driver that hangs in `open` is left behind.
+    @Test func hangingCameraLeavesTheFirstOneLive() throws {
         try time.run {
             let switcher = try switcher()
             back.content.withLock { $0.openingTime = .seconds(30) }
@@ -220,11 +220,11 @@ import Testing
             let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
             #expect(longestGap(all) <= .milliseconds(40))
             #expect(failures.takeAll() == ["back: it has not opened in 10.0 seconds"])
-            // The same driver is not asked by a second thread while the first one is in it.
+            // A second thread must not call the driver while the first one is inside.
             requests.selectCamera("back")
             try frames(of: switcher) { _ in failures.wakeup.drain() }
             #expect(failures.takeAll() == ["back: its driver has not let go of it for 3.0 seconds"])
-            // Nor by a third one, when the second has given up; nor by a fifth, while the fourth waits.
+            // Nor a third thread after the second has given up, nor a fifth while the fourth waits.
             for wishes in [["back"], ["back", "front", "back"]] {
                 for wish in wishes {
                     requests.selectCamera(wish)
@@ -239,9 +239,9 @@ import Testing
         }
     }
 
-    /// It stalls while the encoder opens for it; the present one may be closed for it.
+    /// It stalls while the encoder is opening for it. The present camera may have been closed for it.
     @Test(arguments: [false, true])
-    func aCameraThatStallsAfterItsFirstFrameLeavesTheFirstOneLive(oneAtATime: Bool) throws {
+    func cameraThatStallsAfterItsFirstFrameLeavesTheFirstOneLive(oneAtATime: Bool) throws {
         try time.run {
             let shared = oneAtATime ? FakeCamera.SharedDevice() : nil
             for script in [front, back] { script.content.withLock { $0.device = shared } }
@@ -251,7 +251,7 @@ import Testing
             for _ in 0..<300 where switcher.next == nil { _ = try switcher.nextFrame() }
             try #require(switcher.next != nil)
             back.content.withLock { $0.isSilent = true }
-            // What was on its way has come.
+            // Frames that were on their way have arrived.
             for _ in 0..<5 { _ = try switcher.nextFrame() }
             let start = MonotonicClock.now()
             let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: A camera that is lost
 
-    @Test func theCameraThatIsOnIsOpenedAgain() throws {
+    @Test func activeCameraIsReopened() throws {
         try time.run {
             let switcher = try switcher()
             requests.selectCamera("back")
@@ -284,7 +284,7 @@ import Testing
         }
     }
 
-    @Test func aDeadCameraIsLeftForAnother() throws {
+    @Test func switchingLeavesADeadCamera() throws {
         try time.run {
             let switcher = try switcher()
             try frames(of: switcher) { $0.count == 5 }
@@ -298,8 +298,8 @@ import Testing
         }
     }
 
-    /// Its last frame repeats, also while one thread after the other waits for the driver.
-    @Test func theCameraThatIsOnHangsAndIsNotAskedAgainMeanwhile() throws {
+    /// Its last frame repeats, even while several threads in turn wait for the driver.
+    @Test func hangingActiveCameraIsCalledOnlyOnce() throws {
         try time.run {
             let switcher = try switcher()
             try frames(of: switcher) { $0.count == 5 }
@@ -315,8 +315,8 @@ import Testing
         }
     }
 
-    /// A driver that takes its time to open it again.
-    @Test func theLastFrameRepeatsWhileTheCameraOpensAgain() throws {
+    /// The driver takes a while to reopen it.
+    @Test func lastFrameRepeatsWhileTheCameraReopens() throws {
         try time.run {
             let switcher = try switcher()
             try frames(of: switcher) { $0.count == 5 }
@@ -333,26 +333,26 @@ import Testing
         }
     }
 
-    @Test func aCameraThatHangsWhileItIsOnIsLeftForAnother() throws {
+    @Test func switchingLeavesAHangingCamera() throws {
         try time.run {
             let switcher = try switcher()
             try frames(of: switcher) { $0.count == 5 }
             let end = MonotonicClock.now() + .seconds(15)
             hang.end.withLock { $0 = end }
-            // It is being opened again.
+            // It is being reopened.
             try frames(of: switcher) { _ in MonotonicClock.now() >= end - .seconds(10) }
             requests.selectCamera("side")
             let start = MonotonicClock.now()
             let all = try frames(of: switcher) { $0.last?.layout.size.width == 96 }
             #expect(MonotonicClock.now() - start < .seconds(1) && longestGap(all) <= .milliseconds(140))
-            // Nobody wants it any more: what waits for its driver does not open it.
+            // The camera is no longer wanted, so the thread that waits for its driver does not open it.
             try frames(of: switcher) { _ in MonotonicClock.now() >= end + .seconds(1) }
             #expect(!isOpen(front) && front.content.withLock { $0.openings } == 1)
         }
     }
 
-    /// Nobody encodes, and nobody can say when the encoder is ready.
-    @Test func aCameraThatHasNeverGivenAFrameIsLeftForAnother() throws {
+    /// Nothing is being encoded, so there is no encoder to become ready.
+    @Test func switchingLeavesACameraThatNeverDeliveredAFrame() throws {
         try time.run {
             front.content.withLock { $0.isSilent = true }
             let switcher = try switcher()
@@ -363,7 +363,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func aStopEndsTheSourceAndClosesEveryCamera() throws {
+    @Test func stopEndsTheSourceAndClosesEveryCamera() throws {
         try time.run {
             var switcher: CameraSwitcher? = try switcher()
             requests.selectCamera("back")
@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    @Test func twoHundredSwitchesLeaveNothingBehind() throws {
+    @Test func twoHundredSwitchesLeakNothing() throws {
         try time.run {
             let switcher = try switcher()
             var all = try frames(of: switcher) { $0.count == 5 }
@@ -387,7 +387,7 @@ import Testing
                 #expect(longestGap(all) <= .milliseconds(140))
             }
             try frames(of: switcher) { _ in openCount(front) + openCount(back) + openCount(side) == 1 }
-            // The last frame, which may be repeated, and the test's own.
+            // The last frame, which may be repeated, and the test's own frame.
             let leases = [front, back, side].map { $0.content.withLock { $0.leases } }.reduce(0, +)
             #expect(leases <= all.count + 1)
             #expect([front, back, side].map { $0.content.withLock { $0.openings } } == [67, 67, 67])
@@ -396,12 +396,12 @@ import Testing
     }
 }
 
-/// Until when a driver does not return.
+/// Until when the driver hangs.
 private final class Hang: Sendable {
     let end = Mutex(MediaTimestamp.zero)
 }
 
-/// A camera whose driver may hang while it is on.
+/// A camera whose driver may hang while it is active.
 private final class HangingCamera: Camera {
     private let camera: FakeCamera
     private let hang: Hang

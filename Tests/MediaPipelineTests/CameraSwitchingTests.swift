@@ -16,14 +16,14 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// Two cameras with different frames in one stream, from their openings to the encoders: scripted hardware for each.
+/// Two cameras with different frames in one stream, from opening to encoding, with scripted hardware for each.
 @Suite(.serialized) struct CameraSwitchingTests {
     private let time = VirtualTime()
 
     private static let size = FrameSize(width: 240, height: 144)
-    /// A device's own memory, read in place.
+    /// The device's own memory, read in place.
     private static let frontLayout = FrameLayout(packed: .nv12, size: size)
-    /// Of another shape, in ordinary memory: scaled, with bars.
+    /// Another shape, in ordinary memory: scaled, with bars.
     private static let backLayout = FrameLayout(packed: .i420, size: FrameSize(width: 160, height: 120))
 
     private let hub: PacketHub
@@ -73,7 +73,7 @@ import Testing
                 reporter: EventSink { _ in }))
     }
 
-    /// While the sender takes what there is.
+    /// Waits while the sender takes packets.
     private func wait(_ frames: SentFrames, until condition: () -> Bool) throws {
         let end = MonotonicClock.now() + .seconds(20)
         while !condition() {
@@ -98,12 +98,12 @@ import Testing
         frames.take(from: queue, reports)
     }
 
-    /// One that is still in its encoder when the next camera's first frame has come out.
+    /// Frames that were still inside an encoder when the next camera's first frame came out.
     private var leftOutFrames: Int { counters.snapshot.capturedFrames - counters.snapshot.encodedFrames }
 
     // MARK: Tests
 
-    @Test func eachCameraHasAnEncoderOfItsOwn() throws {
+    @Test func eachCameraHasItsOwnEncoder() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), SentFrames())
             tracks.start(from: .zero, until: nil)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// For one that changes nothing they stay as they are. The encoder is opened once either way.
+    /// A filter without effect leaves packed frames alone. The encoder opens once in either case.
     @Test(arguments: [("smooth", true), ("smooth,strength=0", false)])
     func packedFramesAreUnpackedForFilters(filter: String, areUnpacked: Bool) throws {
         try time.run {
@@ -138,8 +138,8 @@ import Testing
         }
     }
 
-    /// The present camera's frames go on while the next encoder opens.
-    @Test func anEncoderThatOpensSlowlyMakesNoGap() throws {
+    /// The present camera's frames continue while the next encoder opens.
+    @Test func slowlyOpeningEncoderCausesNoGap() throws {
         try time.run {
             hardware.script.withLock { $0.openingTime = .seconds(1) }
             let (tracks, frames) = (try tracks(), SentFrames())
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func whereTheMemoryForbidsTwoEncodersOneFollowsTheOther() throws {
+    @Test func encodersFollowEachOtherIfMemoryAllowsOnlyOne() throws {
         try time.run {
             hardware.script.withLock { $0.allowsTwo = false }
             let (tracks, frames) = (try tracks(), SentFrames())
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func anEncoderThatDoesNotOpenForItLeavesTheFirstCameraLive() throws {
+    @Test func firstCameraStaysLiveIfTheNextEncoderDoesNotOpen() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), SentFrames())
             tracks.start(from: .zero, until: nil)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func softwareTakesEachCamerasFrames() throws {
+    @Test func softwareEncodesEachCamerasFrames() throws {
         try time.run {
             let software = FakeEncoderChoice(mayUseSoftware: true) { configuration, needs in
                 try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
@@ -200,7 +200,7 @@ import Testing
 
     // MARK: During other changes
 
-    @Test func theSizeChangesDuringASwitch() throws {
+    @Test func frameSizeChangesDuringASwitch() throws {
         try time.run {
             hardware.script.withLock { $0.openingTime = .milliseconds(500) }
             let (tracks, frames) = (try tracks(mayResize: true), SentFrames())
@@ -219,8 +219,8 @@ import Testing
         }
     }
 
-    /// As a switch of tiers has it: another encoder in the present one's place.
-    @Test func theEncoderIsReplacedDuringASwitch() throws {
+    /// As during a change of tiers, when another encoder replaces the present one.
+    @Test func encoderIsReplacedDuringASwitch() throws {
         try time.run {
             hardware.script.withLock { $0.openingTime = .milliseconds(500) }
             let (tracks, frames) = (try tracks(), SentFrames())
@@ -237,8 +237,8 @@ import Testing
         }
     }
 
-    /// Software goes on while the hardware is away, and takes the next camera's frames.
-    @Test func theHardwareFailsDuringASwitch() throws {
+    /// Software continues while the hardware is away and encodes the next camera's frames.
+    @Test func hardwareFailsDuringASwitch() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), SentFrames())
             tracks.start(from: .zero, until: nil)
@@ -274,13 +274,13 @@ import Testing
     }
 }
 
-/// What the sender took, and what was reported meanwhile.
+/// The frames that the sender took, and the reports meanwhile.
 private final class SentFrames {
     private(set) var all: [(isKeyframe: Bool, time: MediaTimestamp)] = []
     private(set) var switches: [String] = []
     private(set) var failures: [String] = []
     private(set) var notes: [String] = []
-    /// How many frames there were at each switch's report.
+    /// The number of frames at the time of each switch's report.
     private(set) var countsAtSwitches: [Int] = []
 
     func take(from queue: SinkBuffer, _ reports: Mailbox<TrackEvent>) {
@@ -310,7 +310,7 @@ private final class SentFrames {
     }
 }
 
-/// Scripted hardware, anew at each opening.
+/// Scripted hardware, new for each opening.
 private final class CameraHardware: Sendable {
     struct Opening: Sendable {
         let size: FrameSize
@@ -324,7 +324,7 @@ private final class CameraHardware: Sendable {
 
     struct Script: Sendable {
         var openingTime = Duration.zero
-        /// Whether a second encoder opens beside a first.
+        /// Whether two encoders may be open at once.
         var allowsTwo = true
         var refuses = false
     }
@@ -352,7 +352,7 @@ private final class CameraHardware: Sendable {
     var openNow: Int { openings.count { $0.isOpen } }
     var mostAtOnce: Int { most.withLock { $0 } }
 
-    /// No frame was of another size than the encoder's.
+    /// Every frame had the encoder's size.
     var hasOnlyTheSize: Bool {
         openings.allSatisfy { opening in opening.script.content.withLock { $0.sizes }.isSubset(of: [opening.size]) }
     }

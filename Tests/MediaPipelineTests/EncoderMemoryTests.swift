@@ -20,7 +20,7 @@ private let configuration = VideoEncoderConfiguration(
     size: size, frameRate: FrameRate(framesPerSecond: 30), bitrate: Bitrate(kilobitsPerSecond: 264),
     profile: .baseline, level: .level3_0, keyframeInterval: 60)
 
-/// What the hardware is opened for, and what it is given then.
+/// The frames that the hardware is opened for, and those that it gets.
 @Suite(.serialized) struct EncoderMemoryTests {
     private let time = VirtualTime()
     private let hub: PacketHub
@@ -59,10 +59,10 @@ private let configuration = VideoEncoderConfiguration(
 
     @Test(arguments: [
         (planar, FrameMemoryKind.dmabuf, planar, FrameMemoryKind.dmabuf), (planar, .pooled, planar, .pooled),
-        // Converted or scaled first, by software.
+        // Converted or scaled in software first.
         (FrameLayout(packed: .yuyv, size: size), .dmabuf, planar, .pooled),
         (FrameLayout(packed: .nv12, size: FrameSize(width: 128, height: 96)), .dmabuf, planar, .pooled),
-    ]) func itIsOpenedForWhatItWillGet(
+    ]) func encoderIsOpenedForTheFramesItWillGet(
         layout: FrameLayout, kind: FrameMemoryKind, given: FrameLayout, memory: FrameMemoryKind
     ) throws {
         try time.run {
@@ -72,9 +72,9 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    /// The camera is unplugged while the hardware reads its memory, and comes back.
+    /// The camera is unplugged while the hardware reads its memory, and then returns.
     @Test(arguments: [FakeCamera.Memory.dmabuf, .passingDMABUF])
-    func aCamerasReturnCostsNoRestartAndNoCopies(memory: FakeCamera.Memory) throws {
+    func returningCameraCausesNoRestartAndNoCopies(memory: FakeCamera.Memory) throws {
         try time.run {
             let script = camera(memory)
             let camera = try ResilientCamera(stop: stop, notify: { _ in }) { try FakeCamera(script) }
@@ -104,8 +104,8 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    /// Somebody plugs in another camera, of another size.
-    @Test func aCameraThatReturnsWithOtherFramesIsNoFaultOfTheEncoder() throws {
+    /// Someone plugs in another camera with another frame size.
+    @Test func differentReturningCameraIsNotAnEncoderFault() throws {
         try time.run {
             let encoder = try encoder(planar, .pooled)
             let other = FrameLayout(packed: .i420, size: FrameSize(width: 128, height: 96))
@@ -125,7 +125,7 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    // MARK: Whole tracks
+    // MARK: Complete tracks
 
     private var hardwareChoice: FakeEncoderChoice {
         FakeEncoderChoice(mayUseSoftware: false) { [openings] configuration, needs in
@@ -135,7 +135,7 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    /// - Returns: the tracks, and the settings as they became.
+    /// - Returns: the tracks, and the resulting settings.
     private func tracks(_ script: FakeCamera.Script, rotation: FrameRotation = FrameRotation()) throws -> MediaTracks {
         var settings = MediaSettings(
             video: FakeCameraChoice { _ in script }, audio: AudioSourceDescription.none, quality: .medium1,
@@ -162,10 +162,10 @@ private let configuration = VideoEncoderConfiguration(
     }
 
     @Test(arguments: [
-        // A camera's own memory; decoded frames; rotated ones.
+        // A camera's own memory, decoded frames, rotated frames.
         (FakeCamera.Memory.dmabuf, FrameRotation(), FrameMemoryKind.dmabuf), (.ordinary, FrameRotation(), .pooled),
         (.dmabuf, FrameRotation(.half), .pooled), (.dmabuf, FrameRotation(isMirrored: true), .pooled),
-    ]) func theSourceSaysWhatMemoryTheEncoderPlansFor(
+    ]) func sourceTellsTheEncoderItsMemoryKind(
         memory: FakeCamera.Memory, rotation: FrameRotation, kind: FrameMemoryKind
     ) throws {
         try time.run {
@@ -179,15 +179,15 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    /// Not by way of the stream's thread, which may be busy: nobody here takes its reports.
-    @Test func theSendBuffersWishForAKeyframeReachesTheEncoder() throws {
+    /// It does not pass through the stream's thread, which may be busy: nothing here takes that thread's reports.
+    @Test func sendBuffersKeyframeRequestReachesTheEncoder() throws {
         try time.run {
             let tracks = try tracks(camera(.dmabuf))
             tracks.start(from: .zero, until: nil)
             for _ in 0..<1000 where counters.snapshot.encodedFrames < 5 {
                 MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
             }
-            // The keyframe of the start is gone, and what follows it waits.
+            // The initial keyframe is gone, and the frames after it wait.
             while queue.take() != nil {}
             for _ in 0..<1000 where queue.waitingFrameCount < 3 {
                 MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10))
@@ -198,14 +198,14 @@ private let configuration = VideoEncoderConfiguration(
         }
     }
 
-    @Test func theSendBufferAsksOnTheThreadThatFindsItOut() throws {
+    @Test func sendBufferRequestsAKeyframeOnTheDetectingThread() throws {
         try time.run {
             let requests = Atomic(0)
             let hub = try HubWithTarget { requests.add(1, ordering: .relaxed) }.hub
             hub.mediaStarted(at: .zero)
             let start = MonotonicClock.now()
             var appended = 0
-            // Until more waits than may wait, without a keyframe to go on with.
+            // Until the limit is exceeded, with no keyframe to continue from.
             while requests.load(ordering: .relaxed) == 0, appended < 200 {
                 hub.append([
                     EncodedPacket(
@@ -231,7 +231,7 @@ private final class Openings: Sendable {
 
     var all: [Opening] { content.withLock { $0 } }
 
-    /// Of the hardware that was opened.
+    /// Of the opened hardware.
     var script: ScriptedEncoder.Script {
         made.withLock { made in
             guard let made else { preconditionFailure("the hardware was not opened") }

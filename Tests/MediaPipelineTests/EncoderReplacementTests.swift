@@ -8,14 +8,14 @@ import Testing
 @testable import Encoding
 @testable import MediaPipeline
 
-/// A stream that ends to start again with other encoders, and encoders' threads that answer as early as they can. The
-/// test does what those threads do; what is early or late is the order of its lines.
+/// A stream that ends in order to restart with other encoders, whose threads answer as early as possible. The test does these
+/// threads' work; the order of its lines decides what is early or late.
 final class EncoderReplacementTests {
     private let control = EncoderRequests()
     private let hub: PacketHub
     private let queue: SinkBuffer
     private let start = MonotonicClock.now()
-    /// That the encoders of now were made for.
+    /// The epochs that the present encoders were created for.
     private var epochs = (video: PacketHub.firstEpoch, audio: PacketHub.firstEpoch)
     private let video = VideoEncoderConfiguration(
         size: FrameSize(width: 640, height: 352), frameRate: FrameRate(framesPerSecond: 30),
@@ -38,7 +38,7 @@ final class EncoderReplacementTests {
         return packets
     }
 
-    /// A header and a keyframe, as an encoder gives them first.
+    /// Appends a header and a keyframe, the first output of an encoder.
     private func append(video encoder: UInt8) {
         let kinds: [EncodedPacket.Kind] = [.videoHeader, .video(isKeyframe: true)]
         hub.append(kinds.map { EncodedPacket(kind: $0, decodeTime: start, payload: [encoder]) }, epoch: epochs.video)
@@ -49,18 +49,18 @@ final class EncoderReplacementTests {
         hub.append(kinds.map { EncodedPacket(kind: $0, decodeTime: start, payload: [encoder]) }, epoch: epochs.audio)
     }
 
-    /// As the video thread does before a frame, with a new encoder that takes no time at all.
+    /// Does the video thread's work before a frame, with a new encoder that opens instantly.
     private func applyVideoRequests() {
         let orders = control.takeVideoRequests(at: start)
         if orders.replacement != nil { epochs.video = orders.epoch ?? epochs.video }
     }
 
-    /// As the audio thread does before a block of samples.
+    /// Does the audio thread's work before a block of samples.
     private func applyAudioRequests() {
         if let replacement = control.takeAudioReplacement() { epochs.audio = replacement.epoch }
     }
 
-    /// What the next connection carries.
+    /// The contents of the next connection.
     private func kindsAndEncoders(from encoder: UInt8 = 2) -> Set<String> {
         hub.restart(queue)
         append(video: encoder)
@@ -68,8 +68,8 @@ final class EncoderReplacementTests {
         return Set(takeAll().map { "\($0.kind) \($0.payload)" })
     }
 
-    @Test func encodersThatAnswerAtOnceAreHeardInTheNextStream() {
-        // The threads come by at the earliest moment there is.
+    @Test func encodersThatAnswerAtOnceBelongToTheNextStream() {
+        // The threads run at the earliest possible moment.
         applyVideoRequests()
         applyAudioRequests()
         let epoch = hub.epochStarts(replacesVideo: true, replacesAudio: true)
@@ -85,7 +85,7 @@ final class EncoderReplacementTests {
         #expect(hub.refusedFrameCount + queue.refusedFrameCount == 0)
     }
 
-    @Test func whatTheOldEncodersStillGiveIsNotOfTheNextStream() {
+    @Test func lateOutputOfOldEncodersIsNotPartOfTheNextStream() {
         restart(video: video, audio: .standard, replacesAudio: true)
         hub.restart(queue)
         append(video: 1)
@@ -102,8 +102,8 @@ final class EncoderReplacementTests {
             epoch: hub.epochStarts(replacesVideo: video != nil, replacesAudio: replacesAudio))
     }
 
-    /// The encoder before lets itself be closed slowly, and meanwhile somebody wants yet another profile.
-    @Test func encodersThatComeWhenOthersAreWantedAreNotOfTheNextStream() throws {
+    /// The previous encoder closes slowly, and meanwhile yet another profile is requested.
+    @Test func supersededEncodersAreNotPartOfTheNextStream() throws {
         restart(video: video, audio: .standard, replacesAudio: true)
         let slowVideo = control.takeVideoRequests(at: start)
         let slowAudio = try #require(control.takeAudioReplacement())
@@ -115,10 +115,10 @@ final class EncoderReplacementTests {
         #expect(kindsAndEncoders().count == 4)
     }
 
-    @Test func anEncoderThatIsStillOnItsWayIsWaitedForThroughOtherChanges() throws {
+    @Test func pendingEncoderIsAwaitedAcrossOtherChanges() throws {
         restart(video: video, audio: .standard, replacesAudio: true)
         let slowAudio = try #require(control.takeAudioReplacement())
-        // Another bit rate needs no other audio; and one more change within the stream takes the video's order over.
+        // Another bit rate needs no other audio encoder. A further change within the stream takes over the video request.
         restart(video: video, audio: .standard, replacesAudio: false)
         control.perform([], replacement: video)
         #expect(kindsAndEncoders(from: 1).isEmpty)
@@ -127,7 +127,7 @@ final class EncoderReplacementTests {
         #expect(kindsAndEncoders().count == 4)
     }
 
-    @Test func encodersThatStayAreNotWaitedFor() {
+    @Test func unchangedEncodersAreNotAwaited() {
         restart(video: nil, audio: .standard, replacesAudio: false)
         #expect(control.takeVideoRequests(at: start).replacement == nil && control.takeAudioReplacement() == nil)
         #expect(control.takeAudioRequests(at: start).bitrate == AudioQuality.standard.bitrate)

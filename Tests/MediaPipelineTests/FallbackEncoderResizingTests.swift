@@ -12,7 +12,7 @@ import Testing
 @testable import Encoding
 @testable import MediaPipeline
 
-/// Another frame size while hardware encodes: each size has scripted hardware of its own.
+/// Changes the frame size while hardware encodes. Each size has its own scripted hardware.
 @Suite(.serialized) struct FallbackEncoderResizingTests {
     private let time = VirtualTime()
     private let node = unusedNode()
@@ -25,7 +25,7 @@ import Testing
     private let reports: Mailbox<EncoderEvent>
     private let hardware = Hardware()
 
-    /// What opens for a size, or why it does not.
+    /// The hardware that opens for a size, or why it does not.
     private final class Hardware: Sendable {
         struct Opening {
             let size: FrameSize
@@ -35,7 +35,7 @@ import Testing
         let openings = Mutex<[Opening]>([])
         let refusals = Mutex<[FrameSize: Refusal]>([:])
         let scripts = Mutex<[FrameSize: ScriptedEncoder.Script]>([:])
-        /// Whether a second encoder opens beside a first.
+        /// Whether two encoders may be open at once.
         let allowsTwo = Mutex(true)
 
         func open(_ configuration: VideoEncoderConfiguration, isProven: Bool) throws -> any PolledVideoEncoder {
@@ -107,7 +107,7 @@ import Testing
         reports.takeAll().compactMap { if case .sizeRefused(let reason, _) = $0 { reason } else { nil } }
     }
 
-    /// The frames that came out, by the byte count of what went in, and whether each was a keyframe.
+    /// The encoded frames by the byte count of their input, and whether each is a keyframe.
     private func frames() -> [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] {
         var frames: [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] = []
         while let packet = queue.take() {
@@ -122,7 +122,7 @@ import Testing
         UInt8(truncatingIfNeeded: FrameLayout(packed: .i420, size: size).byteCount)
     }
 
-    @Test func theNextOpensBesideThePresentAndNoFrameIsMissing() throws {
+    @Test func nextEncoderOpensInParallelAndNoFrameIsMissing() throws {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
@@ -130,7 +130,7 @@ import Testing
             try submit(to: encoder) { hardware.inputs(Self.small) > 10 }
             try encoder.finish()
             let frames = frames()
-            // 160x120 and 80x60 differ in this byte; the first small one is a keyframe, and all after it are small.
+            // 160x120 and 80x60 differ in this byte. The first small frame is a keyframe, and all later ones are small.
             let first = try #require(frames.firstIndex { $0.byte == byte(Self.small) })
             #expect(frames[first].isKeyframe)
             #expect(frames[first...].allSatisfy { $0.byte == byte(Self.small) })
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func whereTheMemoryForbidsTwoOneClosesFirst() throws {
+    @Test func presentEncoderClosesFirstIfMemoryAllowsOnlyOne() throws {
         try time.run {
             hardware.allowsTwo.withLock { $0 = false }
             let encoder = try encoder()
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedSizeIsReportedOnceAndTheStreamGoesOn() throws {
+    @Test func refusedSizeIsReportedOnceAndTheStreamContinues() throws {
         try time.run {
             hardware.refusals.withLock { $0[Self.small] = Refusal() }
             let encoder = try encoder()
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func theLastOfSeveralSizesCounts() throws {
+    @Test func lastOfSeveralSizesCounts() throws {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func settingsThatComeMeanwhileHoldForTheNext() throws {
+    @Test func settingsDuringTheChangeApplyToTheNextEncoder() throws {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func softwareInTheHardwaresPlaceChangesItsSize() throws {
+    @Test func softwareFallbackChangesItsSize() throws {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder) { counters.snapshot.encodedFrames > 5 }

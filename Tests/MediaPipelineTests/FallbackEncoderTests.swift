@@ -20,7 +20,7 @@ private struct Refusal: EncoderFailure {
     var mayBeStale = false
 }
 
-/// A stream's encoder on scripted hardware, with OpenH264 as it is.
+/// A stream's encoder with scripted hardware and the real OpenH264.
 @Suite(.serialized) struct FallbackEncoderTests {
     private let time = VirtualTime()
     private let node = unusedNode()
@@ -71,7 +71,7 @@ private struct Refusal: EncoderFailure {
             layout: layout, captureTime: MonotonicClock.now(), memory: ArrayFrame(layout.black))
     }
 
-    /// Frames at 50 a second until the condition holds.
+    /// Submits frames at 50 per second until the condition is true.
     private func submit(to encoder: FallbackEncoder, for limit: Duration, until condition: () -> Bool) throws {
         let end = MonotonicClock.now() + limit
         while !condition() {
@@ -92,19 +92,19 @@ private struct Refusal: EncoderFailure {
         return packets
     }
 
-    @Test func hardwareThatDoesNotStartIsNoStart() throws {
+    @Test func startFailsIfTheHardwareDoesNotStart() throws {
         try time.run { () throws in
             script.content.withLock { $0.failsAtStart = true }
             #expect(throws: ScriptedEncoder.Broken.self) { try encoder() }
         }
     }
 
-    @Test func aStallIsBridgedBySoftwareAndTheHardwareTakesOverWithoutAGap() throws {
+    @Test func softwareBridgesAStallAndHardwareReturnsWithoutAGap() throws {
         try time.run {
             let encoder = try encoder()
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 10 }
             #expect(inUse.identity == .v4l2(node))
-            // It gives nothing any more, and is closed slowly.
+            // It delivers nothing any longer and closes slowly.
             script.content.withLock { content in
                 content.isSilent = true
                 content.closing = .milliseconds(2500)
@@ -131,14 +131,14 @@ private struct Refusal: EncoderFailure {
         }
     }
 
-    @Test func everyFrameComesOutOrIsLeftOut() throws {
+    @Test func everyFrameComesOutOrIsCountedAsSkipped() throws {
         try time.run {
             script.content.withLock { content in
                 content.frameTime = .milliseconds(45)
                 content.room = 4
             }
             let encoder = try encoder()
-            // Taken all along: the send buffer keeps three seconds only.
+            // Taken continuously, because the send buffer holds only three seconds.
             var taken = 0
             try submit(to: encoder, for: .seconds(30)) {
                 taken += packets().count { $0.kind != .videoHeader }
@@ -153,7 +153,7 @@ private struct Refusal: EncoderFailure {
         }
     }
 
-    @Test func aStreamThatStartsWithoutItsHardwareStartsInSoftware() throws {
+    @Test func streamWithoutItsHardwareStartsInSoftware() throws {
         try time.run {
             let encoder = try encoder(.failed(Refusal()))
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
@@ -164,8 +164,8 @@ private struct Refusal: EncoderFailure {
         }
     }
 
-    /// A driver whose firmware was silent gives nothing at the next opening, and everything at the one after that.
-    @Test func streamStartsInHardwareThatGaveNothingOnce() throws {
+    /// After a firmware problem, a driver delivers nothing at the next opening and works at the one after that.
+    @Test func streamStartsInHardwareThatWasSilentOnce() throws {
         try time.run {
             let encoder = try encoder(.persistently, refusal: Refusal(mayBeStale: true), refusals: 1)
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }
@@ -183,7 +183,7 @@ private struct Refusal: EncoderFailure {
         }
     }
 
-    @Test func anotherEncoderThatOpensMeanwhileHoldsNobodyUp() throws {
+    @Test func anotherEncoderThatIsOpeningDelaysNobody() throws {
         try time.run {
             let start = MonotonicClock.now()
             let encoder = try encoder(.meanwhile)
@@ -194,8 +194,8 @@ private struct Refusal: EncoderFailure {
         }
     }
 
-    /// Whoever started the stream again for this size goes back; until then software encodes it.
-    @Test func hardwareThatDoesNotEncodeTheSizeSaysSo() throws {
+    /// If the stream was restarted for this size, it goes back; until then, software encodes.
+    @Test func hardwareReportsAnUnsupportedSize() throws {
         try time.run {
             let encoder = try encoder(.meanwhile, refusal: Refusal(isRefusalOfSize: true))
             try submit(to: encoder, for: .seconds(5)) { counters.snapshot.encodedFrames > 3 }

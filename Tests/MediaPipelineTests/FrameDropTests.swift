@@ -9,23 +9,23 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// A thread that drops a frame's last reference holds no lock meanwhile: whoever waits for that lock would wait for the frame's
-/// source.
+/// A thread must not hold a lock while it drops a frame's last reference, because anyone who waits for that lock would wait for
+/// the frame's source.
 @Suite(.serialized) struct FrameDropTests {
     private let time = VirtualTime()
     private let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
     private let drops = Drops()
 
-    /// Frames that were dropped, and which of them under the lock.
+    /// Counts dropped frames, and those dropped under the lock.
     private final class Drops: Sendable {
         private let counts = Mutex((all: 0, locked: 0))
 
         var all: Int { counts.withLock { $0.all } }
         var locked: Int { counts.withLock { $0.locked } }
 
-        /// - Parameter tryLock: whether the lock is free; no third thread works at that time.
+        /// - Parameter tryLock: whether the lock is free; no third thread runs at that time.
         func happened(_ tryLock: @escaping @Sendable () -> Bool) {
-            // A thread that asks for a lock which it has ends the program.
+            // A thread that requests a lock it already holds would end the program.
             do {
                 JoinableThread(
                     try NamedThread("try-lock") { [self] in
@@ -39,10 +39,10 @@ import Testing
         }
     }
 
-    /// Time passes when every thread waits.
+    /// Time passes only when every thread waits.
     private func letOthersWork() { MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(10)) }
 
-    @Test func theEncodersThreadIsNotKeptByAFrameThatIsReplacedOrLeftOver() throws {
+    @Test func encodersThreadDropsFramesOutsideItsLock() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             script.content.withLock { $0.room = 0 }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func theCamerasThreadIsNotKeptByFramesThatNobodyTakes() throws {
+    @Test func camerasThreadDropsFramesOutsideItsLock() throws {
         try time.run {
             let script = FakeCamera.Script(layout: layout, memory: .dmabuf, stop: try EventFD())
             let thread = try CameraThread(patience: .zero) { stop in try FakeCamera(script, stop: stop) }
@@ -75,7 +75,7 @@ import Testing
                 }
             }
             thread.turnOn()
-            // At 30 a second; three are kept.
+            // At 30 per second; three are kept.
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(330))
             #expect(drops.all >= 5)
             thread.close()

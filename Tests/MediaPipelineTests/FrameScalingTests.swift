@@ -11,7 +11,7 @@ import Testing
 @testable import Encoding
 @testable import MediaPipeline
 
-/// A grey frame of a device, counted while somebody holds it.
+/// A gray device frame that is counted while it is held.
 private final class LeasedArray: FrameMemory {
     private let array: ArrayFrame
     private let lease: CountedMemory
@@ -27,7 +27,7 @@ private final class LeasedArray: FrameMemory {
     ) throws(Failure) -> Value { try array.withBytes(body) }
 }
 
-/// Frames of another size than the stream's, by a scripted device and by the processor.
+/// Frames of another size than the stream's, scaled by a scripted device or by the CPU.
 @Suite(.serialized) struct FrameScalingTests {
     private let time = VirtualTime()
     private let node = unusedNode()
@@ -42,7 +42,7 @@ private final class LeasedArray: FrameMemory {
         ScalingDevice(path: node) { [script] layout, size in try ScriptedScaler(script, from: layout, to: size) }
     }
 
-    /// - Parameter isLeased: whether it is in a device's memory.
+    /// - Parameter isLeased: whether it is in device memory.
     private func frame(_ layout: FrameLayout? = nil, isLeased: Bool = true) -> CapturedFrame {
         let layout = layout ?? self.layout
         let memory: any FrameMemory = isLeased ? LeasedArray(layout.byteCount, leases) : ArrayFrame(layout.black)
@@ -55,7 +55,7 @@ private final class LeasedArray: FrameMemory {
         return (scaling, given.layout, given.memory)
     }
 
-    @Test func aDeviceScalesWithoutTheProcessor() throws {
+    @Test func deviceScalesWithoutTheCPU() throws {
         try time.run {
             var (scaling, given, kind) = started(device())
             #expect(given == FrameLayout(packed: .nv12, size: size) && kind == .dmabuf)
@@ -71,7 +71,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func withoutMemoryAFrameIsLeftOut() throws {
+    @Test func frameIsDroppedWithoutMemory() throws {
         try time.run {
             script.content.withLock { $0.room = 2 }
             var (scaling, _, _) = started(device())
@@ -84,7 +84,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func aDeviceThatFailsIsReplacedByTheProcessorForGoodAndSaidOnce() throws {
+    @Test func failedDeviceIsReplacedByTheCPUForGoodAndReportedOnce() throws {
         try time.run {
             script.content.withLock { $0.failsAt = 3 }
             let device = device()
@@ -97,7 +97,7 @@ private final class LeasedArray: FrameMemory {
                 if let note { #expect(note.hasPrefix("the scripted scaler broke; the processor scales")) }
             }
             #expect(scaling.passCount == 4 && leases.value == 0)
-            // Nor does the stream's next encoder try it again, or speak of it.
+            // The stream's next encoder must not try or report it again.
             var next = FrameScaling(to: FrameSize(width: 32, height: 24), by: device)
             let given = next.start(for: layout, .dmabuf)()
             #expect(given.memory == .pooled && given.layout.format == .i420)
@@ -106,14 +106,14 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test(arguments: [1, 4]) func aDriverThatHangsKeepsNobodyAndNothing(_ number: Int) throws {
+    @Test(arguments: [1, 4]) func hangingDriverBlocksNobodyAndHoldsNothing(_ number: Int) throws {
         try time.run {
             script.content.withLock { $0.hangsAt = number }
             var (scaling, _, _) = started(device())
             for _ in 1..<number { #expect(try scaling.scale(frame())?.dmabuf != nil) }
             let start = MonotonicClock.now()
             var slowest = Duration.zero
-            // Left out, until the device is given up.
+            // Frames are dropped until the device is given up.
             while true {
                 let asked = MonotonicClock.now()
                 let scaled = try scaling.scale(frame())
@@ -136,8 +136,8 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    /// Its frame comes too late for the stream, and is dropped; the next one is in time.
-    @Test func aDriverThatIsLateOnceGoesOn() throws {
+    /// Its frame is too late for the stream and is dropped, but the next one is on time.
+    @Test func driverThatIsLateOnceContinues() throws {
         try time.run {
             script.content.withLock { $0.hangsAt = 2 }
             var (scaling, _, _) = started(device())
@@ -153,7 +153,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func aDriverThatHangsInOpeningIsNotWaitedForLong() throws {
+    @Test func driverThatHangsWhileOpeningIsGivenUpSoon() throws {
         try time.run {
             script.content.withLock { $0.hangsInOpening = true }
             let start = MonotonicClock.now()
@@ -162,13 +162,13 @@ private final class LeasedArray: FrameMemory {
             #expect(given == FrameLayout(packed: .i420, size: size) && kind == .pooled)
             #expect(try scaling.scale(frame())?.layout == given)
             #expect(scaling.takeNote()?.contains("\(node) has not returned for 1.5") == true)
-            // It comes too late, and is closed.
+            // It opens too late and is closed.
             script.release.signal()
             try wait { script.content.withLock { $0.isClosed } }
         }
     }
 
-    @Test func aDeviceThatDoesNotOpenIsSaidWithTheFirstFrame() throws {
+    @Test func deviceThatDoesNotOpenIsReportedWithTheFirstFrame() throws {
         try time.run { () throws in
             script.content.withLock { $0.failsToOpen = true }
             var (scaling, given, kind) = started(device())
@@ -178,7 +178,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func whatADeviceWouldNotDoIsTheProcessors() throws {
+    @Test func cpuHandlesWhatDevicesCannot() throws {
         try time.run { () throws in
             let device = device()
             // Bars, a packed format, another format of the same size, ordinary memory.
@@ -198,7 +198,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func framesOfACameraThatReturnedOtherwiseAreTheProcessorsToo() throws {
+    @Test func cpuHandlesAReturningCameraWithOtherFrames() throws {
         try time.run { () throws in
             var (scaling, _, _) = started(device())
             #expect(try scaling.scale(frame())?.dmabuf != nil)
@@ -210,7 +210,7 @@ private final class LeasedArray: FrameMemory {
         }
     }
 
-    @Test func hardwareGetsScaledFramesWhereTheyAre() throws {
+    @Test func hardwareReadsScaledFramesInPlace() throws {
         try time.run {
             let encoders = try ScriptedEncoder.Script()
             let reports = try Mailbox<EncoderEvent>()

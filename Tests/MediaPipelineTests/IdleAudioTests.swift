@@ -11,17 +11,17 @@ import Testing
 
 @testable import MediaPipeline
 
-/// Microphones that are open for a computer and no stream.
+/// Microphones that are open for a computer without a stream.
 @Suite struct IdleAudioTests {
     private let time = VirtualTime()
     private let microphones = FakeMicrophones()
     private let computer = Computer()
 
-    /// As many as the test wants; each block lasts as long as it says.
+    /// Any number of microphones, whose blocks last as long as they claim.
     private final class FakeMicrophones: AudioSourceChoice {
         struct Content {
             var count = 1
-            /// Why they do not open.
+            /// Why they cannot be opened.
             var failure: String?
             var notify: (@Sendable (AudioEvent) -> Void)?
         }
@@ -76,7 +76,7 @@ import Testing
         func offer(_ block: AudioBlock, format: AudioFormat) { blocks.withLock { $0 += 1 } }
     }
 
-    /// - Parameter body: gets what was reported since it was asked last.
+    /// - Parameter body: receives the reports since the last call.
     private func whileHeard(
         _ audio: (any AudioSourceChoice)? = nil, _ body: (() -> [IdleAudioEvent]) throws -> Void
     ) throws {
@@ -107,7 +107,7 @@ import Testing
 
     private func regain(_ name: String) { microphones.say(.returned(.audio, source: name, after: .seconds(2))) }
 
-    @Test func aMicrophoneThatIsNotThereIsReportedOnceAndTriedAgain() throws {
+    @Test func missingMicrophoneIsReportedOnceAndRetried() throws {
         microphones.content.withLock { $0.failure = "it is in use" }
         try whileHeard { events in
             sleep(.seconds(5))
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func oneThatIsUnpluggedWhileItIsOpenIsReported() throws {
+    @Test func unpluggedMicrophoneIsReported() throws {
         try whileHeard { events in
             sleep(.seconds(1))
             #expect(events().isEmpty)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func oneOfTwoIsHeard() throws {
+    @Test func oneOfTwoMicrophonesIsHeard() throws {
         microphones.content.withLock { $0.count = 2 }
         try whileHeard { events in
             sleep(.seconds(1))
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func withoutAudioThatIsTheReason() throws {
+    @Test func streamWithoutAudioIsGivenAsTheReason() throws {
         try whileHeard(AudioSourceDescription.none) { events in
             sleep(.seconds(5))
             #expect(events() == [.away(reason: "device.json names none")])

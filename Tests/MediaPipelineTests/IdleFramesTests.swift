@@ -12,7 +12,7 @@ import Testing
 
 @testable import MediaPipeline
 
-/// A camera that is open for a screen and no stream.
+/// A camera that is open for a screen without a stream.
 @Suite struct IdleFramesTests {
     private static let layout = FrameLayout(packed: .i420, size: FrameSize(width: 640, height: 480))
     private let time = VirtualTime()
@@ -29,7 +29,7 @@ import Testing
         script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
     }
 
-    /// Holds the newest frame until frames end, as a display does.
+    /// Holds the newest frame until frames end, like a display.
     private final class Screen: PreviewSink {
         var wantsFrames: Bool { true }
         struct Content {
@@ -64,7 +64,7 @@ import Testing
             })
     }
 
-    /// In time that the test's `body` lets go on, until it returns.
+    /// Runs in virtual time, which `body` advances, until `body` returns.
     private func whileShown(_ settings: MediaSettings? = nil, _ body: () throws -> Void) throws {
         let settings = settings ?? self.settings()
         try time.run {
@@ -82,14 +82,14 @@ import Testing
         #expect(!screen.showsFrame)
     }
 
-    /// Beside what the camera has and is set to.
+    /// The events, except for reports of controls.
     private func news() -> [IdleFramesEvent] {
         events.takeAll().filter { if case .controls = $0 { false } else { true } }
     }
 
     private func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
 
-    @Test func framesAreShownUntilItIsStopped() throws {
+    @Test func framesAreShownUntilTheStop() throws {
         try whileShown {
             sleep(.seconds(2))
             #expect((55...62).contains(screen.shown) && screen.showsFrame)
@@ -97,7 +97,7 @@ import Testing
         #expect(news() == [] && script.content.withLock { $0.openings } == 1)
     }
 
-    @Test func aCameraThatIsNotThereIsReportedOnceAndTriedAgain() throws {
+    @Test func missingCameraIsReportedOnceAndRetried() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown {
             sleep(.seconds(30))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func wordsStandAloneWhileTheCameraIsAway() throws {
+    @Test func textStaysAloneWhileTheCameraIsMissing() throws {
         try whileShown {
             sleep(.seconds(1))
             script.content.withLock { $0.isPluggedIn = false }
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    /// Whoever had it before is still closing it.
-    @Test func aCameraThatIsInUseForAMomentIsNoNews() throws {
+    /// The previous user is still closing the camera.
+    @Test func brieflyBusyCameraIsNotReported() throws {
         let device = FakeCamera.SharedDevice()
         script.content.withLock { $0.device = device }
         var before: FakeCamera? = try time.run { try FakeCamera(script) }
@@ -139,7 +139,7 @@ import Testing
         #expect(news() == [])
     }
 
-    /// What a control was set to by each report since they were asked for last.
+    /// The values of these controls in each report since the last call.
     private func values(of names: ControlName...) -> [[ControlValue?]] {
         events.takeAll().compactMap { event in
             guard case .controls(let statuses) = event else { return nil }
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSetHoldsForACameraThatComesBack() throws {
+    @Test func controlsAreRestoredOnAReturningCamera() throws {
         var settings = settings()
         settings.controls = [ControlChange(.flip, .flag(true))]
         try whileShown(settings) {
@@ -157,7 +157,7 @@ import Testing
             #expect(values(of: .mirror, .flip).last == [.flag(true), .flag(false)])
             script.content.withLock { $0.isPluggedIn = false }
             sleep(.seconds(3))
-            // And what is set meanwhile.
+            // Also restores later changes.
             changes.send([ControlChange(.mirror, .flag(false)), ControlChange(.mirror, .flag(true))])
             script.content.withLock { $0.isPluggedIn = true }
             sleep(.seconds(2))
@@ -165,13 +165,13 @@ import Testing
         }
     }
 
-    @Test func itIsStoppedWhileTheCameraIsAway() throws {
+    @Test func stopWorksWhileTheCameraIsMissing() throws {
         script.content.withLock { $0.isPluggedIn = false }
         try whileShown { sleep(.milliseconds(100)) }
         #expect(news() == [])
     }
 
-    @Test func framesAreAsAStreamWouldHaveThem() throws {
+    @Test func framesLookAsInAStream() throws {
         var settings = settings()
         settings.rotation = FrameRotation(.clockwise90)
         try whileShown(settings) { sleep(.seconds(1)) }

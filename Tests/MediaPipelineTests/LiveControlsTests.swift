@@ -9,7 +9,7 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// What becomes of changes of a camera's controls, as the one hears it who asked for them.
+/// The results of control changes, as reported to those who asked for them.
 @Suite struct LiveControlsTests {
     private let time = VirtualTime()
     private let stop: EventFD
@@ -25,7 +25,7 @@ import Testing
         EncoderRequests.ControlRequest(changes: changes, id: CommandID(id))
     }
 
-    /// Since it was asked for last.
+    /// The answers since the last call.
     private func answers() -> [String] {
         reports.takeAll().compactMap { report -> String? in
             switch report {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    // MARK: During a switch of cameras
+    // MARK: During a camera switch
 
     private func cameras() throws -> AdjustedSource {
         let scripts = ["front", "back"].map { name in
@@ -52,7 +52,7 @@ import Testing
         return AdjustedSource(try #require(switcher), streamSize: FrameSize(width: 64, height: 48))
     }
 
-    /// Takes frames until the condition holds.
+    /// Takes frames until the condition is true.
     private func frames(of source: AdjustedSource, until condition: () -> Bool) throws {
         let end = MonotonicClock.now() + .seconds(10)
         while !condition() {
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func whatWasSetBeforeASwitchIsDoneAndWhatComesWithItIsForTheNextCamera() throws {
+    @Test func earlierRequestsEndAtASwitchAndNewOnesAreForTheNextCamera() throws {
         try time.run {
             let source = try cameras()
             let controls = LiveControls(source, switcher: source.switcher, inUse: ControlsInUse(), reports: reports)
@@ -72,7 +72,7 @@ import Testing
             source.switcher?.handOver()
             try frames(of: source) { source.switcher?.name == "back" }
             #expect(answers() == [])
-            // With the next camera's first frame.
+            // Arrives with the next camera's first frame.
             controls.apply(request(2, ControlChange(.flip, .flag(true))))
             controls.watch()
             let words = "set before another camera came on; what it reports is not known"
@@ -89,9 +89,9 @@ import Testing
         }
     }
 
-    // MARK: Refusals that come later
+    // MARK: Delayed refusals
 
-    /// As a camera on a thread of its own: what it refuses is known a moment later.
+    /// Like a camera on its own thread, reports a refusal a moment later.
     private final class RefusingCamera: VideoSource, ControllableSource {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
         let frameRate = FrameRate(framesPerSecond: 30)
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalThatNobodyWaitedForIsNotChargedToALaterRequest() {
+    @Test func staleRefusalDoesNotAffectALaterRequest() {
         time.run {
             let camera = RefusingCamera()
             let controls = LiveControls(camera, switcher: nil, inUse: ControlsInUse(), reports: reports)
@@ -124,13 +124,13 @@ import Testing
         }
     }
 
-    @Test func aRefusalIsOfTheRequestThatWaits() {
+    @Test func refusalBelongsToTheWaitingRequest() {
         time.run {
             let camera = RefusingCamera()
             let controls = LiveControls(camera, switcher: nil, inUse: ControlsInUse(), reports: reports)
             controls.apply(request(1, ControlChange(.lens, .number(2))))
             camera.refusal = .refused(.lens, reason: "S_CTRL: EIO")
-            // Another request comes before anybody has looked.
+            // Another request arrives before the refusal was seen.
             controls.apply(request(2, ControlChange(.lens, .number(3))))
             #expect(answers() == ["1: lens is refused: S_CTRL: EIO"])
             camera.refusal = .refused(.lens, reason: "S_CTRL: EBUSY")

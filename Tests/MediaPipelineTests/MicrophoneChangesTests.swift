@@ -10,7 +10,7 @@ import Testing
 @Suite struct MicrophoneChangesTests {
     private let microphones = [MicrophoneControl(), MicrophoneControl()]
 
-    /// As a microphone does before each block.
+    /// Does what a microphone does before each block.
     private func capture() {
         for microphone in microphones {
             guard let level = microphone.exchange(nil) else { continue }
@@ -27,7 +27,7 @@ import Testing
         throw StreamFailure(.system, "nothing was done")
     }
 
-    @Test func oneOrAllAreChangedAndWhatTheyDidIsReported() throws {
+    @Test func changesApplyToOneOrAllMicrophonesAndAreReported() throws {
         let changes = MicrophoneChanges(microphones, hasAudio: true)
         changes.change([ControlChange(.microphoneGain, .number(3))], for: CommandID(1))
         let all = try done(changes)
@@ -44,7 +44,7 @@ import Testing
         #expect(microphones.map(\.wanted.gain) == [3, -40] && microphones.map(\.wanted.isMuted) == [true, false])
     }
 
-    @Test func aMicrophoneThatIsNotThereIsNotOffered() throws {
+    @Test func missingMicrophoneIsNotOffered() throws {
         let offer = try #require(MicrophoneChanges(microphones, hasAudio: true).offer(.microphoneGain))
         #expect(throws: ControlError.self) {
             try [offer].check([ControlChange(.microphoneGain, .microphoneGain(number: 3, 0))])
@@ -56,7 +56,7 @@ import Testing
         #expect(MicrophoneChanges(microphones, hasAudio: true).offer(.zoom) == nil)
     }
 
-    @Test func oneThatIsNotOpenSaysSo() throws {
+    @Test func closedMicrophoneIsReported() throws {
         let changes = MicrophoneChanges([MicrophoneControl()], hasAudio: true)
         changes.change([ControlChange(.mute, .microphoneMute(number: 1, true))], for: nil)
         #expect(try done(changes).readings == ["mute 1:on (1: not open)"])

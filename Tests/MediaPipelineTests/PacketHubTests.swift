@@ -48,7 +48,7 @@ import Testing
         return packets
     }
 
-    @Test func sinksGetTheSamePacketsInTheSameOrder() throws {
+    @Test func sinksReceiveTheSamePacketsInTheSameOrder() throws {
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard), isLeading: true)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func lateSinkStartsWithHeadersOfTheTimeThatTheStreamHasComeTo() throws {
+    @Test func lateSinkStartsWithHeadersAtTheStreamsPresentTime() throws {
         try time.run {
             let hub = hub()
             hub.append([header(.videoHeader, 1), frame(at: 0, isKey: true)])
@@ -74,7 +74,7 @@ import Testing
             hub.append([audio(at: 7.9)])
             hub.append([frame(at: 8)])
             let late = try sink(of: hub, .preview)
-            // No packet that follows, of either track, lies before the older of the newest two.
+            // No later packet of either track has a time before the older of the two newest packets.
             #expect(taken(late).map(\.decodeTime) == [moment(7.9), moment(7.9)])
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(2))
             hub.append([frame(at: 8.04)])
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func framesFromBeforeTheStreamsStartReachNobody() throws {
+    @Test func framesBeforeTheStreamsStartReachNoSink() throws {
         try time.run {
             let hub = hub(start: 1)
             let target = try sink(of: hub, .target(.standard))
@@ -103,8 +103,8 @@ import Testing
         }
     }
 
-    /// A server takes another epoch on another connection; whoever records goes on.
-    @Test func newEpochEndsATargetsStreamAndNoOther() throws {
+    /// A server takes the next epoch on a new connection; recordings continue.
+    @Test func newEpochEndsOnlyTheTargetsStream() throws {
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard), isLeading: true)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func endReachesEachSinkAndThoseThatComeLate() throws {
+    @Test func endReachesEachSinkIncludingLateOnes() throws {
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func previewThatStartsAgainDropsWhatWaitsAndAsksForAKeyframe() throws {
+    @Test func restartingPreviewDropsItsBacklogAndRequestsAKeyframe() throws {
         try time.run {
             let hub = hub()
             let preview = try sink(of: hub, .preview)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func removedSinkGetsNothingMore() throws {
+    @Test func removedSinkReceivesNothingMore() throws {
         try time.run {
             let hub = hub()
             let recording = try sink(of: hub, .recording(maxByteCount: 1_000))
@@ -161,8 +161,8 @@ import Testing
         }
     }
 
-    /// Each of them is full from time to time, and asks then.
-    @Test func slowSpectatorsCostOneKeyframeASecondAtMost() throws {
+    /// Each of them is full from time to time and then requests a keyframe.
+    @Test func slowSpectatorsCauseAtMostOneKeyframePerSecond() throws {
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard), isLeading: true)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import MediaPipeline
 
-/// The frames that go out in place of the camera's.
+/// The frames sent instead of the camera's.
 @Suite struct PausedVideoTests {
     private static let size = FrameSize(width: 64, height: 48)
 
@@ -20,7 +20,7 @@ import Testing
         return pause
     }
 
-    /// One color all over, with padding behind each row.
+    /// A frame of one color, with padding after each row.
     private func frame(
         _ luma: UInt8, at time: Int64 = 0, _ size: FrameSize = Self.size, _ format: PixelFormat = .nv12,
         memory: (([UInt8]) -> any FrameMemory)? = nil
@@ -55,7 +55,7 @@ import Testing
 
     private func red() throws -> StillImage { try StillImage(SolidPNG.red, path: "slate.png") }
 
-    @Test func keyframesComeWhereAPauseStartsAndEnds() throws {
+    @Test func keyframesMarkTheStartAndEndOfAPause() throws {
         var video = PausedVideo()
         var pause = paused(at: 100)
         let start = MediaTimestamp(milliseconds: 100)
@@ -64,7 +64,7 @@ import Testing
         #expect(video.isPaused)
         #expect(video.frameCaptured(at: start + .milliseconds(33), pause) == false)
         _ = pause.state.resumeRequested(now: start + .milliseconds(500))
-        // It was taken during the pause.
+        // It was captured during the pause.
         #expect(video.frameCaptured(at: start + .milliseconds(499), pause) == false)
         #expect(video.isPaused)
         #expect(video.frameCaptured(at: start + .milliseconds(501), pause) == true)
@@ -72,7 +72,7 @@ import Testing
         #expect(video.frameCaptured(at: start + .milliseconds(534), pause) == false)
     }
 
-    @Test func cameraThatWasLostInAPauseShowsNothingOfItAfterwards() throws {
+    @Test func cameraLostInAPauseShowsNothingOfItAfterwards() throws {
         var video = PausedVideo()
         var pause = paused(at: 1000)
         func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
@@ -87,8 +87,8 @@ import Testing
         #expect(!video.isPaused)
     }
 
-    /// However a frame is given again, what is made of it tells when it was taken.
-    @Test func scaledRepetitionTellsWhenItWasTaken() throws {
+    /// However a frame is repeated, the result tells its capture time.
+    @Test func scaledRepetitionKeepsItsCaptureTime() throws {
         let frame = try frame(90, at: 100)
         let repetition = CapturedFrame(
             layout: frame.layout, captureTime: MediaTimestamp(milliseconds: 900), memory: frame.memory,
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [PixelFormat.nv12, .i420])
-    func lastFrameOverwritesThoseThatFollow(format: PixelFormat) throws {
+    func lastFrameOverwritesLaterFrames(format: PixelFormat) throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         let pause = paused()
@@ -141,7 +141,7 @@ import Testing
             video.keep(last)
         }
         #expect(lease == nil)
-        // Memory that is not to be written is replaced.
+        // Read-only memory is replaced.
         let next = try frame(200, at: 33) { Lease($0) }
         let shown = replacement(&video, of: next)
         #expect(shown.memory !== next.memory && shown.layout == FrameLayout(packed: .i420, size: Self.size))
@@ -158,8 +158,8 @@ import Testing
         #expect(luma(shown) == 16 && chroma(shown) == [128, 128])
     }
 
-    /// A display has seen frames while the server had not answered.
-    @Test func frameThatNobodyWasSentIsNotTheLast() throws {
+    /// A display has seen frames before the server answered.
+    @Test func unsentFrameIsNotTheLast() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live, isSent: false)
         let pause = paused()
@@ -167,8 +167,8 @@ import Testing
         #expect(!video.isLast(try frame(200), pause))
     }
 
-    /// A camera that stalls for seconds gives no frame of the moment before.
-    @Test func frameThatWasTakenLaterIsNotTheLast() throws {
+    /// A camera that stalls for seconds has no frame from right before the pause.
+    @Test func frameCapturedLaterIsNotTheLast() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         let (pause, late) = (paused(at: 1000), try frame(200, at: 3000))
@@ -177,7 +177,7 @@ import Testing
         #expect(luma(replacement(&video, of: late)) == 16)
     }
 
-    @Test func slateIsShownInTheFrameAsItComes() throws {
+    @Test func slateIsDrawnIntoTheCamerasFrame() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         let pause = paused(try red())
@@ -188,8 +188,8 @@ import Testing
         #expect(shown.memory === next.memory && luma(shown) == 81 && chroma(shown) == [90, 240])
     }
 
-    /// A movie or a pipe gives its newest frame again until the next one comes, also when the pause is over.
-    @Test func frameThatIsGivenAgainKeepsItsSamples() throws {
+    /// A movie or pipe repeats its newest frame until the next one comes, even after the pause.
+    @Test func repeatedFrameKeepsItsSamples() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         let pause = paused(try red())
@@ -203,7 +203,7 @@ import Testing
         #expect(luma(first) == 200)
     }
 
-    /// Memory of a device. A camera that is closed leaves its last frame in another object for the same samples.
+    /// Device memory. A closed camera leaves its last frame in another object with the same samples.
     private final class DeviceMemory: FrameMemory {
         let samples: PooledFrame
         let dmabuf: Int32?
@@ -221,9 +221,9 @@ import Testing
             memory: (detached ? frame.memory.detached() : nil) ?? frame.memory, repeats: frame.captureTime)
     }
 
-    /// It is lost before the pause and comes back after it: viewers see the slate, then its last frame again.
+    /// The camera is lost before the pause and returns after it: viewers see the slate, then its last frame again.
     @Test(arguments: [false, true])
-    func frameOfALostCameraIsWholeAgainAfterThePause(isClosedMeanwhile: Bool) throws {
+    func lostCamerasFrameIsRestoredAfterThePause(isClosedMeanwhile: Bool) throws {
         var video = PausedVideo()
         let last = try frame(200, at: 900) { DeviceMemory(PooledFrame($0)) }
         _ = video.frameCaptured(at: last.captureTime, live)
@@ -242,9 +242,9 @@ import Testing
         #expect(!video.isPaused && luma(repetition) == 200 && luma(repetition, x: 63, y: 47) == 200)
     }
 
-    /// It was on its way when the pause started, and no other one comes.
+    /// The frame was on its way when the pause started, and no other one follows.
     @Test(arguments: [true, false])
-    func frameThatArrivesDuringThePauseIsWholeAgainAfterIt(isOfDevice: Bool) throws {
+    func frameArrivingDuringThePauseIsRestoredAfterIt(isOfDevice: Bool) throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         var pause = paused(at: 1000, try red())
@@ -264,8 +264,8 @@ import Testing
         #expect(!video.isPaused && luma(repetition) == 200)
     }
 
-    /// What the camera gives after the pause has nothing to do with what was overwritten in it.
-    @Test func frameThatComesAfterThePauseStaysAsItIs() throws {
+    /// The camera's frames after the pause are unrelated to the overwritten samples.
+    @Test func frameAfterThePauseStaysUnchanged() throws {
         var video = PausedVideo()
         let last = try frame(200, at: 900) { DeviceMemory(PooledFrame($0)) }
         _ = video.frameCaptured(at: last.captureTime, live)
@@ -279,7 +279,7 @@ import Testing
     }
 
     /// The card was slow.
-    @Test func slateThatIsReadLaterComesWithAKeyframe() throws {
+    @Test func slateThatLoadsLaterStartsWithAKeyframe() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         var pause = paused()
@@ -292,13 +292,13 @@ import Testing
         #expect(video.frameCaptured(at: MediaTimestamp(milliseconds: 99), pause) == false)
     }
 
-    /// A camera of another shape: the slate fills the stream's frame, not the part between the bars.
-    @Test func frameWithBarsIsReplacedByOneOfTheStream() throws {
+    /// For a camera of another shape, the slate fills the stream's frame, not just the part between the bars.
+    @Test func frameWithBarsIsReplacedByOneOfTheStreamsSize() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, paused(try red()))
         let shown = replacement(&video, of: try frame(200, FrameSize(width: 64, height: 64)))
         #expect(shown.layout == FrameLayout(packed: .i420, size: Self.size))
-        // The image has 2:1.
+        // The image has an aspect ratio of 2:1.
         #expect(luma(shown) == 81 && luma(shown, x: 0, y: 10) == 81 && luma(shown, x: 0, y: 7) == 16)
     }
 
@@ -313,7 +313,7 @@ import Testing
         #expect(shown.layout.format == .i420 && luma(shown) == 100)
     }
 
-    @Test func pauseOutlivesAnotherSizeAndAnotherCamera() throws {
+    @Test func pauseContinuesAcrossAnotherSizeAndAnotherCamera() throws {
         var video = PausedVideo()
         _ = video.frameCaptured(at: .zero, live)
         let pause = paused()
@@ -339,7 +339,7 @@ import Testing
         }
     }
 
-    @Test func frameThatIsSmallerThanItsLayoutIsNotWritten() throws {
+    @Test func incompleteFrameIsNotOverwritten() throws {
         let layout = FrameLayout(packed: .nv12, size: Self.size)
         var short = [UInt8](repeating: 7, count: layout.byteCount - 1)
         short.withUnsafeMutableBytes { bytes in
@@ -352,7 +352,7 @@ import Testing
 
     // MARK: Audio
 
-    @Test func audioIsSilentDuringAPauseAndMuteStaysAsItWas() {
+    @Test func audioIsSilentDuringAPauseAndMuteIsKept() {
         let requests = EncoderRequests()
         let start = MediaTimestamp.zero
         #expect(!requests.takeAudioRequests(at: start).isMuted)
@@ -360,7 +360,7 @@ import Testing
         #expect(requests.takeAudioRequests(at: start).isMuted)
         requests.setMuted(true)
         #expect(requests.setPaused(false))
-        // Taken long after the resumption, and muted.
+        // Captured long after the end of the pause, and muted.
         let later = MediaTimestamp(nanoseconds: .max / 2)
         #expect(requests.takeAudioRequests(at: later).isMuted)
         requests.setMuted(false)

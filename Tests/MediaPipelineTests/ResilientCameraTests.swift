@@ -9,7 +9,7 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// A camera that is unplugged, silent or late, as its stream sees it.
+/// An unplugged, silent or late camera, as its stream sees it.
 @Suite struct ResilientCameraTests {
     private let time = VirtualTime()
     private let stop: EventFD
@@ -29,7 +29,7 @@ import Testing
         try ResilientCamera(stop: stop, notify: { [reported] in reported.send($0) }) { try FakeCamera(script) }
     }
 
-    /// Frames until the condition holds.
+    /// Takes frames until the condition is true.
     private func frames(
         of camera: ResilientCamera, within timeout: Duration = .seconds(10), until condition: ([CapturedFrame]) -> Bool
     ) throws -> [CapturedFrame] {
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [FakeCamera.Memory.ordinary, .dmabuf])
-    func anUnpluggedCamerasLastFrameGoesOnUntilItIsBack(memory: FakeCamera.Memory) throws {
+    func unpluggedCamerasLastFrameRepeatsUntilItReturns(memory: FakeCamera.Memory) throws {
         try time.run {
             let script = script(memory)
             let camera = try camera(script)
@@ -61,7 +61,7 @@ import Testing
             script.content.withLock { $0.isPluggedIn = false }
             let repeated = try frames(of: camera) { $0.count == 10 }
             #expect(names() == ["the fake camera interrupted: it was unplugged"])
-            // As the camera's: of the same kind, and with times of their own.
+            // Like the camera's frames: the same kind of memory, and separate times.
             #expect(camera.memoryKind == (memory == .ordinary ? .pooled : .dmabuf))
             #expect(repeated.allSatisfy { ($0.dmabuf != nil) == (memory == .dmabuf) })
             #expect(repeated.allSatisfy { $0.withBytes { $0.count } == $0.layout.byteCount })
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    /// An encoder that reads a device's memory where it is would copy every later frame for the sake of one elsewhere.
-    @Test func whatIsLostWithTheCameraIsNotGivenInOtherMemory() throws {
+    /// An encoder that reads device memory in place would copy all later frames because of one frame in other memory.
+    @Test func lastFrameIsNotRepeatedInOtherMemory() throws {
         try time.run {
             let script = script(.passingDMABUF)
             let camera = try camera(script)
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aShortSilenceIsFilledAndClosesNothing() throws {
+    @Test func shortSilenceIsFilledWithoutClosing() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -115,8 +115,8 @@ import Testing
         }
     }
 
-    /// A frame is older when it comes than the repetition that was given in its place, which is of that moment.
-    @Test func timesRiseWhenASilentCameraReturns() throws {
+    /// When a frame arrives, it is older than the repetition delivered in its place, whose time is that of its delivery.
+    @Test func timesIncreaseWhenASilentCameraReturns() throws {
         try time.run {
             let script = script()
             script.content.withLock { $0.age = .milliseconds(80) }
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatReturnsIsAskedForTheRateThatItGave() throws {
+    @Test func returningCameraIsAskedForItsFormerRate() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func aLongSilenceIsAnInterruption() throws {
+    @Test func longSilenceIsAnInterruption() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -158,11 +158,11 @@ import Testing
             let start = MonotonicClock.now()
             _ = try frames(of: camera) { _ in script.content.withLock { $0.openings } == 2 }
             #expect(MonotonicClock.now() - start >= CaptureContinuity.silenceTimeout)
-            #expect(names() == ["the fake camera interrupted: the camera gives no frames"])
+            #expect(names() == ["the fake camera interrupted: the camera delivers no frames"])
         }
     }
 
-    @Test func framesThatHaveWaitedAreLeftOut() throws {
+    @Test func staleFramesAreDropped() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -182,8 +182,8 @@ import Testing
         }
     }
 
-    /// It is slower than it was, then.
-    @Test func aCameraThatIsAlwaysLateIsTaken() throws {
+    /// The camera has become slower.
+    @Test func permanentlyLateCameraIsAccepted() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func aStopEndsItAtOnce(isPluggedIn: Bool) throws {
+    @Test(arguments: [true, false]) func stopEndsTheSourceAtOnce(isPluggedIn: Bool) throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatDoesNotStartIsAnError() throws {
+    @Test func cameraThatCannotStartIsAnError() throws {
         try time.run { () throws in
             let script = script()
             script.content.withLock { $0.failsToStart = true }
@@ -222,7 +222,7 @@ import Testing
     }
 
     /// Once it has worked, it may take its time.
-    @Test func aCameraThatDoesNotStartAgainIsWaitedFor() throws {
+    @Test func cameraThatCannotRestartIsAwaited() throws {
         try time.run {
             let script = script()
             let camera = try camera(script)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatIsNotThereAtTheStartIsAnError() throws {
+    @Test func cameraMissingAtTheStartIsAnError() throws {
         try time.run { () throws in
             let script = script()
             script.content.withLock { $0.isPluggedIn = false }

@@ -7,7 +7,7 @@ import Testing
 @testable import MediaPipeline
 @testable import VideoCapture
 
-/// Gives frames of 4x2 pixels, the luma of each one more than that of the one before.
+/// Delivers 4x2 frames whose luma increases from frame to frame.
 private final class CountingSource: VideoSource {
     let layout = FrameLayout(packed: .i420, size: FrameSize(width: 4, height: 2))
     let frameRate = FrameRate(framesPerSecond: 30)
@@ -34,8 +34,8 @@ private final class CountingSource: VideoSource {
         #expect(source.statistics.rotatedFrames == 1)
     }
 
-    /// One that an encoder still reads keeps its samples; one that nobody holds is where the next one goes.
-    @Test func memoryIsUsedAgainOnceItIsReleased() throws {
+    /// A frame that an encoder still reads keeps its samples; released memory is reused for the next frame.
+    @Test func memoryIsReusedAfterItsRelease() throws {
         let source = try RotatedSource(CountingSource(), FrameRotation(.half))
         var first = try source.nextFrame()
         var second = try source.nextFrame()

@@ -25,7 +25,7 @@ import Testing
         taker = try SnapshotTaker { answers.send($0) }
     }
 
-    /// A source whose frames the test gives itself.
+    /// A source whose frames come from the test.
     private final class GivenFrames: VideoSource {
         let layout = SnapshotTakerTests.layout
         let frameRate = FrameRate(framesPerSecond: 25)
@@ -34,7 +34,7 @@ import Testing
         func nextFrame() throws -> CapturedFrame? { nil }
     }
 
-    /// Tells when nobody holds it any more; reading it waits until it may.
+    /// Signals when it is no longer held. Reading it blocks until that is allowed.
     private final class GatedFrame: FrameMemory {
         private let bytes: [UInt8]
         private let mayBeRead: EventFD
@@ -88,37 +88,37 @@ import Testing
 
     private func luma(of answer: SnapshotAnswer) throws -> UInt8 {
         guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
-        // The middle one of gray's red, green and blue.
+        // The middle one of a gray pixel's red, green and blue.
         return try FFmpeg.pixels(of: snapshot.bytes)[1]
     }
 
-    @Test func theVideoThreadDoesNotWaitAndTheLeaseEndsBeforeTheWork() throws {
+    @Test func videoThreadDoesNotWaitAndTheLeaseEndsBeforeTheWork() throws {
         let (mayBeRead, isFree) = (try EventFD(), try EventFD())
         taker.take(request(1))
         taker.offer(try frame(at: 0, luma: 60, mayBeRead: mayBeRead, isFree: isFree), from: GivenFrames())
-        // While one is being made no other frame is held.
+        // While a snapshot is being made, no other frame is held.
         taker.take(request(2))
         let next = try EventFD()
         for number in 1...50 {
             taker.offer(try frame(at: Int64(40 * number), luma: 90, isFree: next), from: GivenFrames())
         }
-        // It would have waited until the frame may be read, which is later.
+        // Had it waited, the frame would have been readable, which happens later.
         #expect(!Self.isSignalled(isFree, within: .zero) && Self.isSignalled(next, within: .zero))
         mayBeRead.signal()
         #expect(Self.isSignalled(isFree, within: .seconds(60)))
         let first = try takeAnswers(1)
-        // An answer comes a moment before the next frame may be held.
+        // An answer arrives a moment before the next frame may be held.
         var second: [SnapshotAnswer] = []
         for number in 0..<1000 where second.isEmpty {
             taker.offer(try frame(at: Int64(3000 + 40 * number), luma: 200), from: GivenFrames())
             if Self.isSignalled(answers.wakeup, within: .milliseconds(10)) { second = answers.takeAll() }
         }
         #expect((first + second).map(\.request.id.number) == [1, 2])
-        // Luma 60 and 200 of limited range are 51 and 214 of full.
+        // Luma 60 and 200 in limited range are 51 and 214 in full range.
         #expect(try abs(Int(luma(of: first[0])) - 51) < 3 && abs(Int(luma(of: second[0])) - 214) < 3)
     }
 
-    @Test func thoseWhoWaitShareOneFrame() throws {
+    @Test func waitingRequestsShareOneFrame() throws {
         for number in 1...3 { taker.take(request(UInt64(number))) }
         taker.offer(try frame(at: 0), from: GivenFrames())
         let answers = try takeAnswers(3)
@@ -126,19 +126,19 @@ import Testing
         #expect(try Set(answers.map(luma)).count == 1)
     }
 
-    @Test func tooManyAreRefused() throws {
+    @Test func excessRequestsAreRefused() throws {
         for number in 1...9 { taker.take(request(UInt64(number))) }
         let refused = try takeAnswers(1)
         #expect(refused == [.failed(request(9), reason: "8 others wait for one already")])
     }
 
-    @Test func thoseWhoWaitAtTheEndLearnIt() throws {
+    @Test func waitingRequestsAreAnsweredAtTheEnd() throws {
         taker.take(request(1))
         taker.finish(reason: "the stream has ended", within: .zero)
         #expect(try takeAnswers(1) == [.failed(request(1), reason: "the stream has ended")])
     }
 
-    @Test func theEndWaitsForTheSnapshotThatIsBeingMade() throws {
+    @Test func endWaitsForASnapshotInProgress() throws {
         let mayBeRead = try EventFD()
         taker.take(request(1))
         taker.offer(try frame(at: 0, mayBeRead: mayBeRead), from: GivenFrames())
@@ -150,7 +150,7 @@ import Testing
         #expect(answers.takeAll().count == 1)
     }
 
-    @Test func exposureFollowsTheLightFirst() throws {
+    @Test func exposureSettlesBeforeTheSnapshot() throws {
         let time = VirtualTime()
         try time.run {
             var lit = request(1)
@@ -163,7 +163,7 @@ import Testing
                 taker.offer(try frame(at: milliseconds, luma: UInt8(5 * number)), from: GivenFrames())
                 if number < 13 { #expect(answers.takeAll().isEmpty, "\(number)") }
                 if number == 13 {
-                    // Half a second after the light: 65 of limited range is 57 of full.
+                    // Half a second after the light: 65 in limited range is 57 in full range.
                     #expect(try abs(Int(luma(of: takeAnswers(1)[0])) - 57) < 3)
                     return
                 }
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsWrittenWholeOrNotAtAll() throws {
+    @Test func fileIsWrittenCompletelyOrNotAtAll() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("a.jpg")
         taker.take(request(1, path: path))
@@ -189,7 +189,7 @@ import Testing
         #expect(reason.contains("missing/a.jpg"))
     }
 
-    // MARK: The camera for one snapshot
+    // MARK: A camera opened for one snapshot
 
     private func settings(_ script: FakeCamera.Script) -> MediaSettings {
         MediaSettings(
@@ -200,20 +200,20 @@ import Testing
             })
     }
 
-    @Test func aCameraIsOpenedForASnapshotAndClosed() throws {
+    @Test func cameraIsOpenedForASnapshotAndClosed() throws {
         try VirtualTime().run {
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, memory: .dmabuf, stop: stop)
             let (answer, brightness) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(1), stop: stop)
             #expect(try abs(Int(luma(of: answer)) - 130) < 3)
             #expect(brightness == .luma(128))
-            // Half a second for exposure, at 30 frames a second.
+            // Half a second for exposure, at 30 frames per second.
             #expect((15...18).contains(script.content.withLock { $0.frames }))
             #expect(script.content.withLock { $0.openings } == 1)
         }
     }
 
-    @Test(arguments: [true, false]) func aStillIsAsLargeAsTheMemoryAllows(hasMemory: Bool) throws {
+    @Test(arguments: [true, false]) func stillIsAsLargeAsMemoryAllows(hasMemory: Bool) throws {
         try VirtualTime().run {
             let stop = try EventFD()
             let large = FakeCamera.Script(
@@ -230,8 +230,8 @@ import Testing
         }
     }
 
-    /// It shows what a stream would show, also of a camera whose frames are brought into planes for it.
-    @Test(arguments: [PixelFormat.nv12, .yuyv]) func filtersAreInTheSnapshot(format: PixelFormat) throws {
+    /// It looks like a stream's frame, even if the camera's frames must first be converted to planes.
+    @Test(arguments: [PixelFormat.nv12, .yuyv]) func filtersApplyToTheSnapshot(format: PixelFormat) throws {
         var status = FilterStatus()
         status.name = "####"
         func pixels(_ filters: String...) throws -> [UInt8] {
@@ -240,7 +240,7 @@ import Testing
             var settings = settings(FakeCamera.Script(layout: layout, stop: stop))
             settings.filters = try LoadedFilters(FilterChain(parsing: filters))
             let (answer, brightness) = IdleSnapshot(as: settings, status).take(request(1), stop: stop)
-            // Of what the camera sees.
+            // The brightness is that of the camera's frame.
             #expect(brightness == .luma(128))
             guard case .taken(_, let snapshot) = answer else { throw StreamFailure(.media, "\(answer)") }
             return try FFmpeg.pixels(of: snapshot.bytes)
@@ -253,7 +253,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatIsNotThereOrIsNeededElsewhereGivesNoSnapshot() throws {
+    @Test func missingOrNeededCameraGivesNoSnapshot() throws {
         try VirtualTime().run {
             let stop = try EventFD()
             let script = FakeCamera.Script(layout: Self.layout, stop: stop)
@@ -269,11 +269,11 @@ import Testing
     }
 }
 
-/// How bright a frame is, by a thousand of its samples.
+/// Measures a frame's brightness from a thousand of its samples.
 @Suite struct FrameBrightnessTests {
     @Test(arguments: PixelFormat.allCases) func lumaIsFoundInEveryLayout(format: PixelFormat) throws {
         let layout = FrameLayout(packed: format, size: FrameSize(width: 320, height: 240))
-        // What is no luma is another number.
+        // Other bytes than luma have another value.
         let bytes: [UInt8] =
             switch format {
             case .i420, .nv12: (0..<layout.byteCount).map { $0 < 320 * 240 ? 70 : 200 }
@@ -286,14 +286,14 @@ import Testing
         #expect(frame.meanLuma == 70)
     }
 
-    @Test func theWholeFrameCounts() {
+    @Test func wholeFrameIsMeasured() {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 320, height: 240))
         let bytes = (0..<layout.byteCount).map { UInt8(min($0 / 320, 239)) }
         let frame = CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame(bytes))
         #expect(abs(frame.meanLuma - 119.5) < 3)
     }
 
-    @Test func aFrameWithoutMemoryIsDark() {
+    @Test func frameWithoutMemoryCountsAsDark() {
         let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 320, height: 240))
         #expect(CapturedFrame(layout: layout, captureTime: .zero, memory: ArrayFrame([])).meanLuma == 0)
     }

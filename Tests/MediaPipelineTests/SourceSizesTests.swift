@@ -13,7 +13,7 @@ import Testing
 @testable import Encoding
 @testable import MediaPipeline
 
-/// A camera that gives its frames in two sizes by itself, from its opening to the encoders: scripted hardware for each size.
+/// A camera that itself delivers two frame sizes, from opening to encoding, with scripted hardware for each size.
 @Suite(.serialized) struct SourceSizesTests {
     private let time = VirtualTime()
 
@@ -66,7 +66,7 @@ import Testing
                 reporter: EventSink { _ in }))
     }
 
-    /// While the sender takes what there is.
+    /// Waits while the sender takes packets.
     private func wait(_ frames: Frames, until condition: () -> Bool) throws {
         let end = MonotonicClock.now() + .seconds(10)
         while !condition() {
@@ -82,7 +82,7 @@ import Testing
         control.perform([], resize: configuration)
     }
 
-    /// A size's hardware, opened last, encodes.
+    /// Waits until the most recently opened hardware of a size encodes.
     private func waitForInputs(_ frames: Frames, _ size: FrameSize, opening: Int = 1, count: Int = 12) throws {
         try wait(frames) { hardware.inputs(size, opening: opening) >= count }
     }
@@ -93,7 +93,7 @@ import Testing
         frames.take(from: queue)
     }
 
-    /// What the sender took: by the last byte of the count of what went into the encoder, and when it was captured.
+    /// The sender's frames, identified by the last byte of the encoder input's byte count, with their capture times.
     private final class Frames {
         private(set) var all: [(isKeyframe: Bool, byte: UInt8, time: MediaTimestamp)] = []
 
@@ -104,14 +104,14 @@ import Testing
             }
         }
 
-        /// The sizes as they follow each other.
+        /// The sequence of sizes.
         var sizes: [FrameSize?] {
             let known = [SourceSizesTests.large, SourceSizesTests.small].map { ($0, byte($0)) }
             return all.map(\.byte).reduce(into: [] as [UInt8]) { if $0.last != $1 { $0.append($1) } }
                 .map { byte in known.first { $0.1 == byte }?.0 }
         }
 
-        /// The first frame of each size starts anew.
+        /// The first frame of each size is a keyframe.
         var startsWithKeyframes: Bool {
             zip(all, all.dropFirst()).allSatisfy { $0.byte == $1.byte || $1.isKeyframe }
         }
@@ -129,7 +129,7 @@ import Testing
 
     // MARK: Tests
 
-    @Test func theCameraGivesTheSmallerFramesAndTheLargerOnesAgain() throws {
+    @Test func cameraDeliversTheSmallerFramesAndTheLargerOnesAgain() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
             tracks.start(from: .zero, until: nil)
@@ -140,7 +140,7 @@ import Testing
             try waitForInputs(frames, Self.large, opening: 2)
             end(tracks, frames)
             #expect(frames.sizes == [Self.large, Self.small, Self.large] && frames.startsWithKeyframes)
-            // Every frame that the camera gave came out: none lost, none looked at.
+            // Every frame of the camera came out: none was dropped, none was mapped.
             #expect(counters.snapshot.encodedFrames == counters.snapshot.capturedFrames)
             #expect(counters.snapshot.conversions == 0)
             #expect(hardware.layouts == [Self.largeLayout, Self.smallLayout, Self.largeLayout])
@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    /// What nobody wants is not exposed.
-    @Test func theCameraIsAskedForTheRateOfTheQuality() throws {
+    /// Unneeded frames are not even exposed.
+    @Test func cameraIsAskedForTheQualitysFrameRate() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
             tracks.start(from: .zero, until: nil)
@@ -165,8 +165,8 @@ import Testing
         }
     }
 
-    /// As the policy `restart` has it: another encoder in the present one's place.
-    @Test func anotherEncoderInItsPlaceGetsItsOwnSize() throws {
+    /// As with the policy `restart`: another encoder replaces the present one.
+    @Test func replacementEncoderGetsItsOwnSize() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
             tracks.start(from: .zero, until: nil)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func stillSmallerOnesAreScaledFromTheCamerasSmallerOnes() throws {
+    @Test func evenSmallerFramesAreScaledFromTheCamerasSmallerOnes() throws {
         try time.run {
             let scaler = try ScriptedScaler.Script()
             let scaled = try Mailbox<FrameLayout>()
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func framesOfACameraThatIgnoresTheWishAreScaled() throws {
+    @Test func framesAreScaledIfTheCameraIgnoresTheSize() throws {
         try time.run {
             script.content.withLock { $0.ignoresSize = true }
             let (tracks, frames) = (try tracks(), Frames())
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatReturnsIsAskedForTheSameSize() throws {
+    @Test func returningCameraIsAskedForTheSameSize() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
             tracks.start(from: .zero, until: nil)
@@ -243,8 +243,8 @@ import Testing
         }
     }
 
-    /// The camera gives no second size any more: its frames are scaled then, and never encoded as what they are not.
-    @Test func aCameraThatReturnsWithOneSizeIsScaledFor() throws {
+    /// The camera no longer offers a second size, so its frames are scaled and never encoded in the wrong size.
+    @Test func returningCameraWithOneSizeIsScaled() throws {
         try time.run {
             let (tracks, frames) = (try tracks(), Frames())
             tracks.start(from: .zero, until: nil)
@@ -263,8 +263,8 @@ import Testing
         }
     }
 
-    /// The encoder before is gone when the camera is asked: what still comes of the size before is left out.
-    @Test func whereTheMemoryForbidsTwoEncodersNoFrameIsScaledEither() throws {
+    /// The previous encoder is gone when the camera changes its size, so late frames of the old size are dropped.
+    @Test func noFrameIsScaledIfMemoryAllowsOnlyOneEncoder() throws {
         try time.run {
             hardware.allowsTwo.withLock { $0 = false }
             let (tracks, frames) = (try tracks(), Frames())
@@ -277,8 +277,8 @@ import Testing
         }
     }
 
-    /// Back to the large size while the camera still gives what it was asked for before.
-    @Test func theLastOfSeveralSizesCounts() throws {
+    /// Back to the large size while the camera still delivers the previous one.
+    @Test func lastOfSeveralSizesCounts() throws {
         try time.run {
             script.content.withLock { $0.framesUnderWay = 15 }
             let (tracks, frames) = (try tracks(), Frames())
@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    @Test func softwareHasLessToDoForTheSmallerFrames() throws {
+    @Test func smallerFramesReduceTheSoftwareEncodersWork() throws {
         try time.run {
             let software = FakeEncoderChoice(mayUseSoftware: true) { configuration, needs in
                 try SoftwareVideoEncoder(configuration, needs) { try OpenH264Encoder(configuration: $0) }
@@ -303,7 +303,7 @@ import Testing
             let (tracks, frames) = (try tracks(software), Frames())
             tracks.start(from: .zero, until: nil)
             try wait(frames) { counters.snapshot.encodedFrames > 10 }
-            // NV12 is converted.
+            // NV12 must be converted.
             #expect(counters.snapshot.conversions > 0)
             try resize(tracks, to: Self.small)
             try wait(frames) { selected == [Self.small] }
@@ -321,7 +321,7 @@ import Testing
             (FrameRotation(), true, FrameSize(width: 320, height: 240)), (FrameRotation(), false, nil),
             (FrameRotation(.half), true, FrameSize(width: 320, height: 240)), (FrameRotation(.clockwise90), true, nil),
         ] as [(FrameRotation, Bool, FrameSize?)])
-    func aSecondSizeIsAskedForWhereItIsOfUse(rotation: FrameRotation, mayResize: Bool, size: FrameSize?) throws {
+    func secondSizeIsRequestedOnlyIfUseful(rotation: FrameRotation, mayResize: Bool, size: FrameSize?) throws {
         try time.run {
             let asked = AskedSizes()
             _ = try tracks(
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    @Test func theNearestLayoutHasTheShapeAndIsNotSmaller() throws {
+    @Test func nearestLayoutHasTheSameShapeAndIsNotSmaller() throws {
         time.run {
             let layouts = SourceLayouts(Self.largeLayout, smaller: [Self.smallLayout])
             for (size, nearest) in [
@@ -346,7 +346,7 @@ import Testing
     }
 }
 
-/// Scripted hardware, anew at each opening.
+/// Scripted hardware, new for each opening.
 private final class Hardware: Sendable {
     private struct Opening {
         let size: FrameSize
@@ -356,7 +356,7 @@ private final class Hardware: Sendable {
 
     let node = unusedNode()
     private let openings = Mutex<[Opening]>([])
-    /// Whether a second encoder opens beside a first.
+    /// Whether two encoders may be open at once.
     let allowsTwo = Mutex(true)
 
     struct NoMemory: EncoderFailure {
@@ -376,23 +376,23 @@ private final class Hardware: Sendable {
         }
     }
 
-    /// For which frames it was opened.
+    /// The frames that it was opened for.
     var layouts: [FrameLayout] { openings.withLock { $0.map(\.layout) } }
 
-    /// - Parameter opening: of that size, counted from 1.
+    /// - Parameter opening: opening of that size, counted from 1.
     func inputs(_ size: FrameSize, opening: Int) -> Int {
         let of = openings.withLock { $0.filter { $0.size == size } }
         return of.count < opening ? 0 : of[opening - 1].script.content.withLock { $0.inputs }
     }
 
-    /// No frame was of another size than the encoder's.
+    /// Every frame had the encoder's size.
     var sizesAreRight: Bool {
         openings.withLock { openings in
             openings.allSatisfy { opening in opening.script.content.withLock { $0.sizes }.isSubset(of: [opening.size]) }
         }
     }
 
-    /// As `sizesAreRight`, and all were in a device's memory.
+    /// Like `sizesAreRight`; and all frames were in device memory.
     var hasOnlyItsOwn: Bool {
         sizesAreRight
             && openings.withLock {

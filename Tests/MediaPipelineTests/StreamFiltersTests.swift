@@ -13,10 +13,10 @@ import Testing
 
     private func filters(_ texts: String...) throws -> LoadedFilters { try LoadedFilters(FilterChain(parsing: texts)) }
 
-    /// Coloured all over.
+    /// A frame of one color.
     private func memory() -> PooledFrame { PooledFrame([UInt8](repeating: 90, count: layout.byteCount)) }
 
-    /// - Parameter repeats: when that frame was taken, in milliseconds.
+    /// - Parameter repeats: capture time of the repeated frame, in milliseconds.
     private func frame(_ memory: any FrameMemory, at time: Int64 = 0, repeats: Int64? = nil) -> CapturedFrame {
         CapturedFrame(
             layout: layout, captureTime: MediaTimestamp(milliseconds: time), memory: memory,
@@ -25,7 +25,7 @@ import Testing
 
     private func chroma(_ memory: PooledFrame) -> UInt8 { memory.withBytes { $0[layout.planes[1].offset] } }
 
-    @Test func framesAreChangedWhereTheyAre() throws {
+    @Test func framesAreModifiedInPlace() throws {
         let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
         let memory = memory()
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
@@ -33,14 +33,14 @@ import Testing
         #expect(stream.readings.map(\.filter) == [FilterID(.grey)] && stream.readings.map(\.frames) == [1])
     }
 
-    @Test func anEmptyChainLooksAtNothing() throws {
+    @Test func emptyChainDoesNotTouchFrames() throws {
         let stream = StreamFilters(LoadedFilters(), reports: try Mailbox())
         let memory = memory()
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         #expect(stream.isIdle && !memory.takeModification())
     }
 
-    @Test func aRepetitionIsNotFilteredAgain() throws {
+    @Test func repetitionIsNotFilteredAgain() throws {
         let stream = StreamFilters(try filters("mirror"), reports: try Mailbox())
         let memory = memory()
         func first() -> UInt8 { memory.withBytes { $0[0] } }
@@ -50,13 +50,13 @@ import Testing
         stream.apply(to: frame(memory, at: 20, repeats: 10), colors: nil, FilterStatus())
         stream.apply(to: frame(memory, at: 30, repeats: 10), colors: nil, FilterStatus())
         #expect(first() == 90, "it was mirrored back")
-        // What follows is a frame of its own.
+        // The next one is a separate frame.
         stream.apply(to: frame(memory, at: 40), colors: nil, FilterStatus())
         #expect(first() == 7)
     }
 
-    /// A chain that is switched on while the camera is away: the encoder and the screen have the frame already.
-    @Test func aFrameThatWentOutWithoutFiltersStaysAsItIs() throws {
+    /// The chain is switched on while the camera is missing; encoder and screen already have the frame.
+    @Test func frameSentWithoutFiltersStaysUnchanged() throws {
         let stream = StreamFilters(LoadedFilters(), reports: try Mailbox())
         let (memory, next) = (memory(), memory())
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
@@ -69,8 +69,8 @@ import Testing
         #expect(chroma(next) == 128 && stream.readings.map(\.frames) == [1])
     }
 
-    /// Of a camera that gives more frames than are encoded, any may be the one that is repeated when it is gone.
-    @Test func aRepetitionOfAFrameThatWasLeftOutIsFilteredOnce() throws {
+    /// If a camera delivers more frames than are encoded, any of them may be repeated after its loss.
+    @Test func repetitionOfADroppedFrameIsFilteredOnce() throws {
         let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
         let (encoded, leftOut) = (memory(), memory())
         stream.apply(to: frame(encoded, at: 0), colors: nil, FilterStatus())
@@ -80,8 +80,8 @@ import Testing
         #expect(chroma(leftOut) == 128 && stream.readings.map(\.frames) == [2])
     }
 
-    /// It takes microseconds: without it the encoder would be as slow.
-    @Test func aSlowEncoderTakesNoFilterAway() throws {
+    /// The filter takes microseconds; without it, the encoder would be just as slow.
+    @Test func slowEncoderDoesNotDropFilters() throws {
         let reports = try Mailbox<TrackEvent>()
         let stream = StreamFilters(try filters("grey"), reports: reports)
         for tenth: Int64 in 0..<60 {
@@ -91,8 +91,8 @@ import Testing
         #expect(!stream.isIdle && stream.readings.map(\.isDropped) == [false])
     }
 
-    /// Frames so large that the filter is a real part of what is slow: a ninth of it here.
-    @Test func aFilterThatTakesTooLongIsLeftOutAndTriedAgain() throws {
+    /// The frames are so large that the filter takes a ninth of the time.
+    @Test func slowFilterIsDroppedAndRetried() throws {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 8192, height: 4096))
         let (reports, memory) = (
             try Mailbox<TrackEvent>(), PooledFrame([UInt8](repeating: 90, count: layout.byteCount))
@@ -120,7 +120,7 @@ import Testing
         #expect(encode() == ["with smooth"] && !stream.isIdle)
     }
 
-    @Test func whatCannotBeWrittenGoesOutAsItIs() throws {
+    @Test func unwritableFrameIsSentUnchanged() throws {
         final class ReadOnly: FrameMemory {
             let bytes: [UInt8]
             init(_ bytes: [UInt8]) { self.bytes = bytes }

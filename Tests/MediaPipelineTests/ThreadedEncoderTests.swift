@@ -48,8 +48,8 @@ import Testing
         }
     }
 
-    /// As the Pi's with frames that a camera leases out: what it has read must go back while no new frame can come.
-    @Test func anEncoderSlowerThanTheCameraReleasesLeasesByItself() throws {
+    /// Like the Pi's encoder with leased frames: it must release what it has read although no new frame can arrive.
+    @Test func encoderSlowerThanTheCameraReleasesLeasesByItself() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             script.content.withLock { content in
@@ -57,7 +57,7 @@ import Testing
                 content.room = 4
             }
             let thread = try thread(script)
-            // Six buffers, 30 frames a second: a frame is only captured into a buffer that is free.
+            // Six buffers at 30 frames per second; a frame can only be captured into a free buffer.
             let start = MonotonicClock.now()
             var number = 0
             var captured = 0
@@ -71,7 +71,7 @@ import Testing
                 MonotonicClock.sleep(until: start + Duration.microseconds(33_333) * number)
             }
             let gaps = zip(output.arrivals, output.arrivals.dropFirst()).map { $1 - $0 }
-            // 2 s at 22 a second.
+            // 2 s at 22 per second.
             #expect((42...45).contains(output.count) && captured == 60, "\(output.count) of \(captured)")
             #expect((gaps.max() ?? .zero) == .milliseconds(45))
             thread.close()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func anOutputGoesOutWithoutAnotherFrame() throws {
+    @Test func outputIsDeliveredWithoutAnotherFrame() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             script.content.withLock { $0.frameTime = .milliseconds(20) }
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func theNewestFrameWaitsForRoom() throws {
+    @Test func newestFrameWaitsForRoom() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             script.content.withLock { content in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func aSettingThatHangsHoldsUpNobodyAndLosesNoMemory() throws {
+    @Test func hangingSettingDelaysNobodyAndLeaksNothing() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             let thread = try thread(script)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aFrameThatHangsIsTakenBackFromTheEncoder() throws {
+    @Test func hangingFrameIsTakenBackFromTheEncoder() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             let thread = try thread(script)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func anErrorEndsTheThread() throws {
+    @Test func errorEndsTheThread() throws {
         try time.run {
             let script = try ScriptedEncoder.Script()
             let thread = try thread(script)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func anEncoderThatCannotBeOpenedOrStartedSaysWhy() throws {
+    @Test func encoderThatCannotOpenOrStartReportsWhy() throws {
         try time.run {
             let thread = try ThreadedEncoder(path: node, output: output.take) {
                 throw ScriptedEncoder.Broken()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func anOpeningThatHangsIsTheOnlyOneAtItsNode() throws {
+    @Test func hangingOpeningBlocksFurtherOnesAtItsNode() throws {
         try time.run {
             let (path, other) = ("/dev/video61", "/dev/video62")
             let script = try ScriptedEncoder.Script()
@@ -195,19 +195,19 @@ import Testing
                 return thread
             }
             expectBlocked(at: path) { try attempt(timeout: .milliseconds(100)) }
-            // What has hung for five seconds is not waited for: those that follow fail at once, and none opens beside it.
+            // A hang of five seconds is not awaited: later attempts fail at once, and none opens in parallel.
             expectBlocked(at: path) { try attempt() }
             let start = MonotonicClock.now()
             for _ in 0..<50 { expectBlocked(at: path) { try attempt() } }
             #expect(MonotonicClock.now() - start < .seconds(1))
             #expect(openings.load(ordering: .relaxed) == 1)
-            // Another node's driver may be another one.
+            // Another node may have another driver.
             let elsewhere = try ScriptedEncoder.Script()
             try self.thread(elsewhere, at: other).close()
             try waitUntil { elsewhere.content.withLock { $0.isClosed } }
             #expect(!script.content.withLock { $0.isClosed })
 
-            // It opens at last, for nobody.
+            // It finally opens, but is no longer needed.
             script.release.signal()
             try waitUntil { script.content.withLock { $0.isClosed } }
             script.release.drain()
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func anEncoderThatDoesNotLetItselfBeClosedIsTheOnlyOneAtItsNode() throws {
+    @Test func encoderThatCannotBeClosedBlocksItsNode() throws {
         try time.run {
             let path = "/dev/video63"
             let script = try ScriptedEncoder.Script()
@@ -245,8 +245,8 @@ import Testing
         }
     }
 
-    /// As the Pi's, which waits for its firmware when it is stalled.
-    @Test func anEncoderThatIsClosedSlowlyIsWaitedForByTheNextOne() throws {
+    /// Like the Pi's driver, which waits for a stalled firmware.
+    @Test func nextEncoderWaitsForASlowlyClosingOne() throws {
         try time.run {
             let path = "/dev/video60"
             let script = try ScriptedEncoder.Script()
@@ -289,7 +289,7 @@ import Testing
         try #require(condition())
     }
 
-    /// The thread of the one before takes a moment to end.
+    /// The previous thread takes a moment to end.
     private func waitUntilFree(_ open: () throws -> ThreadedEncoder) throws -> ThreadedEncoder {
         for _ in 0..<500 {
             if let thread = try? open() { return thread }

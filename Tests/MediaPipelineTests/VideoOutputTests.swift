@@ -45,7 +45,7 @@ struct VideoOutputTests {
         return texts
     }
 
-    @Test func onlyTheEncoderInUseIsHeardAndFromAKeyframeOn() {
+    @Test func onlyTheActiveEncoderIsUsedFromAKeyframeOn() {
         let (one, other) = (output.makeSource(), output.makeSource())
         output.listen(to: one)
         one.output([header(1), frame(0, isKey: true)])
@@ -60,8 +60,8 @@ struct VideoOutputTests {
         #expect(counters.snapshot.encodedFrames == 4)
     }
 
-    /// The hardware has been given frames beside software, and its keyframe falls on one of these.
-    @Test func framesThatAnotherEncoderHasGivenAreNotGivenTwice() {
+    /// The hardware got frames in parallel with software, and its keyframe is one of these.
+    @Test func framesDeliveredByAnotherEncoderAreNotRepeated() {
         let (software, hardware) = (output.makeSource(), output.makeSource())
         output.listen(to: software)
         software.output([header(1), frame(0, isKey: true), frame(33), frame(66)])
@@ -69,7 +69,7 @@ struct VideoOutputTests {
         output.listen(to: hardware, after: start + .milliseconds(66))
         hardware.output([frame(66, isKey: true)])
         for number in 3..<7 { hardware.output([frame(Int64(number) * 33 + 1)]) }
-        // The keyframe was spent on a frame that nobody needs: it is wished for again, once.
+        // The keyframe was an unneeded frame, so another one is requested, once.
         #expect(output.takeKeyframeWish() && !output.takeKeyframeWish())
         hardware.output([frame(240, isKey: true), frame(270)])
         #expect(
@@ -77,7 +77,7 @@ struct VideoOutputTests {
         #expect(!output.takeKeyframeWish())
     }
 
-    @Test func theSameHeaderIsNotSentTwiceInAStream() {
+    @Test func unchangedHeaderIsSentOnlyOncePerStream() {
         let (one, other) = (output.makeSource(), output.makeSource())
         output.listen(to: one)
         one.output([header(1), frame(0, isKey: true)])
@@ -91,7 +91,7 @@ struct VideoOutputTests {
         #expect(taken() == ["header 1", "key 66"])
     }
 
-    @Test func whatIsIgnoredNeverComesOutAfterAll() {
+    @Test func ignoredFramesNeverComeOut() {
         let source = output.makeSource()
         output.listen(to: source)
         source.output([header(1), frame(0, isKey: true)])
@@ -100,7 +100,7 @@ struct VideoOutputTests {
         #expect(taken() == ["header 1", "key 0"] && counters.snapshot.encodedFrames == 1)
     }
 
-    @Test func noTwoFramesHaveOneTimestamp() {
+    @Test func timestampsAreUnique() {
         let source = output.makeSource()
         output.listen(to: source)
         source.output([header(1), frame(0, isKey: true), frame(0), frame(0)])

@@ -7,7 +7,7 @@ import Testing
             ("DE", .hertz50), ("GB", .hertz50), ("AU", .hertz50), ("AR", .hertz50), ("US", .hertz60), ("ca", .hertz60),
             ("KR", .hertz60), ("JP", nil), ("00", nil), ("", nil), ("USA", nil),
         ] as [(String, MainsFrequency?)])
-    func theCountryTellsTheFrequency(country: String, frequency: MainsFrequency?) {
+    func countryDeterminesTheFrequency(country: String, frequency: MainsFrequency?) {
         #expect(MainsFrequency(country: country) == frequency)
     }
 

@@ -12,7 +12,7 @@ import Testing
         #expect(time > start)
     }
 
-    @Test func extremesWrapAndDoNotTrap() {
+    @Test func extremeTimesWrapInsteadOfTrapping() {
         let end = MediaTimestamp(nanoseconds: .max)
         #expect((end + .nanoseconds(1)).nanoseconds == .min)
         #expect(Duration.seconds(Int64.max).wholeNanoseconds != 0)
@@ -35,7 +35,7 @@ import Testing
             bitrate: Bitrate(kilobitsPerSecond: kilobits))
     }
 
-    @Test func theLowestLevelThatCarriesTheStreamIsTaken() {
+    @Test func lowestSufficientLevelIsChosen() {
         #expect(level(640, 480, fps: 30, kilobits: 2_000) == .level3_0)
         #expect(level(960, 540, fps: 30, kilobits: 2_000) == .level3_1)
         #expect(level(1280, 720, fps: 30, kilobits: 2_000) == .level3_1)
@@ -46,13 +46,13 @@ import Testing
         #expect(level(4096, 2304, fps: 30, kilobits: 2_000) == nil)
     }
 
-    @Test func aLongNarrowFrameIsBoundByItsSide() {
+    @Test func longNarrowFrameIsLimitedByItsSide() {
         #expect(level(2_000, 16, fps: 1, kilobits: 100) == .level3_1)
         #expect(level(8_688, 16, fps: 1, kilobits: 100) == .level5_1)
         #expect(level(8_704, 16, fps: 1, kilobits: 100) == nil)
     }
 
-    @Test func aBitrateIsNeverNegative() {
+    @Test func bitrateIsNeverNegative() {
         #expect(Bitrate(bitsPerSecond: -5).bitsPerSecond == 0)
         #expect(Bitrate(kilobitsPerSecond: 512).kilobitsPerSecond == 512)
     }
@@ -63,14 +63,14 @@ import Testing
         ("0", 0), ("1.5", 1.5), ("-0.25", -0.25), ("+2", 2), (".5", 0.5), ("3.", 3), ("007", 7),
         ("0.00000000000000000000001", 1e-23),
     ])
-    func plainOnesAreRead(text: String, value: Double) { #expect(decimal(text) == value) }
+    func plainDecimalsAreParsed(text: String, value: Double) { #expect(decimal(text) == value) }
 
     @Test(arguments: [
         "", ".", "-", "+.", "1.2.3", "1,5", "0x1", "0x1p-1", "1e3", "1E3", "inf", "-infinity", "nan", "nan(1)", " 1",
         "1 ", "--1",
         "1-", "\u{661}", String(repeating: "9", count: 400),
     ])
-    func othersAreNone(text: String) { #expect(decimal(text) == nil) }
+    func otherFormsAreRefused(text: String) { #expect(decimal(text) == nil) }
 }
 
 @Suite struct QuotedTests {
@@ -78,5 +78,5 @@ import Testing
         ("zom", "\"zom\""), ("a\u{1B}[31mb\u{9B}c\n", "\"a?[31mb?c?\""), ("rtmp://host/key", "\"rtmp://***\""),
         ("\u{7}x://y", "\"?x://***\""), ("é", "\"é\""),
     ])
-    func aTerminalActsOnNothingOfIt(typed: String, shown: String) { #expect(quoted(typed) == shown) }
+    func quotedTextHasNoControlCharacters(typed: String, shown: String) { #expect(quoted(typed) == shown) }
 }

@@ -8,12 +8,12 @@ struct NetworkHostTests {
         "[1::]", "[fe80::1%eth0]:1935",
         "x1.3com", "[::ffff:127.0.0.1]:1935", "[::1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[fe80::1.2.3.4%eth0]",
     ])
-    func goodHosts(text: String) throws {
+    func acceptsValidHosts(text: String) throws {
         #expect(try NetworkHost(parsing: text).description == text)
     }
 
-    /// RFC 1034 section 3.1: a complete name. A service is known by it without the dot, and so is a certificate.
-    @Test func aFinalDotIsNoPartOfTheName() throws {
+    /// RFC 1034 section 3.1: a complete name. Services and certificates use the name without the dot.
+    @Test func finalDotIsNotPartOfTheName() throws {
         #expect(try NetworkHost(parsing: "a.rtmp.youtube.com.").name == "a.rtmp.youtube.com")
         #expect(try NetworkHost(parsing: "h.example.:1936").description == "h.example:1936")
     }
@@ -34,7 +34,7 @@ struct NetworkHostTests {
             ("[1:2:3:4:5:6:7:1.2.3.4]", .badName), ("[::1.2.3.4:5]", .badName), ("[::ffff:1..2.3]", .badName),
             (String(repeating: "a", count: 64), .badName),
         ] as [(String, NetworkHost.Fault)])
-    func badHosts(text: String, fault: NetworkHost.Fault) {
+    func rejectsInvalidHosts(text: String, fault: NetworkHost.Fault) {
         #expect(throws: fault) { try NetworkHost(parsing: text) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("RTMP URL")
 struct RTMPURLTests {
-    @Test("Takes host, port, application and stream apart")
+    @Test("Splits host, port, application and stream")
     func plain() throws {
         let url = try RTMPURL(parsing: "rtmp://example.org/live/key")
         #expect(url == RTMPURL(scheme: .rtmp, host: "example.org", port: 1935, application: "live", streamName: "key"))
@@ -17,7 +17,7 @@ struct RTMPURLTests {
         #expect(url.streamName == "title?nonce=1&token=a-b_c=")
     }
 
-    @Test("A query may hold slashes")
+    @Test("A query may contain slashes")
     func querySlash() throws {
         let url = try RTMPURL(parsing: "rtmp://h/app/key?sign=a/b")
         #expect(url.application == "app")
@@ -31,7 +31,7 @@ struct RTMPURLTests {
         #expect(url.streamName == "key")
     }
 
-    @Test("An application may have a query of its own")
+    @Test("An application may have its own query")
     func applicationQuery() throws {
         let url = try RTMPURL(parsing: "rtmp://h/live?vhost=v/key")
         #expect(url.application == "live")
@@ -39,7 +39,7 @@ struct RTMPURLTests {
         #expect(url.streamName == "key")
     }
 
-    @Test("RTMPS has port 443")
+    @Test("RTMPS uses port 443")
     func secure() throws {
         let url = try RTMPURL(parsing: "RTMPS://live-api-s.facebook.com:443/rtmp/FB-1?s_bl=1")
         #expect(url.scheme == .rtmps)
@@ -48,7 +48,7 @@ struct RTMPURLTests {
         #expect(try RTMPURL(parsing: "rtmps://h:1935/a/k").origin == "rtmps://h:1935")
     }
 
-    @Test("An IPv6 address stands in brackets")
+    @Test("An IPv6 address is in brackets")
     func address() throws {
         let url = try RTMPURL(parsing: "rtmp://[::1]:19350/a/k")
         #expect(url.host == "::1")
@@ -62,14 +62,14 @@ struct RTMPURLTests {
         #expect(url.credentials == Credentials(user: "bob", password: "p@ss:w"))
         #expect(url.host == "h")
         #expect(url.origin == "rtmp://h")
-        // A percent sign without two digits behind it stays.
+        // A percent sign without two hexadecimal digits is kept.
         #expect(
             try RTMPURL(parsing: "rtmp://me%40home:p%3aw%@x@h/a/k").credentials
                 == Credentials(user: "me@home", password: "p:w%@x"))
         #expect(try RTMPURL(parsing: "rtmp://me@h/a/k").credentials == Credentials(user: "me", password: ""))
     }
 
-    @Test("Server and stream key may come apart")
+    @Test("Server and stream key may be separate")
     func serverAndKey() throws {
         let url = try RTMPURL(parsingServer: "rtmp://a.rtmp.youtube.com/live2/", streamName: "abcd-efgh")
         #expect(url.application == "live2")
@@ -88,7 +88,7 @@ struct RTMPURLTests {
     }
 
     @Test(
-        "Says what is wrong",
+        "Explains each error",
         arguments: [
             ("", RTMPURLError.empty), ("example.org/live/key", .unknownScheme("")),
             ("http://h/a/k", .unknownScheme("http")), ("rtmp:/h/a/k", .unknownScheme("")),
@@ -112,7 +112,7 @@ struct RTMPURLTests {
         #expect(error.description.contains("write rtmp://"))
     }
 
-    @Test("No secret in any description")
+    @Test("No description contains a secret")
     func descriptions() throws {
         let url = try RTMPURL(parsing: "rtmp://bob:hush@h:99/app/inst/KEY?token=SECRET")
         var dumped = ""
@@ -123,7 +123,7 @@ struct RTMPURLTests {
             for secret in ["KEY", "SECRET", "token", "hush", "bob"] { #expect(!text.contains(secret)) }
         }
         #expect(url.description == "rtmp://h:99/app/inst/***")
-        // Its parts as well: put into a text by accident, they show nothing.
+        // The parts show nothing either if they are put into a text by accident.
         let other = try RTMPURL(parsing: "rtmp://h/live?key=HUSH/KEY")
         #expect(
             "\(other.streamName) \(String(reflecting: other.applicationQuery))" == "<redacted> Optional(<redacted>)")
@@ -143,7 +143,7 @@ struct RTMPURLTests {
         }
     }
 
-    @Test func brokenAnywhereItIsNoTrap() {
+    @Test func changedBytesNeverTrap() {
         let text = Array("rtmp://u:p@[::1]:99/a/b/c?d%41".utf8)
         for index in text.indices {
             for byte in "/:@%]".utf8 + [0xC3] {

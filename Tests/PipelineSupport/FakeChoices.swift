@@ -7,9 +7,9 @@ import MediaTestSupport
 import StreamLogic
 import VideoCapture
 
-/// A fake camera where a stream wants frames from.
+/// A fake camera as a stream's choice of source.
 public struct FakeCameraChoice: VideoSourceChoice {
-    /// What the camera is asked for.
+    /// What the stream requests from the camera.
     public struct Wish: Sendable {
         public let size: FrameSize
         public let secondSize: FrameSize?
@@ -31,7 +31,7 @@ public struct FakeCameraChoice: VideoSourceChoice {
     public let frameRate: FrameRate? = nil
     private let script: @Sendable (Wish) -> FakeCamera.Script
 
-    /// - Parameter script: of the camera for a wish.
+    /// - Parameter script: makes the camera's script for a request.
     public init(script: @escaping @Sendable (Wish) -> FakeCamera.Script) { self.script = script }
 
     public func open(
@@ -46,7 +46,7 @@ public struct FakeCameraChoice: VideoSourceChoice {
     }
 }
 
-/// The encoder that a test opens, where a stream wants one.
+/// The test's encoder as a stream's choice of encoder.
 public struct FakeEncoderChoice: VideoEncoderChoice, VideoEncoderFactory {
     public typealias Opening = @Sendable (VideoEncoderConfiguration, EncoderNeeds) throws -> any VideoEncoder
 

@@ -3,7 +3,7 @@ import Media
 import MediaPipeline
 import StreamQuality
 
-/// A hub, and the buffer of one target that takes all that comes from now on.
+/// A hub with the buffer of one target, which receives everything from now on.
 public struct HubWithTarget {
     public let hub: PacketHub
     public let target: SinkBuffer

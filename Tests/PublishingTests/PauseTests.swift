@@ -32,7 +32,7 @@ import WireSupport
             let stream = try StreamUnderTest(on: server, isWatched: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
             for (number, isPaused, text) in [
-                (1, true, "paused: a still frame and silence go out"), (2, true, "the stream is paused already"),
+                (1, true, "paused: sending a still frame and silence"), (2, true, "the stream is paused already"),
                 (3, false, "no longer paused"), (4, false, "the stream is not paused"),
             ] {
                 let id = CommandID(UInt64(number))
@@ -152,7 +152,7 @@ import WireSupport
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
             let stream = try StreamUnderTest(on: server, preview: preview, isPaused: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
-            #expect(stream.recorder.texts(of: "paused") == ["paused: a still frame and silence go out"])
+            #expect(stream.recorder.texts(of: "paused") == ["paused: sending a still frame and silence"])
             #expect(preview.record.lumas.allSatisfy { $0 == 16 })
             stream.commands.send(.pause(false))
             #expect(becomesTrue { preview.record.lumas.last == 128 })

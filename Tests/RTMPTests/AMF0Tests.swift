@@ -4,7 +4,7 @@ import Testing
 
 @Suite("AMF0")
 struct AMF0Tests {
-    /// Values and their bytes, written out by hand from the AMF0 specification.
+    /// Values and their bytes, written by hand from the AMF0 specification.
     static let vectors: [(AMF0Value, String)] = [
         (.number(1), "00 3FF0000000000000"),
         (.number(-0.5), "00 BFE0000000000000"),
@@ -39,7 +39,7 @@ struct AMF0Tests {
         #expect(decoder.isAtEnd)
     }
 
-    @Test("Refuses every value that is cut short", arguments: vectors)
+    @Test("Refuses every truncated value", arguments: vectors)
     func truncation(value: AMF0Value, hex: String) {
         let whole = bytes(hex)
         for count in 0..<whole.count {
@@ -74,7 +74,7 @@ struct AMF0Tests {
         #expect(throws: AMF0Error.truncated(at: 7)) { try decoder.decodeValue() }
     }
 
-    @Test("Nesting has a limit")
+    @Test("Nesting is limited")
     func depth() throws {
         func nested(_ depth: Int) -> [UInt8] {
             Array(repeating: bytes("0A 00000001"), count: depth).flatMap { $0 } + [0x05]
@@ -87,20 +87,20 @@ struct AMF0Tests {
         #expect(throws: AMF0Error.nestedTooDeep(limit: 16)) { try abyss.decodeValue() }
     }
 
-    @Test("The number of values has a limit, over all values of a message")
+    @Test("The number of values in a message is limited")
     func valueCount() throws {
         var decoder = AMF0Decoder(bytes("05 05 05 05"), limits: .init(valueCount: 3))
         for _ in 0..<3 { _ = try decoder.decodeValue() }
         #expect(throws: AMF0Error.tooManyValues(limit: 3)) { try decoder.decodeValue() }
     }
 
-    @Test("An unknown marker is named with its place")
+    @Test("An unknown marker is reported with its position")
     func unknownMarker() {
         var decoder = AMF0Decoder(bytes("03 0001 61 11"))
         #expect(throws: AMF0Error.unknownMarker(0x11, at: 4)) { try decoder.decodeValue() }
     }
 
-    @Test("Text that is no UTF-8 is repaired")
+    @Test("Invalid UTF-8 is repaired")
     func invalidText() throws {
         var decoder = AMF0Decoder(bytes("02 0002 41 FF"))
         #expect(try decoder.decodeValue() == .string("A\u{FFFD}"))
@@ -120,7 +120,7 @@ struct AMF0Tests {
 struct CommandTests {
     static let status = "02 0008 6F6E537461747573 00 0000000000000000 05 03 0004 636F6465 02 0001 78 000009"
 
-    @Test("Reads a command with its object and arguments")
+    @Test("Parses a command with its object and arguments")
     func command() throws {
         let command = try Command(Message(type: .commandAMF0, payload: bytes(Self.status)))
         #expect(command.name == "onStatus")
@@ -130,13 +130,13 @@ struct CommandTests {
         #expect(command.message().payload == bytes(Self.status))
     }
 
-    @Test("Reads the AMF3 form, which is AMF0 behind a byte")
+    @Test("Parses the AMF3 form, which is AMF0 after a marker byte")
     func commandAMF3() throws {
         let command = try Command(Message(type: .commandAMF3, payload: [0] + bytes(Self.status)))
         #expect(command.name == "onStatus")
     }
 
-    @Test("Needs only the name; damage behind it is left out")
+    @Test("Needs only the name; damage after it is ignored")
     func damaged() throws {
         let command = try Command(Message(type: .commandAMF0, payload: bytes("02 0005 636C6F7365 FF 01")))
         #expect(command == Command("close", transactionID: 0))

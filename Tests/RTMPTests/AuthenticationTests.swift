@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Passwords")
 struct AuthenticationTests {
-    /// Stands for MD5: the digests of all texts that the schemes hash here, computed apart.
+    /// Replaces MD5: the digests of all texts that the schemes hash here, computed separately.
     static let digests = [
         "bobSALThush1": "cc33d01da55cf3cdae82786be7b6887c",
         "zDPQHaVc882ugnhr57aIfA==OPQ01020304": "6999925408a389e8b3e0c25f4fe86409",
@@ -32,7 +32,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "Adobe: name, then response over salt, opaque or challenge, and own nonce",
+        "Adobe: name, then a response from salt, opaque or challenge, and the client's nonce",
         arguments: [
             (
                 "&opaque=OPQ",
@@ -54,7 +54,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "Limelight: digest over the application, with its default instance",
+        "Limelight: digest over the application with its default instance",
         arguments: [
             ("live", "493649ca41facb11394f36ab48fc63ee"),
             ("app/inst", "cfadedc49eb8a41c9a65761b6b916618"),
@@ -71,7 +71,7 @@ struct AuthenticationTests {
                 == "authmod=llnw&user=bob&nonce=NONCE&cnonce=01020304&nc=00000001&response=\(response)")
     }
 
-    @Test("Refusals end it", arguments: ["authfailed", "nosuchuser"])
+    @Test("A refusal ends authentication", arguments: ["authfailed", "nosuchuser"])
     func refused(reason: String) {
         var authentication = Self.authentication()
         _ = authentication.connectRefused(Self.ask("adobe"))
@@ -79,16 +79,16 @@ struct AuthenticationTests {
         #expect(outcome == .refused(.credentialsRefused(description: reason)))
     }
 
-    @Test("A server that asks for ever is left")
+    @Test("A server that never stops asking is given up")
     func askingForEver() {
         var authentication = Self.authentication()
         let challenge = "[ authmod=adobe ] : ?reason=needauth&user=bob&salt=SALT&challenge=CHAL"
         let outcomes = (0..<3).map { _ in authentication.connectRefused(challenge) }
         #expect(outcomes.prefix(2) == [.tryAgain, .tryAgain])
-        #expect(outcomes[2] == .refused(.credentialsRefused(description: "it asked again after the answer")))
+        #expect(outcomes[2] == .refused(.credentialsRefused(description: "it asked again after it was answered")))
     }
 
-    @Test("Without user and password that is the error; other refusals are no questions")
+    @Test("Fails without user and password; other refusals are not requests for them")
     func missing() {
         var authentication = Self.authentication(credentials: nil)
         let asked = authentication.connectRefused(Self.ask("llnw"))
@@ -97,7 +97,7 @@ struct AuthenticationTests {
         #expect(other == .notAsked)
     }
 
-    @Test("The session opens three connections, each with the next answer, then publishes")
+    @Test("The session opens three connections with successive answers, then publishes")
     func session() throws {
         var server = try ScriptedServer("rtmp://bob:hush1@h/live/mykey") { configuration in
             configuration.randomBytes[0..<4] = [1, 2, 3, 4]
@@ -126,7 +126,7 @@ struct AuthenticationTests {
         _ = server.acceptConnect()
         _ = server.acceptStream()
         #expect(server.acceptPublish() == [.publishingStarted])
-        // The connection after a loss starts from the first question again.
+        // After a loss, the next connection repeats authentication from its first step.
         _ = server.session.connectionClosed()
         _ = try server.messages(server.open())
         let connect = try #require(try server.commands(server.startHandshake()).first)
@@ -143,7 +143,7 @@ struct AuthenticationTests {
     }
 
     @Test(
-        "base64 after RFC 4648 section 10",
+        "Base64 matches RFC 4648 section 10",
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
             ("foobar", "Zm9vYmFy"),
@@ -165,7 +165,7 @@ struct ReconnectRequestTests {
     }
 
     @Test(
-        "The target, absolute, relative or the same",
+        "The target may be absolute, relative or the same",
         arguments: [
             (nil, "rtmp://h:1936/app/inst"), ("", "rtmp://h:1936/app/inst"),
             ("rtmp://other/live", "rtmp://other/live"), ("rtmps://other/live", "rtmps://other/live"),
@@ -177,13 +177,13 @@ struct ReconnectRequestTests {
         server.goOn(to: .media)
         let target = try RTMPURL(parsingServer: expected, streamName: "mykey?token=x")
         #expect(server.say(Self.request(tcURL)) == [.reconnectRequested(target)])
-        // The old connection goes on.
+        // The old connection continues.
         #expect(server.session.isPublishing)
         #expect(server.session.stopRequested().last == .stopped)
     }
 
     @Test(
-        "No way leads out of encryption, nor to what is no RTMP; that is reported",
+        "A target without encryption or RTMP is refused and reported",
         arguments: [
             ("rtmp://h/app", ReconnectRefusal.givesUpEncryption), ("http://h/app", .unusable(.unknownScheme("http"))),
             ("rtmps://", .unusable(.missingHost)), ("rtmps://h", .unusable(.missingApplication)),
@@ -194,14 +194,14 @@ struct ReconnectRequestTests {
         server.goOn(to: .media)
         #expect(server.say(Self.request(tcURL)) == [.reconnectRefused(refusal)])
         #expect(server.session.isPublishing)
-        // Not for each of a flood of them; a way that can be gone is heard all the same.
+        // Not for each request of a flood, but a usable target is still reported.
         #expect(server.say(Self.request("http://h/app")).isEmpty)
         #expect(server.say(Self.request(nil)) == [.reconnectRequested(server.session.configuration.url)])
         server.goOn(to: .media)
         #expect(server.say(Self.request(tcURL)) == [.reconnectRefused(refusal)])
     }
 
-    @Test("Announced and followed only where it is accepted, and only while media flows")
+    @Test("Announced and reported only if accepted, and only while media flows")
     func announced() throws {
         var server = try ScriptedServer { $0.acceptsReconnectRequest = true }
         _ = try server.messages(server.open())

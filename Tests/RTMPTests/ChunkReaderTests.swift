@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Chunk reader")
 struct ChunkReaderTests {
-    /// Reads `stream` whole and in portions down to one byte; all must give the same.
+    /// Parses `stream` as a whole and in portions down to one byte; all results must be equal.
     private func read(
         _ stream: [UInt8], limits: ChunkReader.Limits = .init(), sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> [Message] {
@@ -17,7 +17,7 @@ struct ChunkReaderTests {
         return whole
     }
 
-    @Test("All four headers, after the example of section 5.3.2.1")
+    @Test("All four headers, as in the example of section 5.3.2.1")
     func headers() throws {
         // Audio, 32 bytes each, at 1000, 1020, 1040, 1060 ms.
         let body = [UInt8](repeating: 0xAB, count: 32)
@@ -25,12 +25,12 @@ struct ChunkReaderTests {
         let messages = try read(stream)
         #expect(messages.map(\.timestamp) == [1000, 1020, 1040, 1060])
         #expect(messages.allSatisfy { $0.type == .audio && $0.streamID == 12345 && $0.payload == body })
-        // A type 1 header brings length and type of its own.
+        // A type 1 header has its own length and type.
         let next = try read(wire(stream, "43 00000A 000001 09 FF"))
         #expect(next.last == Message(type: .video, timestamp: 1070, streamID: 12345, payload: [0xFF]))
     }
 
-    @Test("A message in three chunks, after the example of section 5.3.2.2")
+    @Test("A message in three chunks, as in the example of section 5.3.2.2")
     func chunks() throws {
         let body = (0..<307).map { UInt8(truncatingIfNeeded: $0) }
         let stream = wire("04 0003E8 000133 09 3A300000", body[..<128], "C4", body[128..<256], "C4", body[256...])
@@ -75,7 +75,7 @@ struct ChunkReaderTests {
         #expect(messages.first == Message(type: .video, timestamp: 0x0102_0304, streamID: 1, payload: body))
     }
 
-    @Test("Payload that starts like the timestamp which a sender left out")
+    @Test("Payload that starts like an omitted timestamp")
     func nearlyRepeatedTimestamp() throws {
         // 130 bytes: the second chunk has only two, which equal the first two of the timestamp.
         let body = [UInt8](repeating: 9, count: 128) + bytes("0102")
@@ -85,7 +85,7 @@ struct ChunkReaderTests {
         #expect(try read(stream).map(\.payload) == [body, [0xAA]])
     }
 
-    @Test("A delta that crosses 2^32 wraps")
+    @Test("A delta across 2^32 wraps")
     func wrap() throws {
         let messages = try read(bytes("04 FFFFFF 000001 08 01000000 FFFFFFF0 AA 44 000020 000001 08 BB C4 CC"))
         #expect(messages.map(\.timestamp) == [0xFFFF_FFF0, 0x10, 0x30])
@@ -101,7 +101,7 @@ struct ChunkReaderTests {
         #expect(try read(stream).map(\.payload) == [audio, video])
     }
 
-    @Test("Set Chunk Size holds from the next chunk on, also amid a message of another stream")
+    @Test("Set Chunk Size applies from the next chunk on, even within a message of another stream")
     func setChunkSize() throws {
         let body = [UInt8](repeating: 3, count: 200)
         let messages = try read(
@@ -118,7 +118,7 @@ struct ChunkReaderTests {
             "04 000000 0000C8 08 01000000", [UInt8](repeating: 3, count: 128), "02 000000 000004 02 00000000 00000004",
             "04 000005 000001 08 01000000 AA")
         #expect(try read(stream).map(\.type) == [.abort, .audio])
-        // An abort for a stream that nobody knows changes nothing.
+        // An abort for an unknown stream changes nothing.
         #expect(try read(bytes("02 000000 000004 02 00000000 00000030")).count == 1)
     }
 
@@ -129,13 +129,13 @@ struct ChunkReaderTests {
         #expect(messages.allSatisfy { $0.payload.isEmpty })
     }
 
-    @Test("librtmp's ping answer, which starts its stream with a type 1 header")
+    @Test("librtmp's ping response, which starts its stream with a type 1 header")
     func freshType1() throws {
         let messages = try read(bytes("42 000000 000006 04 0007 00001234"))
         #expect(messages.first.flatMap(ControlMessage.init) == .userControl(.pingResponse(timestamp: 0x1234)))
     }
 
-    @Test("Bytes that are no chunk stream give an error at the header")
+    @Test("Bytes that are not a chunk stream give an error at the header")
     func faults() {
         func expect(_ error: ChunkError, _ hex: String, limits: ChunkReader.Limits = .init()) {
             for portion in [1, 3, .max] {

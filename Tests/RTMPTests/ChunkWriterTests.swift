@@ -18,7 +18,7 @@ struct ChunkWriterTests {
         #expect(stream == bytes("06 010203 000009 09 01000000 00112233 C6 44556677 C6 88"))
     }
 
-    @Test("Every chunk carries a timestamp of 0xFFFFFF and more in full")
+    @Test("Every chunk contains a timestamp from 0xFFFFFF in full")
     func extended() {
         let writer = ChunkWriter(chunkSize: 2)
         var stream: [UInt8] = []
@@ -35,7 +35,7 @@ struct ChunkWriterTests {
                     "04 FFFFFF 000003 08 01000000 FFFFFFFF AABB C4 FFFFFFFF CC"))
     }
 
-    @Test("The reader reads what the writer wrote", arguments: [1, 2, 127, 128, 4096, 65_536, 0xFF_FFFF])
+    @Test("The reader parses the writer's output", arguments: [1, 2, 127, 128, 4096, 65_536, 0xFF_FFFF])
     func roundTrip(chunkSize: Int) throws {
         var generator = SeededGenerator(seed: UInt64(chunkSize))
         let writer = ChunkWriter(chunkSize: chunkSize)
@@ -90,7 +90,7 @@ struct ChunkedMessageTests {
     }
 
     @Test(
-        "The same bytes as the chunk writer's, for payloads around every border",
+        "The same bytes as the chunk writer's, for payloads around every limit",
         arguments: [UInt32(0), 0xFF_FFFE, 0xFF_FFFF, 0xFFFF_FFFF], [128, 4096, 65_536])
     func sameAsWriter(timestamp: UInt32, chunkSize: Int) {
         let prefix = MessagePrefix.video(isKeyframe: false, isSequenceHeader: false, compositionTime: 0)
@@ -109,7 +109,7 @@ struct ChunkedMessageTests {
         }
     }
 
-    @Test("Goes on from any byte", arguments: [UInt32(5), 0x0100_0000])
+    @Test("Continues from any byte", arguments: [UInt32(5), 0x0100_0000])
     func anyOffset(timestamp: UInt32) {
         let payload = (0..<700).map { UInt8(truncatingIfNeeded: $0 % 253) }
         let message = Self.message(timestamp: timestamp, prefix: .setDataFrame, payload: payload, chunkSize: 128)
@@ -123,7 +123,7 @@ struct ChunkedMessageTests {
         }
     }
 
-    @Test("A message of very many chunks comes in several turns")
+    @Test("A message of very many chunks takes several calls")
     func manyChunks() {
         let payload = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 % 255) }
         let message = Self.message(timestamp: 0x0100_0000, payload: payload, chunkSize: 128)
@@ -149,7 +149,7 @@ struct ChunkedMessageTests {
         message.withSlices(from: 12) { slices in #expect(slices.first?.baseAddress == address) }
     }
 
-    @Test("What no message can carry is cut off, in header and bytes alike")
+    @Test("Payload beyond a message's limit is cut off, in header and bytes alike")
     func tooLong() {
         let message = Self.message(
             timestamp: 0, prefix: .audio(isSequenceHeader: false), payload: [UInt8](repeating: 1, count: 0x100_0005),
@@ -164,7 +164,7 @@ struct ChunkedMessageTests {
 
 @Suite("Timestamps of media")
 struct MediaTimestampTests {
-    /// Chunks packets of one stream and reads back the timestamps that they got.
+    /// Chunks packets of one stream and parses their timestamps.
     private final class Stream {
         var chunker: MediaChunker
 
@@ -183,7 +183,7 @@ struct MediaTimestampTests {
         }
     }
 
-    @Test("Time zero is the first frame or audio packet; headers from long ago are sent at zero")
+    @Test("Time zero is the first frame or audio packet; older headers are sent at zero")
     func base() throws {
         let stream = Stream()
         let hour: Int64 = 3_600_000
@@ -196,7 +196,7 @@ struct MediaTimestampTests {
         #expect(try stream.timestamp(.audio, hour + 23) == 23)
     }
 
-    @Test("Within a stream time never goes back; the other stream does not mind")
+    @Test("Timestamps of a track never decrease; the other track is unaffected")
     func monotonic() throws {
         let stream = Stream()
         #expect(try [0, 100, 90].map { try stream.timestamp(.audio, $0) } == [0, 100, 100])
@@ -204,7 +204,7 @@ struct MediaTimestampTests {
         #expect(try stream.timestamp(.audio, 110) == 110)
     }
 
-    @Test("Rounded to the nearest millisecond, so that 30 frames a second stay 33 or 34 ms apart")
+    @Test("Rounded to the nearest millisecond, so that 30 frames per second stay 33 or 34 ms apart")
     func rounding() throws {
         let stream = Stream()
         let rate = FrameRate(framesPerSecond: 30)
@@ -215,7 +215,7 @@ struct MediaTimestampTests {
         #expect(zip(times, times.dropFirst()).allSatisfy { (33...34).contains($1 - $0) })
     }
 
-    @Test("Right across 2^24, 2^31 and 2^32 ms", arguments: [Int64(1) << 24, 1 << 31, 1 << 32])
+    @Test("Correct across 2^24, 2^31 and 2^32 ms", arguments: [Int64(1) << 24, 1 << 31, 1 << 32])
     func wraps(border: Int64) throws {
         let stream = Stream()
         _ = try stream.timestamp(.video(isKeyframe: true), 0)
@@ -225,12 +225,12 @@ struct MediaTimestampTests {
         }
     }
 
-    @Test("A day of media is timed right across the wraps", arguments: [Int64(1) << 31, 1 << 32])
+    @Test("A day of media is timed correctly across the wraps", arguments: [Int64(1) << 31, 1 << 32])
     func day(wrap: Int64) throws {
         let day: Int64 = 24 * 3_600_000
         let start = wrap - day / 2
         let stream = Stream(firstTimestamp: UInt32(start))
-        // A frame and an audio packet a second, and a boot that was long ago.
+        // A frame and an audio packet per second, long after boot.
         let boot: Int64 = 7_654_321
         for time in stride(from: 0, through: day, by: 1000) {
             let expected = UInt32(truncatingIfNeeded: start + time)
@@ -239,13 +239,13 @@ struct MediaTimestampTests {
         }
     }
 
-    @Test("The first timestamp may be any, so that wraps come early")
+    @Test("The first timestamp is arbitrary, so that wraps can come early")
     func firstTimestamp() throws {
         let stream = Stream(firstTimestamp: 0xFFFF_FFFF)
         #expect(try [7, 8].map { try stream.timestamp(.audio, $0) } == [0xFFFF_FFFF, 0])
     }
 
-    @Test("A time far outside does not trap")
+    @Test("Extreme times do not trap")
     func extremes() throws {
         let stream = Stream()
         for nanoseconds in [Int64.min, .max, 0, .min, .max] {
@@ -276,7 +276,7 @@ struct MediaTimestampTests {
     }
 
     @Test(
-        "A composition offset is kept to its 24 bits",
+        "A composition offset is limited to its 24 bits",
         arguments: [(66, "000042"), (-1, "FFFFFF"), (9_000_000, "7FFFFF")])
     func composition(milliseconds: Int, hex: String) {
         var chunker = Stream().chunker

@@ -20,14 +20,14 @@ struct ControlMessageTests {
         (.userControl(.other(type: 31, [1, 2])), 4, "001F 0102"),
     ]
 
-    @Test("Bytes and back", arguments: vectors)
+    @Test("Encodes and parses each message", arguments: vectors)
     func vector(control: ControlMessage, type: UInt8, hex: String) {
         let message = Message(type: MessageType(rawValue: type), payload: bytes(hex))
         #expect(control.message == message)
         #expect(ControlMessage(message) == control)
     }
 
-    @Test("Too short is none; too long is taken by its start")
+    @Test("A message that is too short is refused; extra bytes are ignored")
     func lengths() {
         for (control, type, hex) in Self.vectors {
             let type = MessageType(rawValue: type)
@@ -37,7 +37,7 @@ struct ControlMessageTests {
             #expect(ControlMessage(Message(type: type, payload: Array(whole.prefix(3)))) == nil)
             #expect(ControlMessage(Message(type: type, payload: whole + [0xFF])) == control)
         }
-        // GStreamer and others leave the limit type out.
+        // GStreamer and others omit the limit type.
         #expect(
             ControlMessage(Message(type: .setPeerBandwidth, payload: bytes("00000001")))
                 == .setPeerBandwidth(1, limitType: 2))
@@ -68,7 +68,7 @@ struct AcknowledgementTests {
         #expect(numbers == [0xFFFF_FFFF, 100])
     }
 
-    @Test("The peer's count is followed over its wrap", arguments: [UInt64(1) << 32, 1 << 31])
+    @Test("The peer's count is followed across its wrap", arguments: [UInt64(1) << 32, 1 << 31])
     func following(modulus: UInt64) {
         var counter = AcknowledgedByteCounter()
         for sent in stride(from: UInt64(100_000_000), through: 20_000_000_000, by: 100_000_000) {
@@ -78,7 +78,7 @@ struct AcknowledgementTests {
         }
     }
 
-    @Test("Numbers that cannot be are not believed")
+    @Test("Impossible numbers are ignored")
     func nonsense() {
         var counter = AcknowledgedByteCounter()
         let grew = [UInt32(1001), 500, 500, 400, .max].map { counter.acknowledgementReceived($0, sent: 1000) }

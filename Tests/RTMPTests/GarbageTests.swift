@@ -4,12 +4,12 @@ import Testing
 
 @testable import RTMP
 
-/// Random and mutated bytes into everything that reads. The sequence is fixed, so that a fault comes back.
+/// Random and mutated bytes for every parser. The sequence is fixed, so that failures are reproducible.
 @Suite("Garbage")
 struct GarbageTests {
     static let rounds = 5000
 
-    /// A publisher and a receiver behind their handshakes, and what they say to each other from there on.
+    /// A publisher and a receiver after their handshakes, and the bytes they exchange from there on.
     struct Conversation {
         let publisher: PublishSession
         let receiver: ReceiveSession
@@ -45,7 +45,7 @@ struct GarbageTests {
         }
     }
 
-    /// Some bytes changed, some cut out, some doubled.
+    /// Some bytes changed, some removed, some doubled.
     static func mutated(_ original: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = original
         for _ in 0..<Int.random(in: 1...6, using: &generator) where !bytes.isEmpty {
@@ -99,7 +99,7 @@ struct GarbageTests {
         }
     }
 
-    @Test("Publish session: whatever comes, it ends exactly once")
+    @Test("Publish session: ends exactly once, whatever it receives")
     func publishSession() throws {
         var generator = SeededGenerator(seed: 13)
         let conversation = try Conversation()

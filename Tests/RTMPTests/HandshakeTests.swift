@@ -7,7 +7,7 @@ struct HandshakeTests {
     static let clientRandom = [UInt8](repeating: 0xC1, count: 1528)
     static let serverRandom = [UInt8](repeating: 0x51, count: 1528)
 
-    /// Feeds `input` in portions; gives what was answered and how much was taken.
+    /// Passes `input` in portions; returns the answers and the number of bytes consumed.
     static func run(
         _ input: [UInt8], portion: Int,
         _ take: (UnsafeRawBufferPointer, inout Int) throws -> [UInt8]
@@ -49,7 +49,7 @@ struct HandshakeTests {
         #expect(handshake.isComplete)
     }
 
-    @Test("Another version ends it at the first byte", arguments: [UInt8(0), 6, 0x48, 255])
+    @Test("Another version ends the handshake at the first byte", arguments: [UInt8(0), 6, 0x48, 255])
     func version(version: UInt8) {
         var client = ClientHandshake(randomBytes: Self.clientRandom)
         var server = ServerHandshake(randomBytes: Self.serverRandom)
@@ -61,7 +61,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("Too few random bytes are filled up")
+    @Test("Missing random bytes are filled in")
     func shortRandom() {
         #expect(ClientHandshake(randomBytes: [1]).firstBytes.count == 1537)
         #expect(ClientHandshake(randomBytes: Array(repeating: 1, count: 5000)).firstBytes.count == 1537)

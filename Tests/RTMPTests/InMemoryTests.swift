@@ -39,7 +39,7 @@ struct InMemoryTests {
     }
 
     @Test(
-        "Timestamps arrive right across every border, in messages of several chunks",
+        "Timestamps arrive correctly across every limit, in messages of several chunks",
         arguments: [UInt32(1) << 24, 1 << 31, 0])
     func borders(border: UInt32) throws {
         var pair = try SessionPair(portion: 1000) { publish, _ in
@@ -59,7 +59,7 @@ struct InMemoryTests {
     }
 }
 
-/// A publisher and a receiver whose bytes reach each other in portions.
+/// A publisher and a receiver that exchange their bytes in portions.
 struct SessionPair {
     var publisher: PublishSession
     var receiver: ReceiveSession
@@ -111,7 +111,7 @@ struct SessionPair {
         carry()
     }
 
-    /// Carries bytes both ways, portion by portion and in their order, until nothing is on its way.
+    /// Transfers bytes in both directions, portion by portion and in order, until none are in flight.
     private mutating func carry() {
         while !toReceiver.isEmpty || !toPublisher.isEmpty {
             receiverSaid(receiver.bytesReceived(Self.take(portion, from: &toReceiver)))

@@ -7,7 +7,7 @@ import Testing
 struct PublishEndTests {
     static let steps: [PublishStep] = [.handshake, .connect, .createStream, .publish, .media]
 
-    @Test("Stopping says so to the server when a stream is there, and always ends", arguments: steps)
+    @Test("Stopping tells the server if a stream exists, and always ends", arguments: steps)
     func stop(step: PublishStep) throws {
         var server = try ScriptedServer()
         server.goOn(to: step)
@@ -22,13 +22,13 @@ struct PublishEndTests {
         #expect(server.session.timePassed(now: MediaTimestamp(milliseconds: 1_000_000)).isEmpty)
     }
 
-    @Test("Stopping without a connection ends too")
+    @Test("Stopping without a connection ends as well")
     func stopIdle() throws {
         var server = try ScriptedServer()
         #expect(server.session.stopRequested() == [.stopped])
     }
 
-    @Test("FCUnpublish and deleteStream with name and number")
+    @Test("FCUnpublish and deleteStream contain name and number")
     func stopWords() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
@@ -42,7 +42,7 @@ struct PublishEndTests {
         #expect(commands[1].arguments == [.number(7)])
     }
 
-    @Test("An answer that does not come ends the session at its limit", arguments: steps)
+    @Test("A missing answer ends the session at its timeout", arguments: steps)
     func timeout(step: PublishStep) throws {
         var server = try ScriptedServer {
             $0.timeouts = .init(handshake: .seconds(3), answer: .seconds(2))
@@ -60,7 +60,7 @@ struct PublishEndTests {
         #expect(server.session.nextDeadline == nil)
     }
 
-    @Test("A handshake that dribbles does not move its limit")
+    @Test("A slow handshake does not extend its timeout")
     func dribble() throws {
         var server = try ScriptedServer()
         _ = server.open()
@@ -71,7 +71,7 @@ struct PublishEndTests {
         #expect(server.session.nextDeadline == MediaTimestamp(milliseconds: 5000))
     }
 
-    @Test("A connection that ends is an error that says when", arguments: steps)
+    @Test("A lost connection is an error that names the step", arguments: steps)
     func lost(step: PublishStep) throws {
         var server = try ScriptedServer()
         server.goOn(to: step)
@@ -80,7 +80,7 @@ struct PublishEndTests {
         #expect(server.session.connectionClosed().isEmpty)
     }
 
-    @Test("A handshake that the server answered, or is encrypted, is no reason to think of TLS")
+    @Test("TLS is not suggested if the handshake was answered or is encrypted")
     func lostLater() throws {
         var server = try ScriptedServer()
         _ = server.open()
@@ -91,7 +91,7 @@ struct PublishEndTests {
         #expect(encrypted.session.connectionClosed() == [.failed(.connectionLost(during: .handshake))])
     }
 
-    @Test("TLS behind the port, by an alert or a handshake", arguments: [UInt8(21), 22])
+    @Test("TLS on the port is recognized by an alert or a handshake", arguments: [UInt8(21), 22])
     func tls(firstByte: UInt8) throws {
         var server = try ScriptedServer()
         _ = server.open()
@@ -101,7 +101,7 @@ struct PublishEndTests {
         #expect(!error.mayPassByItself)
     }
 
-    @Test("No RTMP behind the port")
+    @Test("Another protocol on the port is reported")
     func noRTMP() throws {
         var server = try ScriptedServer()
         _ = server.open()
@@ -124,13 +124,13 @@ struct PublishEndTests {
         var server = try ScriptedServer()
         server.goOn(to: .connect)
         #expect(server.say(Command("_error", transactionID: 1, arguments: [information])) == [.failed(error)])
-        // Some servers put the error into a _result.
+        // Some servers put the error in a _result.
         guard !code.isEmpty else { return }
         server.goOn(to: .connect)
         #expect(server.say(Command("_result", transactionID: 1, arguments: [information])) == [.failed(error)])
     }
 
-    @Test("A connect refusal as onStatus")
+    @Test("A refusal of connect as onStatus")
     func connectRefusedByStatus() throws {
         var server = try ScriptedServer()
         server.goOn(to: .connect)
@@ -140,7 +140,7 @@ struct PublishEndTests {
             ])
     }
 
-    @Test("No stream is created")
+    @Test("A refusal to create a stream")
     func streamRefused() throws {
         var server = try ScriptedServer()
         for command in [
@@ -183,7 +183,7 @@ struct PublishEndTests {
         }
     }
 
-    @Test("An error amid the stream")
+    @Test("An error during the stream")
     func streamError() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
@@ -194,7 +194,7 @@ struct PublishEndTests {
     }
 
     @Test(
-        "The server ends it",
+        "The server ends the connection",
         arguments: [
             "NetConnection.Connect.Closed", "NetConnection.Connect.AppShutdown", "NetStream.Unpublish.Success",
         ])
@@ -206,7 +206,7 @@ struct PublishEndTests {
         #expect(server.say(Command("close", transactionID: 0)) == [.failed(.closedByServer(code: "close"))])
     }
 
-    @Test("Garbage amid the stream")
+    @Test("Garbage during the stream")
     func garbage() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
@@ -218,7 +218,7 @@ struct PublishEndTests {
             ])
     }
 
-    @Test("What stands behind an error in the same bytes is not looked at")
+    @Test("Bytes after an error are ignored")
     func afterError() throws {
         var server = try ScriptedServer()
         server.goOn(to: .publish)
@@ -230,7 +230,7 @@ struct PublishEndTests {
         #expect(server.say(bytes: stream) == [.failed(.badName(description: ""))])
     }
 
-    @Test("Every error has its number and one line without secrets")
+    @Test("Every error has its code and one line without secrets")
     func descriptions() {
         let errors: [(PublishError, Int)] = [
             (.handshakeFailed(version: 72), -1004), (.timedOut(waitingFor: .publish), -1015),

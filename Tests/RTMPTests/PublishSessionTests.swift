@@ -53,7 +53,7 @@ struct PublishSessionTests {
         #expect(media.wireBytes() == bytes("04 000000 000003 08 05000000 AF0101"))
     }
 
-    @Test("A server's small talk changes nothing")
+    @Test("Unneeded messages of the server change nothing")
     func smallTalk() throws {
         var server = try ScriptedServer()
         server.goOn(to: .connect)
@@ -76,7 +76,7 @@ struct PublishSessionTests {
         #expect(server.acceptPublish().isEmpty)
     }
 
-    @Test("A wrong transaction number for connect is forgiven where the words are right")
+    @Test("A wrong transaction number for connect is accepted if the code is right")
     func wrongNumber() throws {
         var server = try ScriptedServer()
         server.goOn(to: .connect)
@@ -85,7 +85,7 @@ struct PublishSessionTests {
         #expect(!server.say(Command("_result", transactionID: 0, arguments: [success])).sentBytes.isEmpty)
     }
 
-    @Test("The server's chunk size is its own: nothing that is sent changes", arguments: [1, 65_536])
+    @Test("The server's chunk size does not affect sent chunks", arguments: [1, 65_536])
     func serverChunkSize(size: Int) throws {
         var server = try ScriptedServer()
         server.goOn(to: .connect)
@@ -99,7 +99,7 @@ struct PublishSessionTests {
         #expect(!actions.sentBytes.isEmpty)
     }
 
-    @Test("Pings are answered, a flood of them only in part")
+    @Test("Pings are answered, but only partly in a flood")
     func ping() throws {
         var server = try ScriptedServer()
         _ = try server.messages(server.open())
@@ -135,7 +135,7 @@ struct PublishSessionTests {
         #expect(tiny.map { ControlMessage($0) } == [.windowAcknowledgementSize(4096)])
     }
 
-    @Test("What the server acknowledges is reported, as far as it was sent")
+    @Test("Acknowledged bytes are reported, up to the number sent")
     func acknowledged() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
@@ -149,7 +149,7 @@ struct PublishSessionTests {
         #expect(server.say(.acknowledgement(100_000)) == [.acknowledged(byteCount: 100_000)])
     }
 
-    @Test("Every connection starts afresh")
+    @Test("Every connection starts with fresh state")
     func freshState() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)
@@ -166,7 +166,7 @@ struct PublishSessionTests {
         #expect(media.wireBytes() == bytes("04 000000 000003 08 01000000 AF0101"))
     }
 
-    @Test("Metadata and headers of a stream that goes on have its time, not its start's")
+    @Test("Metadata and headers of a continued stream have its present time")
     func headersOfAStreamThatGoesOn() throws {
         var server = try ScriptedServer { $0.metadata = InMemoryTests.metadata }
         server.goOn(to: .media)
@@ -179,7 +179,7 @@ struct PublishSessionTests {
         #expect(try server.read(header).map(\.timestamp) == [9000])
     }
 
-    @Test("Media that brings its own metadata gets none")
+    @Test("Media with its own metadata gets none")
     func noMetadata() throws {
         var server = try ScriptedServer()
         server.goOn(to: .media)

@@ -17,13 +17,13 @@ struct RTMPURLSessionTests {
         #expect(try RTMPURL(parsing: text).tcURL.revealed == tcURL)
     }
 
-    @Test("Words of a server are cleaned of what they repeat")
+    @Test("Secrets are removed from a server's text")
     func redaction() throws {
         let url = try RTMPURL(parsing: "rtmp://bob:hush1@h/app/mykey?token=SECRET")
         #expect(
             url.redacted("no mykey?token=SECRET, mykey, SECRET or hush1\nhere") == "no ***, ***, *** or *** here")
         #expect(url.redacted(String(repeating: "x", count: 1000)).count == 200)
-        // In other spellings, and cut short.
+        // In other spellings, and truncated.
         let signed = try RTMPURL(parsing: "rtmp://h/app/title?nonce=9&token=Qm-NDXzDXxw_SoH8=")
         #expect(signed.redacted("QM-NDXZDXXW_soh8= or Qm-NDXzDXxw_SoH8 or Qm-NDXzDX.") == "*** or *** or ***.")
         #expect(signed.redacted("token%3DQm-NDXzDXxw_SoH8%3D, Qm-NDXz") == "token%3D***, Qm-NDXz")
@@ -35,7 +35,7 @@ struct RTMPURLSessionTests {
         #expect(password.redacted("a@b c, a%40b%20c") == "***, ***")
         // One character of very many scalars.
         #expect(url.redacted("e" + String(repeating: "\u{301}", count: 1000)).utf8.count <= 400)
-        // CSI in one byte of Latin 1, a line separator, a change of direction.
+        // CSI as one byte of Latin 1, a line separator, a change of direction.
         #expect(url.redacted("a\u{9B}31m\u{2028}\u{202E}b") == "a 31m  b")
     }
 }

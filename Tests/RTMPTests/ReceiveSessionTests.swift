@@ -5,7 +5,7 @@ import Testing
 
 @testable import RTMP
 
-/// A receive session and what a publisher says to it.
+/// A receive session and a publisher's messages to it.
 struct ScriptedPublisher {
     var session: ReceiveSession
     private var reader = ChunkReader()
@@ -55,7 +55,7 @@ struct ScriptedPublisher {
 
 @Suite("Receive session")
 struct ReceiveSessionTests {
-    @Test("Answers what publishers wait for")
+    @Test("Answers the messages that publishers wait for")
     func answers() throws {
         var publisher = ScriptedPublisher()
         publisher.startHandshake()
@@ -85,7 +85,7 @@ struct ReceiveSessionTests {
         #expect(publisher.say(Command("getStreamLength", transactionID: 0)).isEmpty)
     }
 
-    @Test("Media only between publish and its end")
+    @Test("Media is accepted only between publish and its end")
     func media() {
         var publisher = ScriptedPublisher()
         let video = Message(type: .video, timestamp: 0xFFFF_FFFF, streamID: 1, payload: [0x17, 1, 0, 0, 0])
@@ -137,7 +137,7 @@ struct ReceiveSessionTests {
             actions == [.metadata(properties), .media(FLVTag(kind: .script, timestamp: 4, body: body))])
     }
 
-    @Test("Other data passes; damaged data is left out")
+    @Test("Other data is passed on; damaged data is dropped")
     func otherData() {
         var publisher = ScriptedPublisher()
         publisher.goOnToMedia()
@@ -153,7 +153,7 @@ struct ReceiveSessionTests {
         #expect(publisher.say(Message(type: .dataAMF3, streamID: 1, payload: [])).isEmpty)
     }
 
-    @Test("An aggregate is taken apart, its times moved to its own")
+    @Test("An aggregate is split, its times shifted to its own")
     func aggregate() {
         var publisher = ScriptedPublisher()
         publisher.goOnToMedia()
@@ -176,7 +176,7 @@ struct ReceiveSessionTests {
         #expect(try Command(answer[0]).arguments.first?["code"] == .string("NetStream.Publish.BadName"))
     }
 
-    @Test("Acknowledges at the publisher's window, else at its own; or never")
+    @Test("Acknowledges at the publisher's window, otherwise at its own, or never")
     func acknowledges() throws {
         var publisher = ScriptedPublisher { $0.acknowledgementWindow = 10_000 }
         publisher.goOnToMedia()
@@ -207,7 +207,7 @@ struct ReceiveSessionTests {
         #expect(actions.sentBytes == bytes("02 000000 000006 04 00000000 0007 00000009"))
     }
 
-    @Test func aPublisherThatSpeaksTLSIsRecognized() {
+    @Test func publisherThatSpeaksTLSIsRecognized() {
         var publisher = ScriptedPublisher()
         let error = ReceiveError.handshakeFailed(version: 0x16)
         #expect(publisher.say(bytes: [0x16, 3, 1]) == [.failed(error)])
@@ -215,7 +215,7 @@ struct ReceiveSessionTests {
         #expect("\(ReceiveError.handshakeFailed(version: 0x47))".contains("version 71 instead of 3"))
     }
 
-    @Test("What is no RTMP ends it, once")
+    @Test("Data that is not RTMP ends the session once")
     func garbage() {
         var publisher = ScriptedPublisher()
         #expect(publisher.say(bytes: Array("GET /".utf8)) == [.failed(.handshakeFailed(version: 0x47))])
@@ -260,7 +260,7 @@ struct ReceiveRefusalTests {
         #expect(actions.dropFirst() == [.rejected(.nameInUse(application: "live")), .refused])
     }
 
-    @Test("Another stream is taken")
+    @Test("Another stream is accepted")
     func otherName() {
         var publisher = ScriptedPublisher()
         publisher.session.takenStreams = [
@@ -309,7 +309,7 @@ struct ReceiverFaultTests {
             ])
     }
 
-    @Test("Chunk size 1 and 65536, window 1: publishing goes on", arguments: [1, 65_536], [1, 4096])
+    @Test("Chunk size 1 and 65536, window 1: publishing continues", arguments: [1, 65_536], [1, 4096])
     func sizes(chunkSize: Int, portion: Int) throws {
         var pair = try SessionPair(portion: portion) { _, receive in
             receive.chunkSize = chunkSize
@@ -327,7 +327,7 @@ struct ReceiverFaultTests {
         #expect(count > 0 && count <= pair.publisher.sentByteCount)
     }
 
-    @Test("Pings, a stream error and a reconnect request, asked for by the one who tests")
+    @Test("Pings, a stream error and a reconnect request on demand")
     func requests() throws {
         var pair = try SessionPair { publish, _ in publish.acceptsReconnectRequest = true }
         #expect(pair.receiver.pingRequested(timestamp: 1).isEmpty)

@@ -3,11 +3,11 @@ import SeededNumbers
 
 @testable import RTMP
 
-/// A publish session and what a server says to it, message by message.
+/// A publish session and a server's messages to it, one by one.
 struct ScriptedServer {
     var session: PublishSession
     var now = MediaTimestamp.zero
-    /// Reads what the session sends, behind its handshake.
+    /// Parses the session's messages after its handshake.
     private var reader = ChunkReader()
     private var handshakeBytes = 0
 
@@ -24,7 +24,7 @@ struct ScriptedServer {
         session = PublishSession(configuration: configuration)
     }
 
-    /// The messages among what the session sent.
+    /// The messages sent by the session.
     mutating func messages(_ actions: [PublishSession.Action]) throws -> [Message] {
         let sent = actions.sentBytes
         let handshakePart = min(sent.count, 3073 - handshakeBytes)
@@ -36,7 +36,7 @@ struct ScriptedServer {
         try messages(actions).filter { $0.type == .commandAMF0 }.map { try Command($0) }
     }
 
-    /// What a server reads of a media message.
+    /// A media message as parsed by a server.
     func read(_ message: ChunkedMediaMessage) throws -> [Message] {
         var reader = ChunkReader()
         reader.chunkSize = session.configuration.chunkSize
@@ -93,7 +93,7 @@ struct ScriptedServer {
 
     mutating func acceptPublish() -> [PublishSession.Action] { status("status", "NetStream.Publish.Start") }
 
-    /// Up to the point where `step` is waited for.
+    /// Advances to the point where `step` is awaited.
     mutating func goOn(to step: PublishStep) {
         _ = open()
         if step == .handshake { return }

@@ -17,7 +17,7 @@ func bytes(_ hex: String) -> [UInt8] {
     return result
 }
 
-/// Bytes as tests write them down: hexadecimal text, or an array or a part of one.
+/// Bytes as written in tests: hexadecimal text, or an array or slice.
 protocol WirePart { var wireBytes: [UInt8] { get } }
 extension String: WirePart { var wireBytes: [UInt8] { bytes(self) } }
 extension [UInt8]: WirePart { var wireBytes: [UInt8] { self } }
@@ -26,7 +26,7 @@ extension ArraySlice<UInt8>: WirePart { var wireBytes: [UInt8] { Array(self) } }
 func wire(_ parts: any WirePart...) -> [UInt8] { parts.flatMap { $0.wireBytes } }
 
 extension ChunkReader {
-    /// All messages in `bytes`, given in portions of `portion` bytes.
+    /// All messages in `bytes`, passed in portions of `portion` bytes.
     mutating func messages(in bytes: [UInt8], portion: Int = .max) throws(ChunkError) -> [Message] {
         var messages: [Message] = []
         var position = 0
@@ -48,7 +48,7 @@ extension ChunkReader {
 }
 
 extension ChunkedMediaMessage {
-    /// The bytes from `offset` on, over as many calls as it takes.
+    /// The bytes from `offset` on, over as many calls as needed.
     func wireBytes(from offset: Int = 0) -> [UInt8] {
         var result: [UInt8] = []
         while offset + result.count < byteCount {

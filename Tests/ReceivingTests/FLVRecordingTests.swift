@@ -7,7 +7,7 @@ import Testing
 
 @testable import Receiving
 
-/// All tags of a file, which must be whole.
+/// All tags of a file, which must be complete.
 func recordedTags(_ path: String) throws -> [FLVTag] {
     let bytes = try readFile(path, limit: 1 << 20)
     var reader = FLVReader()
@@ -29,7 +29,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test func theFileHoldsTheTagsAtEachMoment() throws {
+    @Test func fileAlwaysContainsWholeTags() throws {
         let path = directory.file("a.flv")
         let recording = try FLVRecording(path: path, overwrites: false)
         for (index, tag) in tags.enumerated() {
@@ -45,7 +45,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         return Dictionary(uniqueKeysWithValues: properties.map { ($0.name, $0.value) })
     }
 
-    @Test func durationAndSizeComeAtTheEnd() throws {
+    @Test func durationAndSizeAreWrittenAtTheEnd() throws {
         let path = directory.file("a.flv")
         let recording = try FLVRecording(path: path, overwrites: false)
         for tag in tags { try recording.append(tag) }
@@ -57,7 +57,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         #expect(try recordedTags(path).filter { $0.kind != .script } == tags)
     }
 
-    @Test func aPublishersMetadataKeepsItsPlaceButNotItsTotals() throws {
+    @Test func publishersMetadataIsKeptExceptItsTotals() throws {
         let path = directory.file("a.flv")
         let recording = try FLVRecording(path: path, overwrites: false)
         var body: [UInt8] = []
@@ -77,7 +77,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
     }
 
     @Test(arguments: [UInt32(0), 5000, UInt32.max - 100])
-    func theDurationCountsFromTheFirstTag(start: UInt32) throws {
+    func durationCountsFromTheFirstTag(start: UInt32) throws {
         let path = directory.file("a.flv")
         let recording = try FLVRecording(path: path, overwrites: false)
         for number in 0..<10 {
@@ -90,7 +90,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         #expect(try metadata(path)["duration"] == .number(0.4))
     }
 
-    @Test func aFileThatHoldsSomethingIsNotReplacedUnasked() throws {
+    @Test func existingFileIsNotReplacedUnasked() throws {
         let path = directory.file("a.flv")
         try replaceFile(path, with: Array("precious".utf8))
         func text(_ run: () throws -> Void) -> String? {
@@ -110,7 +110,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         _ = try FLVRecording(path: empty, overwrites: false)
     }
 
-    @Test func anEarlierRecordingIsReplacedOnlyByAnother() throws {
+    @Test func earlierRecordingIsReplacedOnlyByAnotherOne() throws {
         let path = directory.file("a.flv")
         try FLVRecording(path: path, overwrites: true).append(tags[0])
         try FLVRecording.check(path: path, overwrites: true)
@@ -119,7 +119,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         #expect(try recordedTags(path).filter { $0.kind != .script } == [tags[1]])
     }
 
-    @Test func whatCannotBeWrittenIsSaidWithAdvice() throws {
+    @Test func unwritablePathsAreExplained() throws {
         func text(_ path: String) -> String? {
             do {
                 try FLVRecording(path: path, overwrites: false).append(tags[0])
@@ -131,7 +131,7 @@ func recordedTags(_ path: String) throws -> [FLVTag] {
         #expect(text("/dev/full")?.contains("free some space") == true)
         #expect(text(directory.file("none/a.flv"))?.contains("make the directory") == true)
         #expect(text(directory.path)?.contains("name a file in it") == true)
-        // Nobody reads it, and nobody waits for somebody to.
+        // It has no reader, and opening must not wait for one.
         #expect(text(try directory.makeFIFO("pipe"))?.contains("it is a pipe") == true)
         #expect(throws: StreamFailure.self) {
             try FLVRecording.check(path: directory.file("none/a.flv"), overwrites: false)

@@ -9,11 +9,11 @@ import WireSupport
 
 @testable import Receiving
 
-/// A scripted publisher and what receives it, both on the test's thread.
+/// A scripted publisher and its receiver, both on the test's thread.
 private final class Pair {
     let publisher: ScriptedPublisher
     let connection: ReceivedConnection
-    /// To the publisher.
+    /// The wire to the publisher.
     let wire: ScriptedStream.Wire
     private(set) var events: [ReceivedConnection.Event] = []
 
@@ -25,8 +25,8 @@ private final class Pair {
             stream: ScriptedStream(server), configuration: configuration, faults: ConnectionFaults(faults))
     }
 
-    /// Serves both until the condition holds.
-    /// - Returns: whether it came to hold.
+    /// Serves both until the condition becomes true.
+    /// - Returns: whether it became true in time.
     func run(within timeout: Duration = .seconds(10), until condition: () -> Bool) -> Bool {
         let end = MonotonicClock.now() + timeout
         while !condition() {
@@ -45,7 +45,7 @@ private final class Pair {
     var tags: [FLVTag] { events.compactMap { if case .media(let tag) = $0 { tag } else { nil } } }
     var hasEnded: Bool { events.contains { if case .ended = $0 { true } else { false } } }
 
-    /// Publishes, and sends the tags.
+    /// Publishes and sends the tags.
     func publish() {
         #expect(run { publisher.isPublishing })
         for tag in ReceivingTests.tags { publisher.send(tag) }
@@ -55,7 +55,7 @@ private final class Pair {
 @Suite struct ReceivedConnectionTests {
     private let time = VirtualTime()
 
-    @Test func whatIsPublishedComesAsItIs() throws {
+    @Test func publishedTagsArriveUnchanged() throws {
         try time.run {
             let pair = try Pair()
             pair.publish()
@@ -73,8 +73,8 @@ private final class Pair {
         }
     }
 
-    /// It is not read from any more, and goes on when it has taken its answers.
-    @Test func aPeerThatReadsNothingIsNotReadFromWithoutEnd() throws {
+    /// It is not read from until it has accepted its answers.
+    @Test func unreadAnswersStopReadingFromThePeer() throws {
         try time.run {
             let pair = try Pair()
             #expect(pair.run { pair.publisher.isPublishing && pair.publisher.isWritten })
@@ -96,14 +96,14 @@ private final class Pair {
         }
     }
 
-    /// A whole message: the command createStream with the transaction 4, in one chunk.
+    /// A complete message: the command createStream with transaction 4, in one chunk.
     private var createStream: [UInt8] {
         let name = Array("createStream".utf8)
         let body = [2, 0, UInt8(name.count)] + name + [0, 0x40, 0x10, 0, 0, 0, 0, 0, 0, 5]
         return [3, 0, 0, 0, 0, 0, UInt8(body.count), 20, 0, 0, 0, 0] + body
     }
 
-    @Test func aPublisherThatIsGoneHasEnded() throws {
+    @Test func lostPublisherCountsAsEnded() throws {
         try time.run {
             let pair = try Pair()
             pair.publish()
@@ -114,7 +114,7 @@ private final class Pair {
         }
     }
 
-    @Test func whatIsNoRTMPEndsTheConnection() throws {
+    @Test func dataThatIsNotRTMPEndsTheConnection() throws {
         try time.run {
             let (client, server) = try ScriptedStream.pair()
             let stream = ScriptedStream(client)
@@ -125,7 +125,7 @@ private final class Pair {
         }
     }
 
-    @Test func theReceiversOwnEndEndsTheStream() throws {
+    @Test func closingTheReceiverEndsTheStream() throws {
         try time.run {
             let pair = try Pair()
             pair.publish()
@@ -137,14 +137,14 @@ private final class Pair {
 
     // MARK: Faults of the handshake and of answers
 
-    @Test func noHandshakeIsNone() throws {
+    @Test func missingHandshakeFails() throws {
         try time.run {
             let pair = try Pair(.handshake(.missing))
             #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.receivedByteCount > 0 })
         }
     }
 
-    @Test func aGarbledHandshakeIsNoHandshake() throws {
+    @Test func garbledHandshakeFails() throws {
         try time.run {
             let pair = try Pair(.handshake(.garbage))
             #expect(pair.run { pair.publisher.failure != nil })
@@ -152,7 +152,7 @@ private final class Pair {
         }
     }
 
-    @Test func aDribbledHandshakeTakesASecondAndIsRight() throws {
+    @Test func dribbledHandshakeTakesASecondAndSucceeds() throws {
         try time.run {
             let pair = try Pair(.handshake(.dribbled))
             let start = MonotonicClock.now()
@@ -164,7 +164,7 @@ private final class Pair {
     }
 
     @Test(arguments: [("connect-rejected", -1005), ("unknown-application", -1011), ("bad-name", -1008)])
-    func aRefusalIsHeardBeforeTheConnectionEnds(name: String, code: Int) throws {
+    func refusalArrivesBeforeTheConnectionEnds(name: String, code: Int) throws {
         try time.run {
             let pair = try Pair(ReceiverFault(parsing: name))
             #expect(pair.run { pair.publisher.failure != nil && pair.connection.isOver })
@@ -172,7 +172,7 @@ private final class Pair {
         }
     }
 
-    @Test(arguments: ["connect-unanswered", "publish-unanswered"]) func anAnswerDoesNotCome(name: String) throws {
+    @Test(arguments: ["connect-unanswered", "publish-unanswered"]) func answerIsMissing(name: String) throws {
         try time.run {
             let pair = try Pair(ReceiverFault(parsing: name))
             #expect(pair.runsQuietly(for: .milliseconds(300)) { pair.publisher.isPublishing })
@@ -188,7 +188,7 @@ private final class Pair {
         }
     }
 
-    @Test func aTinyWindowIsAnnounced() throws {
+    @Test func tinyWindowIsAnnounced() throws {
         try time.run {
             var configuration = ReceiveConfiguration.ofTests
             ConnectionFaults([.tinyWindow]).apply(to: &configuration)
@@ -199,7 +199,7 @@ private final class Pair {
         }
     }
 
-    @Test func acknowledgementsDoNotCome() throws {
+    @Test func acknowledgementsAreMissing() throws {
         try time.run {
             for isFaulty in [true, false] {
                 let pair = try isFaulty ? Pair(.noAcknowledgements) : Pair()
@@ -217,9 +217,9 @@ private final class Pair {
         }
     }
 
-    // MARK: Faults of a stream that runs
+    // MARK: Faults of a running stream
 
-    @Test func itIsClosed() throws {
+    @Test func streamIsClosed() throws {
         try time.run {
             let pair = try Pair(.midStream(.close, after: .milliseconds(200)))
             pair.publish()
@@ -231,7 +231,7 @@ private final class Pair {
         }
     }
 
-    @Test func itIsReset() throws {
+    @Test func streamIsReset() throws {
         try time.run {
             let pair = try Pair(.midStream(.reset, after: .milliseconds(200)))
             pair.publish()
@@ -241,7 +241,7 @@ private final class Pair {
     }
 
     @Test(arguments: [("garbage-after=0.2", -1012), ("error-after=0.2", -1014)])
-    func thePublisherHearsOfIt(name: String, code: Int) throws {
+    func publisherLearnsTheReason(name: String, code: Int) throws {
         try time.run {
             let pair = try Pair(ReceiverFault(parsing: name))
             pair.publish()
@@ -250,7 +250,7 @@ private final class Pair {
         }
     }
 
-    @Test func thePublisherIsAskedToMove() throws {
+    @Test func publisherIsAskedToReconnect() throws {
         try time.run {
             let pair = try Pair(.midStream(.reconnectRequest(tcURL: "rtmp://other.example/app"), after: .zero))
             pair.publish()
@@ -264,12 +264,12 @@ private final class Pair {
         }
     }
 
-    @Test func pingsCome() throws {
+    @Test func pingsFloodThePublisher() throws {
         try time.run {
             let pair = try Pair(.midStream(.pingFlood, after: .zero))
             pair.publish()
             let before = pair.publisher.receivedByteCount
-            // 200 in 10 ms, of 18 bytes each.
+            // 200 of 18 bytes each within 10 ms.
             #expect(pair.run { pair.publisher.receivedByteCount > before + 20_000 })
             #expect(pair.run { pair.tags == tags })
             let sent = pair.publisher.sentByteCount
@@ -277,7 +277,7 @@ private final class Pair {
         }
     }
 
-    @Test func nothingIsReadForAWhile() throws {
+    @Test func readingPausesForAWhile() throws {
         try time.run {
             let pair = try Pair(.midStream(.zeroWindow(.milliseconds(400)), after: .zero))
             #expect(pair.run { pair.publisher.isPublishing })
@@ -291,7 +291,7 @@ private final class Pair {
         }
     }
 
-    @Test func onlyTheFirstConnectionIsHitUnlessAllAreToBe() throws {
+    @Test func onlyTheFirstConnectionIsHitUnlessAllAreRequested() throws {
         try time.run {
             let faults = ReceiverFaults([.tinyWindow])
             #expect(!faults.hitting(connection: 1).isEmpty && faults.hitting(connection: 2).isEmpty)
@@ -302,7 +302,7 @@ private final class Pair {
     @Test(arguments: [
         "", "nonsense", "no-accept", "no-accept=soon", "chunk-size=0", "close-after=-1", "reconnect-to=x",
     ])
-    func whatIsNoFaultIsRefused(text: String) throws {
+    func invalidFaultsAreRefused(text: String) throws {
         try time.run {
             #expect(throws: (any Error).self) { try ReceiverFault(parsing: text) }
         }

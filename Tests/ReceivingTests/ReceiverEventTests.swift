@@ -38,36 +38,36 @@ struct ReceiverEventTests {
     ]
 
     @Test(arguments: documented)
-    func eachEventIsAsDocumented(event: ReceiverEvent, text: String) throws {
+    func eachEventMatchesTheDocumentation(event: ReceiverEvent, text: String) throws {
         let row = try table.row(of: event.name)
         #expect(event.fields.map(\.name) == row.fields)
         #expect(row.code(of: event.name) == 0 && event.code == nil)
         #expect(event.text == text)
     }
 
-    @Test func theTableNamesTheEventsAndNoOthers() {
+    @Test func tableListsExactlyTheEvents() {
         #expect(Set(Self.documented.map(\.0.name)) == Set(table.names))
     }
 
-    @Test func withoutARecordingNoneIsNamed() {
+    @Test func missingRecordingIsNotMentioned() {
         let event = ReceiverEvent.publisherStarted(peer: "a", application: "live/***", stream: 1, recording: nil)
         #expect(event.text == "a publishes to live/***")
         #expect(event.fields.map(\.name) == ["peer", "application", "stream"])
     }
 
-    @Test func whatIsPastedBehindTheApplicationIsHidden() {
+    @Test func textPastedAfterTheApplicationIsHidden() {
         #expect(streamLabel("live") == "live/***")
         #expect(streamLabel("live?token=1fe2") == "live/***")
         #expect(streamLabel("live/1fe2-2b9c") == "live/***/***")
         #expect(streamLabel("") == "/***")
     }
 
-    @Test func aRefusedPlayerHearsThatNothingIsPlayed() {
+    @Test func refusedPlayerIsExplained() {
         let event = ReceiverEvent.refused(peer: "a", ReceiverEvent.Refusal(.player, application: "live/***"))
         #expect(event.text == "a refused: it wants to play live/***, but this receiver plays nothing")
     }
 
-    @Test func anArrivalIsForScripts() {
+    @Test func arrivalsAreOnlyForScripts() {
         let arrival = ReceiverEvent.Arrival(
             track: .audio, stream: 2, timestamp: 93, byteCount: 371, time: MediaTimestamp(milliseconds: 1500))
         let event = ReceiverEvent.arrived(arrival)

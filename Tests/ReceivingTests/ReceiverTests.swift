@@ -11,7 +11,7 @@ import WireSupport
 
 @testable import Receiving
 
-/// The receiver on loopback, ended by a signal to its thread.
+/// A receiver on loopback, ended by a signal to its thread.
 private final class RunningReceiver {
     let recorder = EventRecorder()
     private let ends: Mailbox<String?>
@@ -97,7 +97,7 @@ private final class RunningReceiver {
             #expect(
                 try recordedTags(file).first.flatMap { RecordingTotals.metadata(in: $0) }?.first?.value == .number(0.4))
         }
-        // Of the second one.
+        // The second publisher's recording.
         #expect(receiver.recorder.field("recording", of: "publisherStarted") == directory.file("a-2.flv"))
         #expect(receiver.recorder.field("stream", of: "publisherEnded") == "2")
         #expect(receiver.recorder.field("application", of: "publisherStarted") == "live/***")
@@ -110,7 +110,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func aSecondPublisherOfAStreamIsRefused() throws {
+    @Test func secondPublisherOfAStreamIsRefused() throws {
         let receiver = try RunningReceiver(silence: .seconds(3600))
         let (first, second) = (try receiver.connect(), try receiver.connect())
         #expect(becomesTrue { served(first).isPublishing })
@@ -125,7 +125,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func aSilentPublisherGivesWay() throws {
+    @Test func silentPublisherIsReplaced() throws {
         let path = directory.file("a.flv")
         let receiver = try RunningReceiver(recordPath: path, silence: .zero)
         let first = try receiver.connect()
@@ -140,7 +140,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func aPublisherThatIsGoneDoesNotStandInTheWay() throws {
+    @Test func lostPublisherDoesNotBlockTheStream() throws {
         let receiver = try RunningReceiver(silence: .seconds(3600))
         let first = try receiver.connect()
         #expect(becomesTrue { served(first).isPublishing })
@@ -151,7 +151,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func aPublisherThatRunsAtTheReceiversEndIsCountedToo() throws {
+    @Test func publisherActiveAtTheReceiversEndIsCountedToo() throws {
         let receiver = try RunningReceiver()
         let publisher = try receiver.connect()
         #expect(becomesTrue { served(publisher).isPublishing })
@@ -166,7 +166,7 @@ private final class RunningReceiver {
         #expect(becomesTrue { served(publisher).hasLostConnection })
     }
 
-    @Test func connectionsWaitInTheKernelForAWhile() throws {
+    @Test func connectionsWaitForNoAccept() throws {
         let start = MonotonicClock.now()
         let receiver = try RunningReceiver(faults: .noAccept(.milliseconds(500)))
         let publisher = try receiver.connect()
@@ -175,7 +175,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func theFirstConnectionIsHitAndTheNextOneIsNot() throws {
+    @Test func onlyTheFirstConnectionIsHit() throws {
         let receiver = try RunningReceiver(faults: try ReceiverFault(parsing: "bad-name"))
         let refused = try receiver.connect()
         #expect(becomesTrue { served(refused).failure == -1008 })
@@ -184,7 +184,7 @@ private final class RunningReceiver {
         #expect(receiver.end() == nil)
     }
 
-    @Test func aRecordingThatCannotBeWrittenIsKnownBeforeAnybodyComes() throws {
+    @Test func unwritableRecordingIsReportedAtTheStart() throws {
         let receiver = try RunningReceiver(recordPath: directory.file("none/a.flv"))
         let end = receiver.end()
         #expect(receiver.recorder.events("listening").isEmpty)

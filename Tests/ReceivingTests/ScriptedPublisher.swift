@@ -12,7 +12,7 @@ final class ScriptedPublisher {
     private var outgoing: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     private(set) var receivedByteCount = 0
-    /// Bytes that went out, headers of chunks included.
+    /// Bytes sent, including chunk headers.
     private(set) var sentByteCount = 0
     private(set) var actions: [PublishSession.Action] = []
     private(set) var hasLostConnection = false
@@ -29,7 +29,7 @@ final class ScriptedPublisher {
         perform(session.connectionOpened(now: MonotonicClock.now()))
     }
 
-    /// The code that the session has failed with.
+    /// The error code of the session's failure.
     var failure: Int? {
         for case .failed(let error) in actions { return error.code }
         return nil
@@ -43,7 +43,7 @@ final class ScriptedPublisher {
 
     func stop() { perform(session.stopRequested()) }
 
-    /// Writes what fits and reads what is there.
+    /// Writes what fits and reads what is available.
     func serve() {
         guard !hasLostConnection else { return }
         do {
@@ -74,7 +74,7 @@ final class ScriptedPublisher {
     }
 }
 
-/// A video header and 20 frames, the first a keyframe, 50 a second.
+/// A video header and 20 frames at 50 per second; the first is a keyframe.
 let tags: [FLVTag] = {
     var tags = [FLVTag(kind: .video, timestamp: 0, body: [0x17, 0, 0, 0, 0, 1, 2, 3])]
     for number in 0..<20 {

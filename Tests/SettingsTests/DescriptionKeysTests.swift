@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Places of keys")
 struct DescriptionKeysTests {
-    @Test func everyValueHasItsPlaceAndEveryKeyItsExample() throws {
+    @Test func everyValueHasAPositionAndEveryKeyAnExample() throws {
         let text = """
             {"name": "Bench",
              "button": {"chip": "a",
@@ -15,7 +15,7 @@ struct DescriptionKeysTests {
         #expect("\(keys.position(of: "button.line"))" == "3:21")
         #expect("\(keys.position(of: "button.chip"))" == "2:21")
         #expect("\(keys.position(of: "statusLED.line"))" == "4:24")
-        // Not written: where it would be written.
+        // Absent: where it would be.
         #expect("\(keys.position(of: "statusLED.chip"))" == "4:15")
         #expect("\(keys.position(of: "lens"))" == "1:1")
         #expect(keys.example(of: "button.line") == #""line": "GPIO17""#)
@@ -23,14 +23,14 @@ struct DescriptionKeysTests {
         #expect(keys.example(of: "nothing") == nil)
     }
 
-    @Test func listsHaveNumbers() throws {
+    @Test func listElementsHaveNumbers() throws {
         let text = "{\"wifi\": [{\"ssid\": \"a\"},\n{\"ssid\": \"b\", \"password\": \"12345678\"}]}"
         let result = NetworkDescription.decode(try JSONValue(parsing: Array(text.utf8)))
         #expect("\(result.keys.position(of: "wifi[1].password"))" == "2:27")
         #expect(result.value?.wifi.map(\.keyPath) == ["wifi[0]", "wifi[1]"])
     }
 
-    @Test func aFileThatIsNoObjectHasNone() throws {
+    @Test func fileThatIsNotAnObjectHasNoPositions() throws {
         let keys = BoardDescription.decode(try JSONValue(parsing: Array("[]".utf8))).keys
         #expect(keys.position(of: "button.line") == .start)
     }

@@ -25,7 +25,7 @@ struct DeviceFileTests {
         faults.map { "\($0.position) \($0.keyPath) \($0.kind)" }
     }
 
-    @Test func anEmptyDeviceFileIsGood() throws {
+    @Test func emptyDeviceFileIsValid() throws {
         let result = try device("{}")
         #expect(result.faults == [])
         #expect(result.value == DeviceDescription())
@@ -45,7 +45,7 @@ struct DeviceFileTests {
             (#""camera": "auto", "cameras": {"front": "imx708"}"#, ["front"]), (#""cameras": {}"#, []),
             (#""cameras": null"#, []),
         ])
-    func camerasAreInTheFilesOrderFromTheOneThatStarts(text: String, names: [String]) throws {
+    func camerasAreInFileOrderFromTheStartingOne(text: String, names: [String]) throws {
         let result = try device("{\(text)}")
         #expect(result.faults == [] && result.value?.cameras.map(\.name) == names)
         #expect(result.value?.camera == "auto")
@@ -67,7 +67,7 @@ struct DeviceFileTests {
         #expect(short(try device(text).faults) == [fault])
     }
 
-    @Test func theCameraThatIsMeantIsNamed() throws {
+    @Test func misspelledCameraIsAnsweredWithASuggestion() throws {
         let faults = try device(#"{"camera": "frnot", "cameras": {"front": "a", "back": "b"}}"#).faults
         #expect(faults.first?.problem == "must be one of \"cameras\": front, back; did you mean \"front\"?")
     }
@@ -133,7 +133,7 @@ struct DeviceFileTests {
         (#"{"quality": {"highest": "Low2"}}"#, "Low1", "Low2", "Low2"),
         (#"{"quality": {}}"#, "Low1", "Medium1", "Medium3"),
     ])
-    func qualitiesThatAreNotWrittenFollow(text: String, lowest: String, start: String, highest: String) throws {
+    func absentQualitiesFollowTheGivenOnes(text: String, lowest: String, start: String, highest: String) throws {
         let value = try #require(try device(text).value)
         #expect([value.lowestQuality, value.startQuality, value.highestQuality] == [lowest, start, highest])
     }
@@ -213,12 +213,12 @@ struct DeviceFileTests {
         (#"{"controls": {"microphone-gain": 3}}"#, #"to a microphone, in "audio""#),
         (#"{"flash": "auto"}"#, #"into "snapshots""#),
     ])
-    func aMisplacedKeyIsReportedWithItsPlace(text: String, place: String) throws {
+    func misplacedKeyIsReportedWithItsPlace(text: String, place: String) throws {
         let faults = try device(text).faults
-        #expect(faults.map(\.problem) == ["is not known here and ignored; it belongs \(place)"])
+        #expect(faults.map(\.problem) == ["is unknown here and ignored; it belongs \(place)"])
     }
 
-    @Test func aPreviewIsNamedByItsDisplayOrWithItsCamera() throws {
+    @Test func previewIsGivenByItsDisplayOrAsAnObject() throws {
         let short = try #require(try device(#"{"preview": "hdmi"}"#).value).preview
         #expect(short.display == .hdmi && short.camera == .live)
         #expect(try device(#"{"preview": {"display": "hdmi"}}"#).value?.preview == short)
@@ -238,11 +238,11 @@ struct DeviceFileTests {
         (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", is a number"#),
         (#""orientation": 360"#, "must be one of 0, 90, 180, 270, is 360"),
     ])
-    func aFaultNamesEveryValueThatIsAllowed(key: String, problem: String) throws {
+    func faultNamesEveryAllowedValue(key: String, problem: String) throws {
         #expect(try device("{\(key)}").faults.map(\.problem) == [problem])
     }
 
-    @Test func everyLineHasAnExampleOfItsOwn() throws {
+    @Test func everyLineHasItsOwnExample() throws {
         let examples = try ["button", "statusLED", "flashLED"].map { key in
             try board(#"{"name": "x", "\#(key)": {}}"#).faults.first?.example
         }
@@ -258,16 +258,16 @@ struct DeviceFileTests {
             (#"{"name": "x", "statusLED": {"line": "a"}}"#, .board),
             (#"{"console": true}"#, .device), (#"{"nothing": 1}"#, nil), ("[]", nil),
         ] as [(String, DescriptionKind?)])
-    func aFileIsRecognizedByItsKeys(text: String, kind: DescriptionKind?) throws {
+    func fileIsRecognizedByItsKeys(text: String, kind: DescriptionKind?) throws {
         let json = try JSONValue(parsing: Array(text.utf8))
         #expect(DescriptionKind(recognizing: json, vocabulary: Self.vocabulary) == kind)
     }
 
-    @Test func endlessIsAWord() throws {
+    @Test func endlessMeansUnlimitedAttempts() throws {
         #expect(try device(#"{"reconnectAttempts": "endless"}"#).value?.reconnectAttempts == nil)
     }
 
-    @Test func aBoardIsRead() throws {
+    @Test func boardIsRead() throws {
         let result = try board(
             """
             {"name": "Raspberry Pi 4", "button": {"chip": "pinctrl-bcm2711", "line": "GPIO17", "activeLow": true},
@@ -309,7 +309,7 @@ struct DeviceFileTests {
         #expect(short(try board(text).faults) == [fault])
     }
 
-    @Test func aNetworkIsRead() throws {
+    @Test func networkIsRead() throws {
         let result = try network(
             """
             {"hostName": "camera-2", "country": "de", "timeServers": ["pool.ntp.org", "10.0.0.1"],
@@ -346,7 +346,7 @@ struct DeviceFileTests {
         #expect(result.faults.allSatisfy { !$0.description.contains("short") })
     }
 
-    @Test func aWrongKeyLeavesTheRestOfANetwork() throws {
+    @Test func wrongKeyKeepsTheRestOfANetwork() throws {
         let result = try network(
             #"{"hostName": "my camera", "country": "DE", "wifi": [{"ssid": ""}, {"ssid": "Studio"}], "timeServers": [5, "a"]}"#
         )

@@ -26,7 +26,7 @@ struct JSONParsingTests {
         }
     }
 
-    @Test func everyValueKnowsItsPlace() throws {
+    @Test func everyValueHasItsPosition() throws {
         let text = """
             {
               "a" : 1, "b":[true,  null , "x\\"[,:" ,-1.5e3],
@@ -42,12 +42,12 @@ struct JSONParsingTests {
         #expect(try places(parse("[1,\r\n2,\r3,\n\"äö€😀\", 4]")) == "1:1[1:2 2:1 3:1 4:1 4:9]")
     }
 
-    @Test func aByteOrderMarkIsPassedOver() throws {
+    @Test func byteOrderMarkIsSkipped() throws {
         let value = try JSONValue(parsing: [0xEF, 0xBB, 0xBF] + Array("{\"a\": 1}".utf8))
         #expect(places(value) == "1:1{1:2a=1:7}")
     }
 
-    /// Found by fuzzing: RapidJSON's own conversion reads past its table of powers.
+    /// Found by fuzzing: RapidJSON's own conversion reads past the end of its table of powers.
     @Test(arguments: [
         ("922732.303684467440737095516467440737095516151e-368", 0), ("1e-400", 0), ("5e-324", 5e-324),
         ("1.7976931348623157e308", 1.7976931348623157e308), ("0.1000000000000000055511151231257827", 0.1),
@@ -64,8 +64,8 @@ struct JSONParsingTests {
     @Test(arguments: [
         "1e309", "-1e309", "1e99999999999", "0.1e310", String(repeating: "9", count: 310), "1.8e308", "-1.8e308",
     ])
-    func aNumberBeyondDoubleIsTooBig(text: String) {
-        #expect(fault("[\(text)]") == "1:2: the number is too big")
+    func numberBeyondDoubleIsTooBig(text: String) {
+        #expect(fault("[\(text)]") == "1:2: the number is too large")
     }
 
     @Test func numbersKeepTheirKind() throws {
@@ -96,7 +96,7 @@ struct JSONParsingTests {
             Issue.record("no text")
             return
         }
-        // A lone surrogate is no character; each of its bytes is replaced.
+        // A lone surrogate is not a character; each of its bytes is replaced.
         #expect(text == "ä😀\n/\0\u{FFFD}\u{FFFD}\u{FFFD}")
     }
 
@@ -110,12 +110,12 @@ struct JSONParsingTests {
     }
 
     @Test func duplicatesBelowAVeryLongNameAreFewAndCheap() throws {
-        // With a path for each member, whether or not there is anything to tell of it, this took 40 GB.
+        // When a path was built for every member, even without a duplicate, this took 40 GB.
         let members = Array(repeating: #""a":1"#, count: 80_000).joined(separator: ",")
         let value = try parse("{\"\(String(repeating: "b", count: 500_000))\":{\(members)}}")
         let duplicates = value.duplicateMembers()
         #expect(duplicates.count == 20)
-        // A name so long may be a key, and is not shown.
+        // A name this long may be a key, so it is not shown.
         #expect(duplicates.allSatisfy { $0.path == "***.a" })
     }
 
@@ -139,31 +139,31 @@ struct JSONParsingTests {
         ("{} {}", "1:4: expected nothing more after the last closing bracket, found '{'"),
         (
             "{\"a\": \"b\n\"}",
-            "1:9: expected \" at the end of the text before the line ends; in text a tab is written \\t"
+            "1:9: expected \" before the end of the line; in text, write a tab as \\t"
         ),
         ("{\"a\": \"b", "1:9: expected \" at the end of the text, found the end of the file"),
         ("{\"a\": {", "1:8: expected a name in double quotes, or } to end the object, found the end of the file"),
         ("{\"a\": 1", "1:8: expected a comma before the next name, or } to end the object, found the end of the file"),
         (
             "[\"\\x\"]",
-            "1:3: expected one of \" \\ / b f n r t u after the backslash (a backslash itself is written \\\\), found '\\'"
+            "1:3: expected one of \" \\ / b f n r t u after the backslash (write a backslash as \\\\), found '\\'"
         ),
         ("[1.]", "1:4: expected a digit after the decimal point, found ']'"),
-        ("[1e400]", "1:2: the number is too big"),
+        ("[1e400]", "1:2: the number is too large"),
         (
             "// a\n{}",
             "1:1: expected a value: text in double quotes, a number, true, false, null, { or [, found '/'; JSON has no comments"
         ),
         (
             "{\"a\": True}",
-            "1:7: expected a value: text in double quotes, a number, true, false, null, { or [, found a letter; true, false and null are written in small letters"
+            "1:7: expected a value: text in double quotes, a number, true, false, null, { or [, found a letter; write true, false and null in lower case"
         ),
         (
             "{“a”: 1}",
-            "1:2: expected a name in double quotes, or } to end the object, found another character; typographic quotes do not count, use \""
+            "1:2: expected a name in double quotes, or } to end the object, found another character; typographic quotes are not allowed, use \""
         ),
     ])
-    func aFaultSaysWhereAndWhatWasExpected(text: String, message: String) {
+    func faultSaysWhereAndWhatWasExpected(text: String, message: String) {
         #expect(fault(text) == message)
     }
 
@@ -183,7 +183,7 @@ struct JSONParsingTests {
         #expect(
             reason(Array("{}".utf8) + [0] + Array("x".utf8))
                 == .wrongEncoding(name: "binary data (it holds zero bytes)"))
-        // "Tür" as Latin-1, a cut-off sequence, an overlong slash, a surrogate.
+        // "Tür" in Latin-1, a truncated sequence, an overlong slash, a surrogate.
         for bytes: [UInt8] in [[0x54, 0xFC, 0x72], [0xE2, 0x82], [0xC0, 0xAF], [0xED, 0xA0, 0x80]] {
             #expect(reason([0x5B, 0x22] + bytes + [0x22, 0x5D]) == .invalidUTF8)
         }
@@ -197,10 +197,10 @@ struct JSONParsingTests {
         let limit = 1 << 20
         let full = "[" + String(repeating: " ", count: limit - 2) + "]"
         #expect(throws: Never.self) { try parse(full) }
-        #expect(fault(full + " ") == "1:1: the file has 1048577 bytes, at most 1048576 are read")
+        #expect(fault(full + " ") == "1:1: the file has 1048577 bytes; the limit is 1048576")
     }
 
-    @Test func everyPrefixAndEveryBrokenByteIsSurvived() throws {
+    @Test func everyPrefixAndEveryBrokenByteIsHandled() throws {
         let text = Array(#"{"url":"rtmp://a/b","n":[1,-2.5e-3,true,null,{"k":"\u00e4\\"}]}"#.utf8)
         for count in text.indices {
             #expect(throws: JSONTextError.self) { try JSONValue(parsing: Array(text[..<count])) }
@@ -214,7 +214,7 @@ struct JSONParsingTests {
         }
     }
 
-    @Test func aTreeNeverPrintsItsContent() throws {
+    @Test func treeNeverPrintsItsContent() throws {
         let value = try parse(#"{"publishKey": "hush-hush", "list": ["hush-hush"]}"#)
         var dumped = ""
         dump(value, to: &dumped)

@@ -3,7 +3,7 @@ import Media
 import Settings
 import Testing
 
-/// A secret that was written where it does not belong is reported, and not quoted.
+/// A secret in the wrong place is reported but not quoted.
 @Suite("Misplaced secrets")
 struct MisplacedSecretTests {
     private func faults(_ text: String) throws -> [DescriptionFault] {
@@ -20,30 +20,30 @@ struct MisplacedSecretTests {
         #"{"hub": "hush", "title": "hushhush hushhush", "publishKey": "hushhush hushhush", "publishSecurity": "hushhush"}"#,
         #"{"country": "hushhush", "hostName": "hush hush", "timeServers": ["hush hush", {"hushhush": 1}]}"#,
     ])
-    func itIsNotQuoted(text: String) throws {
+    func misplacedSecretIsNotQuoted(text: String) throws {
         let reported = try faults(text)
         #expect(!reported.isEmpty)
         #expect(reported.allSatisfy { !$0.description.lowercased().hasPart("hush") }, "\(reported)")
         #expect(reported.allSatisfy { $0.isWarning || $0.example != nil })
     }
 
-    @Test func aNumberInAFileOfSecretsIsNotQuoted() throws {
+    @Test func numberInAFileOfSecretsIsNotQuoted() throws {
         let reported = try faults(#"{"hub": "hub", "publishSecurity": "expiring", "publishLifetime": 4711081500}"#)
         #expect(reported.contains { $0.keyPath == "publishLifetime" && !$0.description.hasPart("4711") })
     }
 
-    @Test func aSlipOfTheFingerIsQuotedWithWhatWasMeant() throws {
+    @Test func misspelledKeyIsQuotedWithASuggestion() throws {
         let reported = try faults(#"{"url": "rtmp://h/a/b", "disabeld": true}"#).map(\.description)
         #expect(
             reported.contains(
-                "1:25: disabeld: warning: is not known and ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
+                "1:25: disabeld: warning: is unknown and ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
             ))
-        // Known, though not there.
+        // A key that is known, but not at this place.
         let known = try faults(#"{"hub": "hubb", "caFile": "x"}"#)
         #expect(known.contains { $0.keyPath == "caFile" && $0.kind == .unknownKey })
     }
 
-    @Test func aFamiliarSchemeIsNamed() throws {
+    @Test func commonSchemeIsNamed() throws {
         let reported = try faults(#"{"url": "HTTPS://h/a/b"}"#).map(\.description)
         #expect(reported.contains { $0.hasPart("its scheme is https") })
     }

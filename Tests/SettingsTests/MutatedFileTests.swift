@@ -5,7 +5,7 @@ import SeededNumbers
 import Settings
 import Testing
 
-/// Whatever becomes of the files on the card: nothing traps, and what is reported has a place, an example and no secret.
+/// Whatever happens to the files on the card, nothing traps, and every report has a position, an example and no secret.
 @Suite("Mutated files")
 struct MutatedFileTests {
     private static let secret = "wIxQoZkVbJ"
@@ -52,7 +52,7 @@ struct MutatedFileTests {
                         ["null", "{}", "\"\"", ",", "-1e9", "[["].randomElement(using: &numbers)?.utf8 ?? "".utf8),
                     at: place)
             default:
-                // One name in another's place.
+                // Replace a name by another one.
                 guard let from = result.firstIndex(of: UInt8(ascii: ":")), place < from else { break }
                 result.insert(contentsOf: result[place..<from], at: end)
             }
@@ -74,7 +74,7 @@ struct MutatedFileTests {
         }
     }
 
-    /// A password that still stands in the file was meant to protect a network: none of them is open.
+    /// A network with a password in the file was meant to be protected, so none may be open.
     private func networkFaults(_ json: JSONValue, _ bytes: [UInt8]) -> [DescriptionFault] {
         let decoded = NetworkDescription.decode(json)
         let open = decoded.goodPart?.wifi.filter { $0.password == nil } ?? []
@@ -86,7 +86,7 @@ struct MutatedFileTests {
     }
 
     @Test(arguments: ["board", "device", "network", "stream"])
-    func whateverBecomesOfAFileItIsReported(name: String) throws {
+    func mutatedFileIsReported(name: String) throws {
         var reported = 0
         for (number, bytes) in [try sample(name), Array((Self.rich[name] ?? "").utf8)].enumerated() {
             if number == 1 { #expect(faults(name, bytes) == []) }
@@ -108,14 +108,14 @@ struct MutatedFileTests {
         #expect(reported > 200)
     }
 
-    /// Four characters of it in a row are no chance.
+    /// Four consecutive characters of it are not a coincidence.
     private func quotesSecret(_ line: String) -> Bool {
         let secret = Array(Self.secret)
         return (0...secret.count - 4).contains { line.hasPart(String(secret[$0..<$0 + 4])) }
     }
 
     @Test(arguments: ["board", "device", "network", "stream"])
-    func randomBytesAreNoFile(name: String) {
+    func randomBytesAreNotAFile(name: String) {
         for seed in 0..<100 {
             var numbers = SeededGenerator(seed: UInt64(seed))
             let bytes = (0..<Int.random(in: 0...2000, using: &numbers)).map { _ in

@@ -5,7 +5,7 @@ import Testing
 struct NonceSequenceTests {
     private func saved(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
 
-    @Test func theClockLeadsAndNeverLeadsBack() {
+    @Test func noncesFollowTheClockAndNeverDecrease() {
         var nonces = NonceSequence(savedText: nil)
         #expect(nonces.next(unixSeconds: 1000) == 1000)
         #expect(nonces.next(unixSeconds: 1000) == 1001)
@@ -16,7 +16,7 @@ struct NonceSequenceTests {
         #expect(nonces.next(unixSeconds: .max) > 1 << 53)
     }
 
-    @Test func aRestartWithTheClockIn1970GoesOn() throws {
+    @Test func noncesContinueAfterARestartWithTheClockIn1970() throws {
         var nonces = NonceSequence(savedText: nil)
         let before = nonces.next(unixSeconds: 1_790_000_000)
         let text = try #require(nonces.unsavedText)
@@ -26,14 +26,14 @@ struct NonceSequenceTests {
         #expect(after - before < 100)
     }
 
-    @Test func aRestartAfterAClockFarInTheFutureGoesOn() throws {
+    @Test func noncesContinueAfterAClockFarInTheFuture() throws {
         var nonces = NonceSequence(savedText: nil)
         let before = nonces.next(unixSeconds: .max)
         var restarted = NonceSequence(savedText: saved(try #require(nonces.unsavedText)))
         #expect(restarted.next(unixSeconds: 0) > before)
     }
 
-    @Test func everyUsedNumberIsCoveredByTheDisk() {
+    @Test func everyUsedNonceIsCoveredByTheDisk() {
         var disk: String?
         var used: [Int64] = []
         for boot in 0..<20 {
@@ -49,8 +49,8 @@ struct NonceSequenceTests {
         #expect(zip(used, used.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    /// By turns, as the lock makes them; whichever runs on, no number comes twice and none is below one before it.
-    @Test func processesThatShareADiskRiseTogether() {
+    /// In turns, as the lock enforces: whichever process continues, nonces never repeat or decrease.
+    @Test func processesThatShareADiskIncreaseTogether() {
         var disk: String?
         var processes = [NonceSequence(savedText: nil), NonceSequence(savedText: nil)]
         var used: [Int64] = []
@@ -65,7 +65,7 @@ struct NonceSequenceTests {
         #expect(zip(used, used.dropFirst()).allSatisfy { $0 < $1 }, "\(used)")
     }
 
-    @Test func aDiskThatHasLostTheNumberGetsItAgain() throws {
+    @Test func lostRecordIsWrittenAgain() throws {
         var nonces = NonceSequence(savedText: nil)
         let before = nonces.next(unixSeconds: 1_000)
         nonces.saved()
@@ -75,7 +75,7 @@ struct NonceSequenceTests {
         #expect(restarted.next(unixSeconds: 5) > before + 1)
     }
 
-    @Test func retriesWithoutANetworkWriteSeldom() {
+    @Test func retriesWithoutANetworkWriteRarely() {
         var nonces = NonceSequence(savedText: nil)
         var writes = 0
         for attempt in 0..<10_000 {
@@ -86,7 +86,7 @@ struct NonceSequenceTests {
         #expect(writes < 1300)
     }
 
-    @Test func anUnsavedTextStaysUnsavedUntilItIsSaved() {
+    @Test func unsavedTextStaysUntilItIsSaved() {
         var nonces = NonceSequence(savedText: nil)
         _ = nonces.next(unixSeconds: 10)
         let text = nonces.unsavedText
@@ -96,14 +96,14 @@ struct NonceSequenceTests {
         #expect(nonces.unsavedText == nil)
     }
 
-    @Test func everyTornFileIsSurvived() throws {
+    @Test func everyDamagedFileIsHandled() throws {
         var nonces = NonceSequence(savedText: nil)
         let before = nonces.next(unixSeconds: 1_790_000_000)
         let text = Array(try #require(nonces.unsavedText).utf8)
         let record = (text.count - 3) / 2
         for count in 0...text.count {
             var cut = NonceSequence(savedText: Array(text[..<count]))
-            // From the first whole record on the number is known; the line's end does not matter.
+            // From the first complete record on, the nonce is known; the line end does not matter.
             #expect((cut.next(unixSeconds: 0) > before) == (count >= record), "\(count) bytes")
             var zeroed = NonceSequence(
                 savedText: Array(text[..<count]) + [UInt8](repeating: 0, count: text.count - count))
@@ -117,7 +117,7 @@ struct NonceSequenceTests {
         }
     }
 
-    @Test func foreignTextCountsForNothing() {
+    @Test func foreignTextIsIgnored() {
         for text in [
             "", "x", "nonce", "nonce 5", "nonce 5 00000000\n", "nonce -5 1\n",
             "\u{FFFD}\n nonce 99999999999999999999 0\n",
@@ -127,7 +127,7 @@ struct NonceSequenceTests {
         }
     }
 
-    @Test func theFloorHelpsWhereAllElseIsLost() {
+    @Test func floorHelpsIfEverythingElseIsLost() {
         var nonces = NonceSequence(savedText: nil, floor: 1_700_000_000)
         #expect(nonces.next(unixSeconds: 12) == 1_700_000_001)
     }

@@ -4,7 +4,7 @@ import Settings
 import Testing
 import Transport
 
-/// A stream file as the service hands it out.
+/// A stream file as provided by the service.
 func piliText(
     hub: String = "testhub", title: String = "teststreamtitle", key: String = "12345678", security: String? = nil
 ) -> String {
@@ -41,7 +41,7 @@ struct PiliStreamTests {
         return try stream.publishURL(unixSeconds: clock, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
     }
 
-    @Test func theReferenceItselfIsRight() {
+    @Test func referenceImplementationIsCorrect() {
         // RFC 2202 cases 1 and 6.
         #expect(
             ReferenceHMAC.sha1(key: .init(repeating: 0x0B, count: 20), message: Array("Hi There".utf8)).map {
@@ -76,7 +76,7 @@ struct PiliStreamTests {
         }
     }
 
-    @Test func theProductSignsAsTheReferenceDoes() throws {
+    @Test func productSignsLikeTheReference() throws {
         let stream = try #require(try decoded(piliText()).value)
         var nonces = NonceSequence(savedText: nil)
         let url = try stream.publishURL(unixSeconds: 1_584_522_520, nonces: &nonces) { key, message in
@@ -113,7 +113,7 @@ struct PiliStreamTests {
         #expect(try url(text, clock: 7).streamName == "teststreamtitle")
     }
 
-    @Test func everyConnectionIsSignedAfresh() throws {
+    @Test func everyConnectionHasItsOwnSignature() throws {
         var nonces = NonceSequence(savedText: nil)
         let stream = try #require(try decoded(piliText()).value)
         let names = try (0..<3).map { _ in
@@ -132,7 +132,7 @@ struct PiliStreamTests {
         #"{"hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"},"play":{"rtmp":"a","hls":"b"}},"profiles":[]}"#,
         #"{"hub":"hubb","title":"title","publishKey":"k","profiles":["480p"],"hosts":{"publish":{"rtmp":"h"},"live":null}}"#,
     ])
-    func onlyWhatPublishingNeedsIsRequired(text: String) throws {
+    func onlyKeysForPublishingAreRequired(text: String) throws {
         let result = try decoded(text)
         #expect(result.faults == [])
         #expect(result.value?.platform == .pili)
@@ -143,18 +143,18 @@ struct PiliStreamTests {
         #expect(stream.hub == "hubb" && stream.title == "title" && stream.publishHost.name == "h")
     }
 
-    @Test func theHostMayHaveAPort() throws {
+    @Test func hostMayHaveAPort() throws {
         let text = piliText().replacingFirst("pub.example", with: "pub.example:19350")
         let url = try url(text, clock: 1)
         #expect(url.port == 19350)
     }
 
-    @Test func aDisabledStreamIsRefused() throws {
+    @Test func disabledStreamIsRefused() throws {
         let result = try decoded(piliText().replacingFirst("\"disabled\": false", with: "\"disabled\": true"))
         #expect(result.value == nil)
         #expect(
             result.faults.map(\.description) == [
-                "8:15: disabled: the stream is disabled, nothing will be published; enable it at the service or set false; for example: \"disabled\": false"
+                "8:15: disabled: the stream is disabled and will not be published; enable it at the service or set false; for example: \"disabled\": false"
             ])
         #expect(result.faults.map(\.kind) == [.disabled])
     }
@@ -178,25 +178,25 @@ struct PiliStreamTests {
         #expect(
             result.faults.map(\.description) == [
                 "2:9: id: warning: should be zone, hub and title with dots between; for example: \"id\": \"z1.my-hub.front-door\"",
-                "3:10: hub: the hub may hold letters, digits, hyphens and underscores only; for example: \"hub\": \"my-hub\"",
+                "3:10: hub: the hub may contain only letters, digits, hyphens and underscores; for example: \"hub\": \"my-hub\"",
                 "4:12: title: the title must have 4 to 100 letters, digits, hyphens and underscores; for example: \"title\": \"front-door\"",
                 "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"the key from the service's console\"",
-                "6:3: publishSecurty: warning: is not known and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
+                "6:3: publishSecurty: warning: is unknown and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "7:22: publishSecurity: must be one of \"dynamic\", \"static\", \"expiring\", \"none\"; did you mean \"dynamic\"?; for example: \"publishSecurity\": \"dynamic\"",
-                "8:35: hosts.publish.rtmp: must be a host alone, without rtmp:// before it and without a path behind it; for example: \"rtmp\": \"publish.example.com\"",
-                "8:61: hosts.publish.rtmps: warning: is not known and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
+                "8:35: hosts.publish.rtmp: must be only a host, without rtmp:// or a path; for example: \"rtmp\": \"publish.example.com\"",
+                "8:61: hosts.publish.rtmps: warning: is unknown and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
-                "10:3: warning: unknown key; it is ignored",
+                "10:3: warning: unknown key, ignored",
             ])
     }
 
-    @Test func aFaultInTheHubHidesNoneInTheTitle() throws {
+    @Test func faultInTheHubDoesNotHideOneInTheTitle() throws {
         let faults = try decoded(#"{"hub": 7, "title": "abc", "publishKey": "k", "hosts": {"publish": {"rtmp": "h"}}}"#)
             .faults
         #expect(faults.map(\.keyPath) == ["hub", "title"])
     }
 
-    @Test func whatIsMissingIsNamed() throws {
+    @Test func missingKeysAreNamed() throws {
         let faults = try decoded("{\n  \"title\": \"door-1\", \"publishKey\": null, \"hosts\": {\"publish\": {}}}")
             .faults
         #expect(
@@ -215,7 +215,7 @@ struct PiliStreamTests {
             (#""profiles": "480p""#, "profiles", "must be a list in square brackets, is text"),
             (#""profiles": ["480p", 720]"#, "profiles[1]", "must be text in double quotes, is a number"),
         ])
-    func keysThatNothingUsesHaveTheirTypes(member: String, keyPath: String, problem: String) throws {
+    func unusedKeysAreChecked(member: String, keyPath: String, problem: String) throws {
         let used = #""hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}}"#
         let text = "{\(used),\n  \(member)}"
         let result = try decoded(text)
@@ -226,7 +226,7 @@ struct PiliStreamTests {
     }
 
     @Test(arguments: ["play", "live", "playback"])
-    func hostsThatNothingUsesHaveTheirTypes(name: String) throws {
+    func unusedHostsAreChecked(name: String) throws {
         func faults(_ value: String) throws -> [String] {
             let hosts = #"{"publish":{"rtmp":"h"},"# + "\n\"\(name)\": \(value)}"
             return try decoded(#"{"hub":"hubb","title":"title","publishKey":"k","hosts":\#(hosts)}"#).faults.map {
@@ -237,20 +237,20 @@ struct PiliStreamTests {
         #expect(try faults("7") == ["2:\(column) hosts.\(name) must be an object in curly brackets, is a number"])
         #expect(
             try faults(#"{"hush": {}, "hls": "h"}"#) == [
-                "2:\(column + 9) hosts.\(name) must hold text in double quotes only, here is an object"
+                "2:\(column + 9) hosts.\(name) must contain only text in double quotes, contains an object"
             ])
         #expect(try faults(#"{"rtmp": "a", "hls": null}"#) == [])
         let garbage = (0..<10_000).map { "\"\($0)\": 0" }.joined(separator: ",")
         #expect(try faults("{\(garbage)}").count < 100)
     }
 
-    @Test func theServicesOtherFormOfMomentsIsTaken() throws {
+    @Test func otherFormOfDatesIsAccepted() throws {
         let members = #""createdAt": 1440215035, "updatedAt": 1440215035, "disabledTill": -1, "profiles": ["480p"]"#
         let text = #"{"hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}},"# + members + "}"
         #expect(try decoded(text).faults == [])
     }
 
-    @Test func anIDThatDisagreesIsAWarning() throws {
+    @Test func contradictingIDIsAWarning() throws {
         let result = try decoded(piliText().replacingFirst("\"hub\": \"testhub\"", with: "\"hub\": \"otherhub\""))
         #expect(result.warnings.map(\.keyPath) == ["id"])
         #expect(result.value != nil)
@@ -278,7 +278,7 @@ struct PiliStreamTests {
 }
 
 extension String {
-    /// The text with the first use of `part` replaced.
+    /// The text with the first match of `part` replaced.
     func replacingFirst(_ part: String, with replacement: String) -> String {
         guard let start = indices.first(where: { self[$0...].hasPrefix(part) }) else { return self }
         let end = index(start, offsetBy: part.count)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Plain streams")
 struct PlainStreamTests {
-    @Test func thePlainFormIsRead() throws {
+    @Test func plainFormIsRead() throws {
         let result = try decoded(
             #"{"url": "rtmps://live.example.com/app", "key": "hush-hush", "caFile": "ca.pem", "disabled": false}"#)
         #expect(result.faults == [])
@@ -61,11 +61,11 @@ struct PlainStreamTests {
         ("fra02.contribute.live-video.net", "Twitch"), ("live-api-s.facebook.com", "Facebook"),
         ("pili-publish.example.com", "Pili"), ("notyoutube.com", "default"), ("10.0.0.1", "default"),
     ])
-    func platformsAreKnownByHost(host: String, name: String) throws {
+    func platformsAreRecognizedByHost(host: String, name: String) throws {
         #expect(PlatformProfile(host: host).name == name)
     }
 
-    @Test func platformsAskWhatTheyAskFor() {
+    @Test func platformsHaveTheirRequirements() {
         #expect(PlatformProfile.facebook.requiresTLS && PlatformProfile.facebook.requiresAudio)
         #expect(!PlatformProfile.facebook.allowsSizeChange)
         #expect(PlatformProfile.youTube.requiresAudio && !PlatformProfile.youTube.requiresTLS)
@@ -73,11 +73,11 @@ struct PlainStreamTests {
         #expect(PlatformProfile.default.keyframeInterval == .seconds(2))
     }
 
-    @Test func garbageIsBoundedAndPrintable() throws {
+    @Test func garbageIsLimitedAndPrintable() throws {
         let names = (0..<30_000).map { "\"unknown-key-\($0)-\\u001b[31m\": 1" }.joined(separator: ",")
         let faults = try decoded("{\"url\": \"rtmp://h/a/b\", \(names)}").faults
         #expect(faults.count == 21)
-        #expect(faults.last?.problem == "29980 more unknown keys from here on are ignored")
+        #expect(faults.last?.problem == "29980 more unknown keys from here on, ignored")
         #expect(faults.allSatisfy { $0.description.unicodeScalars.allSatisfy { $0.value >= 0x20 } })
     }
 }

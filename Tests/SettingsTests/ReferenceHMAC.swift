@@ -1,5 +1,5 @@
-/// SHA-1 (FIPS 180-4) and HMAC (RFC 2104) written down plainly, to check signatures against
-/// something that is not the library that makes them in the product.
+/// A plain implementation of SHA-1 (FIPS 180-4) and HMAC (RFC 2104), to check signatures independently of the product's
+/// library.
 enum ReferenceHMAC {
     static func sha1(key: [UInt8], message: [UInt8]) -> [UInt8] {
         var block = key.count > 64 ? digest(key) : key

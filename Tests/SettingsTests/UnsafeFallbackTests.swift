@@ -2,7 +2,7 @@ import JSONText
 import Settings
 import Testing
 
-/// What is wrong leaves nothing behind that is less safe than what was meant.
+/// A wrong setting never falls back to a less safe one.
 @Suite("Unsafe fallbacks")
 struct UnsafeFallbackTests {
     private func network(_ text: String) throws -> Decoded<NetworkDescription> {
@@ -23,7 +23,7 @@ struct UnsafeFallbackTests {
         (#""ssid": "a", "pasword": "hush-hush""#, "1:42 wifi[0].password missing"),
         (#""ssid": "a", "psk": "hush-hush""#, "1:42 wifi[0].password missing"),
     ])
-    func aWrongEntryIsNoOpenNetwork(members: String, fault: String) throws {
+    func wrongEntryIsNotAnOpenNetwork(members: String, fault: String) throws {
         let result = try network(#"{"country": "DE", "wifi": [{\#(members)}, {"ssid": "open"}]}"#)
         let reported = result.errors.map { "\($0.position) \($0.keyPath) \($0.kind)" }
         #expect(reported.contains(fault), "\(reported)")
@@ -44,13 +44,13 @@ struct UnsafeFallbackTests {
         #"{"hub": "hubb", "title": "title", "publishKey": "k", "publishSecurity": 1, "hosts": {"publish": {"rtmp": "h"}}}"#,
         #"{"hub": "hubb", "title": "title", "publishKey": "k", "hosts": {"publish": {"rtmp": "h", "rtmp": "i"}}}"#,
     ])
-    func aWrongStreamIsNoStream(text: String) throws {
+    func wrongStreamIsNotUsed(text: String) throws {
         let result = StreamDescription.decode(try JSONValue(parsing: Array(text.utf8)))
         #expect(result.value == nil)
         #expect(!result.errors.isEmpty && result.errors.allSatisfy { $0.example != nil })
     }
 
-    @Test func whatIsSwitchedOffStaysOff() throws {
+    @Test func disabledFeaturesStayOff() throws {
         func beside(_ text: String) throws -> DeviceDescription {
             let json = try JSONValue(parsing: Array(text.utf8))
             let decoded = DeviceDescription.decode(json, vocabulary: DeviceFileTests.vocabulary)
@@ -66,7 +66,7 @@ struct UnsafeFallbackTests {
         expected.console = true
         expected.audioSource = .auto
         #expect(try beside(#"{"console": 0, "audio": {"source": "microphone"}, "orientation": 90}"#) == expected)
-        // Which microphone is the first, nobody knows here.
+        // It is unknown here which microphone is the first.
         expected.audioSource = .silence
         for fault in [#""gain": 99"#, #""gain": "loud""#] {
             let sources = #"[{"device": "hw:1"}, {"mute": true, "device": "hw:2", \#(fault)}]"#

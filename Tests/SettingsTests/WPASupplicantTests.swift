@@ -9,11 +9,11 @@ struct WPASupplicantTests {
         return try #require(network.value).wpaSupplicantConfiguration
     }
 
-    @Test func noNetworkNoFile() throws {
+    @Test func noFileWithoutANetwork() throws {
         #expect(try text("{}") == nil)
     }
 
-    @Test func aNameCannotLeaveItsLine() throws {
+    @Test func nameCannotEscapeItsLine() throws {
         let wifi = try #require(
             try text(#"{"country": "DE", "wifi": [{"ssid": "a\"}Ä", "password": "pass\"word }"}]}"#))
         #expect(
@@ -32,7 +32,7 @@ struct WPASupplicantTests {
                 """)
     }
 
-    @Test func keysGoWithoutQuotesAndOrderIsPriority() throws {
+    @Test func keysAreWrittenWithoutQuotesAndOrderIsPriority() throws {
         let key = String(repeating: "0a", count: 32)
         let wifi = try #require(
             try text(

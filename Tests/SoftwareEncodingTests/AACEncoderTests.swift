@@ -21,7 +21,7 @@ import Testing
         start + .nanoseconds(Int64(frame) * 1_000_000_000 / Int64(format.sampleRate))
     }
 
-    /// Silence with a click at a frame, if that is in the block.
+    /// Silence with a click at this frame, if the frame is in the block.
     private static func block(_ first: Int, _ count: Int, _ format: AudioFormat, click: Int) -> AudioBlock {
         var samples = [Int16](repeating: 0, count: count * format.channelCount)
         for channel in 0..<format.channelCount {
@@ -33,7 +33,7 @@ import Testing
         return AudioBlock(samples: samples, captureTime: time(first, format))
     }
 
-    /// When a decoder that plays each packet at its time lets the loudest sample be heard.
+    /// When the loudest sample is heard if a decoder plays each packet at its time.
     private static func clickTime(_ packets: [EncodedPacket], _ format: AudioFormat) throws -> MediaTimestamp? {
         let samples = try FFmpeg.samples(of: packets)
         let audio = packets.filter { $0.kind == .audio }
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func theHeaderDescribesTheFormat(format: AudioFormat) throws {
+    func headerDescribesTheFormat(format: AudioFormat) throws {
         let encoder = try Self.encoder(format)
         let expected = try AudioSpecificConfig(sampleRate: format.sampleRate, channelCount: format.channelCount)
         #expect(encoder.header == expected)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func packetsHaveTheTimeOfTheirAudio(format: AudioFormat) throws {
+    func packetsHaveTheCaptureTimeOfTheirAudio(format: AudioFormat) throws {
         let encoder = try Self.encoder(format)
         var packets: [EncodedPacket] = []
         for index in 0..<20 { packets += try encoder.encode(Self.block(index * 700, 700, format, click: 9_876)) }
@@ -76,7 +76,7 @@ import Testing
             let exact = 1024 * 1_000_000_000 / Double(format.sampleRate)
             #expect(abs(Double((later - earlier).wholeNanoseconds) - exact) < 3)
         }
-        // Everything is heard: the first packet starts at or before the first sample, and the last ends behind the last.
+        // Nothing is lost: the first packet starts no later than the first sample, and the last ends after the last sample.
         #expect(times.first.map { $0 <= Self.start } == true)
         #expect(
             times.last.map {
@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: [
         AudioFormat(sampleRate: 44_100, channelCount: 2), AudioFormat(sampleRate: 16_000, channelCount: 1),
     ])
-    func aGapBecomesSilenceOfItsLength(format: AudioFormat) throws {
+    func gapBecomesSilenceOfItsLength(format: AudioFormat) throws {
         let encoder = try Self.encoder(format)
         var packets: [EncodedPacket] = []
         for index in 0..<10 { packets += try encoder.encode(Self.block(index * 1024, 1024, format, click: -9)) }
@@ -105,7 +105,7 @@ import Testing
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
         let encoder = try Self.encoder(format)
         var packets: [EncodedPacket] = []
-        // Four seconds of audio within one.
+        // Four seconds of audio within one second.
         for index in 0..<200 {
             var block = Self.block(index * 960, 960, format, click: -9)
             block.captureTime = Self.start + .milliseconds(5 * index)
@@ -121,7 +121,7 @@ import Testing
         #expect(times == times.sorted())
     }
 
-    @Test func theBitrateChangesWhileRunning() throws {
+    @Test func bitRateChangesWhileRunning() throws {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 2)
         let encoder = try AACEncoder(format: format, bitrate: Bitrate(kilobitsPerSecond: 128))
         var random = SeededGenerator(seed: 2)
@@ -149,7 +149,7 @@ import Testing
         #expect((58...70).contains(try kilobits(100)))
     }
 
-    @Test func aBitrateChangeDoesNotMoveTheAudio() throws {
+    @Test func bitRateChangeDoesNotShiftTheAudio() throws {
         let format = AudioFormat(sampleRate: 44_100, channelCount: 1)
         let encoder = try AACEncoder(format: format, bitrate: Bitrate(kilobitsPerSecond: 96))
         var packets: [EncodedPacket] = []
@@ -161,7 +161,7 @@ import Testing
         #expect(Self.isWithin2ms(try Self.clickTime(packets, format), of: Self.time(25_000, format)))
     }
 
-    @Test func refusesWhatItCannotEncode() throws {
+    @Test func refusesUnsupportedFormatsAndRates() throws {
         for (rate, channels) in [(8000, 1), (44_101, 1), (0, 1), (48_000, 3), (48_000, 0)] {
             let format = AudioFormat(sampleRate: rate, channelCount: channels)
             #expect(throws: AudioEncodingError.unsupportedFormat(format)) {
@@ -169,7 +169,7 @@ import Testing
             }
         }
         let mono = AudioFormat(sampleRate: 11_025, channelCount: 1)
-        // 6144 bits in each packet are the most (ISO 14496-3 section 4.5.3.1).
+        // A packet has at most 6144 bits (ISO 14496-3 section 4.5.3.1).
         let asked = Bitrate(kilobitsPerSecond: 128)
         let nearest = Bitrate(bitsPerSecond: 66_150)
         #expect(throws: AudioEncodingError.unsupportedBitrate(asked, format: mono, nearest: nearest)) {

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [11_025, 22_050, 44_100, 48_000])
-    func anHourOfSamplesDoesNotDrift(rate: Int) throws {
+    func sampleTimesDoNotDriftForAnHour(rate: Int) throws {
         var timeline = timeline(rate)
         let blocks = Int64(3600 * rate / 1024)
         for block in 0..<blocks {
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test(arguments: [-200, 200])
-    func followsASoundCardThatIsOff(partsPerMillion: Int64) throws {
+    func followsASoundCardWhoseClockIsOff(partsPerMillion: Int64) throws {
         var timeline = timeline(48_000)
         for block in 0..<Int64(168_750) {
             let nominal = block * 1024 * 1_000_000 / 48
             let time = Self.start + .nanoseconds(nominal + nominal / 1_000_000 * partsPerMillion)
             let action = timeline.blockArrived(at: time, frameCount: 1024)
             #expect(action == nil)
-            // Without correction it would be 0.7 s off after the hour.
+            // Without correction, it would be 0.7 s off after an hour.
             let frame = try #require(timeline.time(ofFrame: block * 1024))
             #expect((frame - time).wholeNanoseconds.magnitude < 1_000_000)
         }
@@ -58,18 +58,18 @@ import Testing
         }
     }
 
-    @Test func tellsGapsFromJitter() {
+    @Test func distinguishesGapsFromJitter() {
         var timeline = timeline(48_000)
         #expect(timeline.time(ofFrame: 0) == nil)
         #expect(timeline.blockArrived(at: Self.start, frameCount: 4800) == nil)
         #expect(timeline.blockArrived(at: Self.start + .milliseconds(200), frameCount: 4800) == nil)
-        // Expected 0.1 ms after 200 ms: the timeline has moved by a thousandth of the block.
+        // The timeline expects 0.1 ms after 200 ms, since it has moved by a thousandth of the block.
         let late = Self.start + .microseconds(200_100) + .milliseconds(101)
         #expect(timeline.blockArrived(at: late, frameCount: 4800) == .insertSilence(frameCount: 4848))
         #expect(timeline.time(ofFrame: 9600 + 4848) == late)
     }
 
-    @Test func aLongBreakMovesTheTime() {
+    @Test func longBreakMovesTheTime() {
         var timeline = timeline(48_000)
         #expect(timeline.blockArrived(at: Self.start, frameCount: 4800) == nil)
         let late = Self.start + .milliseconds(5101)
@@ -77,13 +77,13 @@ import Testing
         #expect(timeline.time(ofFrame: 4800) == late)
     }
 
-    @Test func aLeadOfMoreThanASecondIsCut() {
+    @Test func leadOfMoreThanASecondIsCut() {
         var timeline = timeline(48_000)
         #expect(timeline.blockArrived(at: Self.start, frameCount: 48_000 * 2) == nil)
         #expect(timeline.blockArrived(at: Self.start + .seconds(1), frameCount: 0) == nil)
         let action = timeline.blockArrived(at: Self.start + .milliseconds(900), frameCount: 96_000)
         #expect(action == .drop(frameCount: 52_800))
-        // What is left of the block starts where it was captured.
+        // The rest of the block starts at its capture time.
         #expect(timeline.time(ofFrame: 48_000 * 2) == Self.start + .milliseconds(2000))
     }
 }

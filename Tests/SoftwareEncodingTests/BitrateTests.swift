@@ -5,7 +5,7 @@ import SoftwareEncoding
 import StreamQuality
 import Testing
 
-/// How close 20 s of rich content come to the bit rate of a quality.
+/// How closely 20 s of rich content match the bit rate of a quality.
 @Suite(.serialized) struct BitrateTests {
     @Test(
         arguments: [
@@ -13,7 +13,7 @@ import Testing
             (.medium1, FrameSize(width: 640, height: 480)), (.high1, FrameSize(width: 1280, height: 720)),
             (.high3, FrameSize(width: 1280, height: 720)),
         ])
-    func richContentHasTheBitrateOfTheQuality(quality: VideoQuality, size: FrameSize) throws {
+    func richContentKeepsTheBitRateOfTheQuality(quality: VideoQuality, size: FrameSize) throws {
         let scenery = Scenery(size: size)
         let encoder = try OpenH264Encoder(configuration: VideoEncoderConfiguration(quality, size: size))
         let count = 20 * quality.frameRate.framesPerSecond

@@ -7,7 +7,7 @@ import Testing
     private static let size = FrameSize(width: 64, height: 48)
     private static let layout = FrameLayout(packed: .i420, size: size)
 
-    /// Grey of full range, everywhere.
+    /// A uniform gray in full range.
     private static func converted(within place: Letterbox?) throws -> [UInt8] {
         let converter = try ColorConverter(layout, within: place)
         var frame = layout.black(isFullRange: true)
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [
         FrameSize(width: 10, height: 40), FrameSize(width: 90, height: 30), FrameSize(width: 64, height: 48),
     ])
-    func barsStayAsTheyAre(source: FrameSize) throws {
+    func barsStayUnchanged(source: FrameSize) throws {
         let place = Letterbox(source, into: Self.size)
         let frame = try Self.converted(within: place)
         for row in 0..<Self.size.height {
@@ -38,12 +38,12 @@ import Testing
         #expect(frame.dropFirst(Self.size.pixelCount).allSatisfy { $0 == 128 })
     }
 
-    @Test func aPlaceThatIsNotInTheFrameIsRefused() {
+    @Test func areaOutsideTheFrameIsRefused() {
         let place = Letterbox(FrameSize(width: 4, height: 3), into: FrameSize(width: 128, height: 96))
         #expect(throws: VideoEncodingError.self) { _ = try ColorConverter(Self.layout, within: place) }
     }
 
-    @Test func blackIsThatOfItsRange() {
+    @Test func blackMatchesTheRange() {
         for (isFullRange, luma) in [(false, UInt8(16)), (true, 0)] {
             let frame = Self.layout.black(isFullRange: isFullRange)
             #expect(frame.count == Self.layout.byteCount)

@@ -3,7 +3,7 @@ import Media
 import StreamQuality
 
 extension VideoEncoderConfiguration {
-    /// What the product opens the encoder with: a keyframe every two seconds.
+    /// The product's encoder configuration: a keyframe every two seconds.
     init(_ quality: VideoQuality, size: FrameSize) throws {
         self.init(
             size: size, frameRate: quality.frameRate, bitrate: quality.bitrate, profile: quality.profile,

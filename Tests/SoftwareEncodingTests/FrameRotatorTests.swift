@@ -7,14 +7,14 @@ import Testing
 @Suite struct FrameRotatorTests {
     private static let size = FrameSize(width: 4, height: 2)
 
-    /// Luma 0 to 7 from left to right, then down; two chroma samples of each kind.
+    /// Luma 0 to 7, row by row; two samples of each chroma component.
     private static let frame: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 200, 201]
 
     private static func rotate(
         _ rotation: FrameRotation, _ frame: [UInt8] = frame, _ format: PixelFormat = .i420
     ) throws -> (FrameSize, [UInt8]) {
         let rotator = try FrameRotator(from: FrameLayout(packed: format, size: size), rotation)
-        // What was there before is written over.
+        // Earlier contents must be overwritten.
         var rotated = [UInt8](repeating: 255, count: rotator.target.byteCount)
         try frame.withUnsafeBytes { bytes in
             try rotated.withUnsafeMutableBytes { try rotator.rotate(bytes, into: $0) }
@@ -30,7 +30,7 @@ import Testing
         #expect(try Self.rotate(FrameRotation(.clockwise270)).1 == [3, 7, 2, 6, 1, 5, 0, 4, 101, 100, 201, 200])
     }
 
-    @Test func mirrorsWhatWasRotated() throws {
+    @Test func mirroringFollowsRotation() throws {
         let mirrored = try Self.rotate(FrameRotation(isMirrored: true)).1
         #expect(mirrored == [3, 2, 1, 0, 7, 6, 5, 4, 101, 100, 201, 200])
         let both = try Self.rotate(FrameRotation(.clockwise90, isMirrored: true)).1
@@ -38,10 +38,10 @@ import Testing
     }
 
     @Test(arguments: FrameRotation.Angle.allCases, [false, true])
-    func whatACameraDoesLeavesTheRest(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+    func cameraFlipsLeaveTheRestOfTheRotation(angle: FrameRotation.Angle, isMirrored: Bool) throws {
         let rotation = FrameRotation(angle, isMirrored: isMirrored)
         let flips = rotation.flips
-        // Upside down is half a turn in the mirror.
+        // Flipping vertically equals mirroring plus half a turn.
         let byCamera = FrameRotation(
             flips.isVertical ? .half : .none, isMirrored: flips.isHorizontal != flips.isVertical)
         let flipped = try Self.rotate(byCamera).1
@@ -50,9 +50,9 @@ import Testing
         if flips != FrameFlips() { #expect(rotation.rest(after: FrameFlips()) == rotation) }
     }
 
-    /// Against two rotators, one behind the other.
+    /// Compares with two rotators in a row.
     @Test(arguments: FrameRotation.Angle.allCases, FrameRotation.Angle.allCases)
-    func oneRotationFollowsAnother(first: FrameRotation.Angle, second: FrameRotation.Angle) throws {
+    func rotationsCombine(first: FrameRotation.Angle, second: FrameRotation.Angle) throws {
         for (isMirrored, isMirroredAgain) in [(false, false), (false, true), (true, false), (true, true)] {
             let (first, second) = (
                 FrameRotation(first, isMirrored: isMirrored), FrameRotation(second, isMirrored: isMirroredAgain)
@@ -68,15 +68,15 @@ import Testing
         }
     }
 
-    @Test func takesOtherLayouts() throws {
+    @Test func acceptsOtherLayouts() throws {
         let nv12: [UInt8] = [0, 1, 2, 3, 4, 5, 6, 7, 100, 200, 101, 201]
         #expect(try Self.rotate(FrameRotation(.half), nv12, .nv12).1 == [7, 6, 5, 4, 3, 2, 1, 0, 101, 100, 201, 200])
     }
 
-    /// Each angle, mirrored and not, in each layout, sample by sample.
+    /// Each angle, mirrored or not, in each layout, sample by sample.
     @Test(arguments: FrameRotation.Angle.allCases, [false, true])
-    func eachSampleIsWhereItBelongs(angle: FrameRotation.Angle, isMirrored: Bool) throws {
-        // Chroma of odd width, too, and planes smaller than the blocks that are rotated at once.
+    func everySampleIsInItsPlace(angle: FrameRotation.Angle, isMirrored: Bool) throws {
+        // Includes odd chroma widths, and planes smaller than the blocks that are rotated at once.
         for (width, height) in [(70, 36), (2, 2), (2, 90), (66, 2), (30, 34), (322, 146)] {
             try check(FrameRotation(angle, isMirrored: isMirrored), FrameSize(width: width, height: height))
         }
@@ -131,11 +131,11 @@ import Testing
         }
     }
 
-    @Test func refusesHalfAFrame() {
+    @Test func refusesAnIncompleteFrame() {
         #expect(throws: VideoEncodingError.self) { try Self.rotate(FrameRotation(.half), [1, 2, 3]) }
     }
 
-    @Test func refusesMemoryThatIsTooSmall() throws {
+    @Test func refusesTooSmallMemory() throws {
         let rotator = try FrameRotator(from: FrameLayout(packed: .i420, size: Self.size), FrameRotation(.half))
         var small = [UInt8](repeating: 255, count: rotator.target.byteCount - 1)
         #expect(throws: VideoEncodingError.incompleteFrame(rotator.target, byteCount: small.count)) {
@@ -146,7 +146,7 @@ import Testing
         #expect(small.allSatisfy { $0 == 255 })
     }
 
-    @Test func onlyQuartersExchangeTheSides() {
+    @Test func onlyQuarterTurnsSwapTheSides() {
         let lying = FrameSize(width: 640, height: 480)
         for angle in FrameRotation.Angle.allCases {
             let rotated = FrameRotation(angle).rotated(lying)

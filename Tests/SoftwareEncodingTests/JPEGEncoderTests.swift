@@ -5,7 +5,7 @@ import SoftwareEncoding
 import Testing
 
 @Suite("JPEG files of frames") struct JPEGEncoderTests {
-    /// Two halves of one colour each, left and right.
+    /// A frame with one color in its left half and another in its right half.
     private struct Halves {
         let luma: (UInt8, UInt8)
         let u: (UInt8, UInt8)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Red and blue as BT.601 and BT.709 have them, in limited and full range.
+    /// Red and blue in BT.601 and BT.709, in limited and full range.
     @Test(arguments: [
         (VideoColors.bt601, Halves(luma: (81, 41), u: (90, 240), v: (240, 110))),
         (VideoColors.bt709, Halves(luma: (63, 32), u: (102, 240), v: (240, 118))),
@@ -38,8 +38,8 @@ import Testing
             Halves(luma: (54, 18), u: (99, 255), v: (255, 116))
         ),
     ])
-    private func coloursAreThoseOfTheScene(colors: VideoColors, halves: Halves) throws {
-        // No whole number of strips.
+    private func colorsMatchTheScene(colors: VideoColors, halves: Halves) throws {
+        // Not a whole number of strips.
         let size = FrameSize(width: 64, height: 38)
         let file = try Self.jpeg(halves.frame(size), FrameLayout(packed: .i420, size: size), colors: colors)
         let pixels = try FFmpeg.pixels(of: file)
@@ -47,23 +47,23 @@ import Testing
         for row in [0, 18, 37] {
             for (column, wanted) in [(8, [255, 0, 0]), (56, [0, 0, 255])] {
                 let start = 3 * (row * size.width + column)
-                // libyuv's factors have seven bits, one of BT.709's has too few of them for the purest blue.
+                // libyuv's factors have seven bits, which is not enough for BT.709's purest blue.
                 for (sample, value) in zip(pixels[start..<start + 3], wanted) { #expect(abs(Int(sample) - value) < 15) }
             }
         }
     }
 
-    @Test func takesEveryLayoutOfACamera() throws {
+    @Test func acceptsEveryLayoutOfACamera() throws {
         let size = FrameSize(width: 32, height: 32)
         for format in PixelFormat.allCases {
             let layout = FrameLayout(packed: format, size: size)
-            // Grey in all of them.
+            // Gray in each format.
             let file = try Self.jpeg([UInt8](repeating: 128, count: layout.byteCount), layout, colors: .bt601)
             #expect(try FFmpeg.pixels(of: file).allSatisfy { abs(Int($0) - 129) < 4 }, "\(format)")
         }
     }
 
-    @Test func theSegmentFollowsTheStartOfTheImage() throws {
+    @Test func segmentFollowsTheStartOfImage() throws {
         let size = FrameSize(width: 16, height: 16)
         let layout = FrameLayout(packed: .i420, size: size)
         let file = try Self.jpeg(
@@ -72,7 +72,7 @@ import Testing
         #expect(file.suffix(2) == [0xFF, 0xD9])
     }
 
-    @Test func qualityDecidesTheSize() throws {
+    @Test func fileSizeFollowsTheQuality() throws {
         let size = FrameSize(width: 320, height: 240)
         let layout = FrameLayout(packed: .i420, size: size)
         let scene = Scenery(size: size).frame(0)
@@ -80,7 +80,7 @@ import Testing
         #expect(sizes == sizes.sorted() && sizes[3] > 3 * sizes[0], "\(sizes)")
     }
 
-    @Test func refusesWhatIsNoWholeFrame() {
+    @Test func refusesIncompleteFrames() {
         let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 16, height: 16))
         #expect(throws: JPEGError.self) { try Self.jpeg([1, 2, 3], layout, colors: nil) }
         let odd = FrameLayout(packed: .i420, size: FrameSize(width: 15, height: 16))

@@ -4,12 +4,12 @@ import MediaTestSupport
 import SoftwareEncoding
 import Testing
 
-/// Frames as a computer gets them: JPEGs of planes, and raw frames.
+/// Frames for a computer: JPEGs made from planes, and raw frames.
 @Suite struct MotionJPEGTests {
     private static let size = FrameSize(width: 64, height: 38)
     private static let layout = FrameLayout(packed: .i420, size: size)
 
-    /// One colour, as red of BT.601 is in each range.
+    /// A frame of BT.601 red in each range.
     private static func red(isFullRange: Bool) -> [UInt8] {
         let (luma, u, v): (UInt8, UInt8, UInt8) = isFullRange ? (76, 85, 255) : (81, 90, 240)
         let count = size.pixelCount
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func coloursAreThoseOfTheScene(isFullRange: Bool) throws {
+    @Test(arguments: [false, true]) func colorsMatchTheScene(isFullRange: Bool) throws {
         let pixels = try FFmpeg.pixels(of: try Self.file(Self.red(isFullRange: isFullRange), isFullRange: isFullRange))
         try #require(pixels.count == 3 * Self.size.pixelCount)
         for pixel in stride(from: 0, to: pixels.count, by: 3) {
@@ -34,8 +34,8 @@ import Testing
         }
     }
 
-    /// One encoder for all: sizes that are no whole number of blocks, and lines longer than the frame is wide.
-    @Test func everyFrameIsAFileOfItsOwn() throws {
+    /// One encoder for all frames. The sizes are not whole numbers of blocks, and rows are longer than the frame is wide.
+    @Test func everyFrameIsASeparateFile() throws {
         let size = FrameSize(width: 326, height: 242)
         let scenery = Scenery(size: size)
         let layout = FrameLayout(packed: .i420, size: size)
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// libjpeg takes other memory where a file does not fit, and leaves the former to whoever has it.
-    @Test func theLargestFilesMemoryIsKept() throws {
+    /// libjpeg allocates other memory for a file that does not fit, and leaves the old memory to its owner.
+    @Test func memoryOfTheLargestFileIsKept() throws {
         let size = FrameSize(width: 320, height: 240)
         let (layout, frame) = (FrameLayout(packed: .i420, size: size), Scenery(size: size).frame(0))
         let encoder = try MotionJPEGEncoder(size: size)
@@ -78,7 +78,7 @@ import Testing
         for quality in [10, 50, 20, 85, 90, 15, 90] { #expect(try place(quality) == largest) }
     }
 
-    @Test func qualityDecidesTheSize() throws {
+    @Test func fileSizeFollowsTheQuality() throws {
         let size = FrameSize(width: 320, height: 240)
         let scenery = Scenery(size: size)
         let layout = FrameLayout(packed: .i420, size: size)
@@ -88,7 +88,7 @@ import Testing
         #expect(sizes == sizes.sorted() && sizes[2] > 2 * sizes[0], "\(sizes)")
     }
 
-    @Test func whatIsNoFrameOfItsSizeIsRefused() throws {
+    @Test func framesOfAnotherSizeAreRefused() throws {
         #expect(throws: JPEGError.self) { try Self.file([1, 2, 3], isFullRange: false) }
         for size in [
             FrameSize(width: 63, height: 38), FrameSize(width: 0, height: 2), FrameSize(width: 20_000, height: 2),
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Planes of which each sample says where it is from.
+    /// Planes in which each sample tells its position.
     private static let numbered: [UInt8] = {
         let frame = FrameLayout(packed: .i420, size: FrameSize(width: 4, height: 2))
         return (0..<UInt8(frame.byteCount)).map { $0 }

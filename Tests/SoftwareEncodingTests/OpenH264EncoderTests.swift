@@ -18,7 +18,7 @@ import Testing
             level: .level3_0, keyframeInterval: interval)
     }
 
-    /// The numbers of the frames that are keyframes, when frame N was captured at N / rate.
+    /// The numbers of the keyframes, if frame N was captured at N / rate.
     private func keyframes(_ packets: [EncodedPacket], at rate: FrameRate = rate) -> [Int] {
         packets.filter { $0.kind == .video(isKeyframe: true) }
             .map { Int(($0.decodeTime.nanoseconds * Int64(rate.framesPerSecond) + 500_000_000) / 1_000_000_000) }
@@ -44,9 +44,9 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 7, 30])
-    func keyframesComeInTheirIntervalWhateverIsSkipped(interval: Int) throws {
+    func keyframesKeepTheirIntervalDespiteSkippedFrames(interval: Int) throws {
         let scenery = Scenery(size: Self.size)
-        // Far too little for the frames: many are skipped.
+        // Far too low a rate for these frames, so many are skipped.
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 30, interval: interval))
         let packets = try (0..<90).flatMap { try encoder.encode(scenery.frame($0, at: Self.rate)) }
         #expect(keyframes(packets) == Array(stride(from: 0, to: 90, by: interval)))
@@ -55,7 +55,7 @@ import Testing
         #expect(packets.count { $0.kind == .videoHeader } == 1)
     }
 
-    @Test func aRequestedKeyframeComesAtOnceAndStartsTheInterval() throws {
+    @Test func requestedKeyframeComesAtOnceAndRestartsTheInterval() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 30, interval: 20))
         var packets: [EncodedPacket] = []
@@ -66,7 +66,7 @@ import Testing
         #expect(keyframes(packets) == [0, 7, 27, 30, 31, 51])
     }
 
-    @Test func packetsHaveTheirFramesCaptureTimes() throws {
+    @Test func packetsHaveTheCaptureTimesOfTheirFrames() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration(kilobits: 2000))
         var random = SeededGenerator(seed: 5)
@@ -86,15 +86,15 @@ import Testing
         #expect(packets.allSatisfy { $0.compositionOffset == .zero })
     }
 
-    @Test func aSlowSourceGetsItsKeyframesInTime() {
+    @Test func slowSourceGetsItsKeyframesInTime() {
         var schedule = KeyframeSchedule()
-        // 15 per second where 30 were promised, a keyframe every 2 s.
+        // 15 per second instead of the configured 30, with a keyframe every 2 s.
         var configuration = configuration(interval: 60)
         configuration.frameRate = FrameRate(framesPerSecond: 30)
         let keys = (0..<100).filter { index in
             schedule.frameArrived(at: .zero + Self.rate.offset(ofFrame: index), configuration: configuration)
         }
-        // 2 s and half a frame are over with the first frame after 2.0167 s.
+        // The first frame after 2.0167 s is more than half a frame beyond 2 s.
         #expect(keys == [0, 31, 62, 93])
     }
 
@@ -136,7 +136,7 @@ import Testing
         #expect(encoder.configuration.frameRate == slow)
     }
 
-    @Test func whatTheLevelDoesNotCarryIsRefused() throws {
+    @Test func settingsBeyondTheLevelAreRefused() throws {
         let scenery = Scenery(size: Self.size)
         let encoder = try OpenH264Encoder(configuration: configuration())
         let tooMuch = Bitrate(kilobitsPerSecond: 10_001)
@@ -161,7 +161,7 @@ import Testing
         #expect(throws: VideoEncodingError.self) { try OpenH264Encoder(configuration: large) }
     }
 
-    @Test func aFrameWithTooFewBytesIsRefused() throws {
+    @Test func incompleteFrameIsRefused() throws {
         let encoder = try OpenH264Encoder(configuration: configuration())
         let layout = FrameLayout(packed: .nv12, size: Self.size)
         let memory = ArrayFrame([UInt8](repeating: 0, count: layout.byteCount - 1))
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: [(H264Profile.baseline, 1), (.main, 1), (.main, 2), (.baseline, 3)])
-    func decodersUnderstandIt(profile: H264Profile, threadCount: Int) throws {
+    func decodersCanDecodeTheStream(profile: H264Profile, threadCount: Int) throws {
         let scenery = Scenery(size: Self.size)
         var configuration = configuration(kilobits: 1500)
         configuration.profile = profile
@@ -184,12 +184,12 @@ import Testing
                 let difference = Int(pair.0) - Int(pair.1)
                 return sum + difference * difference
             }
-            // 27 dB, where a frame off by one is below 20.
+            // 27 dB; a frame that is off by one would be below 20.
             #expect(Double(squares) / Double(scenery.layout.byteCount) < 130, "frame \(index)")
         }
     }
 
-    @Test func otherSizesAndFormatsGoInToo() throws {
+    @Test func acceptsOtherSizesAndFormats() throws {
         let encoder = try OpenH264Encoder(configuration: configuration())
         var packets: [EncodedPacket] = []
         let layouts = [
@@ -213,7 +213,7 @@ import Testing
             #expect((195...205).contains(frame[middle]))
             #expect((85...95).contains(frame[320 * 180 + 45 * 160 + 80]))
         }
-        // Bars beside the 4:3 frame, none beside the others.
+        // The 4:3 frame has bars at its sides, the others have none.
         #expect(frames.map { $0[90 * 320 + 10] < 60 } == [false, true, false])
     }
 }

@@ -27,7 +27,7 @@ import Testing
         #expect(fit.hasBars == (fitWidth != width || fitHeight != height))
     }
 
-    @Test func isEvenAndInTheMiddleForAnySizes() {
+    @Test func placeIsEvenAndCenteredForAnySizes() {
         for sourceWidth in stride(from: 1, to: 700, by: 23) {
             for sourceHeight in stride(from: 1, to: 500, by: 19) {
                 for frame in [(640, 480), (416, 234), (2, 2), (1280, 720)] {
@@ -39,7 +39,7 @@ import Testing
                     #expect((0...3).contains(frame.0 - width - 2 * fit.left), label)
                     #expect((0...3).contains(frame.1 - height - 2 * fit.top), label)
                     #expect(width == frame.0 || height == frame.1, label)
-                    // The side that is not the frame's is within a pixel of the true one, and at least two.
+                    // The scaled side is within one pixel of the exact value, and at least two.
                     let trueHeight = Double(frame.0 * sourceHeight) / Double(sourceWidth)
                     let trueWidth = Double(frame.1 * sourceWidth) / Double(sourceHeight)
                     let isTrue =
@@ -53,7 +53,7 @@ import Testing
 }
 
 @Suite struct SoftwareScalerTests {
-    /// A frame of one colour.
+    /// A frame of one color.
     private func plain(_ layout: FrameLayout, y: UInt8, u: UInt8, v: UInt8) -> [UInt8] {
         if layout.format == .yuyv { return (0..<layout.byteCount / 4).flatMap { _ in [y, u, y, v] } }
         if layout.format == .uyvy { return (0..<layout.byteCount / 4).flatMap { _ in [u, y, v, y] } }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func passesWhatFitsAsItIs() throws {
+    @Test func passesMatchingFramesThrough() throws {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 64, height: 48))
         let scaler = try SoftwareScaler(from: layout, to: layout.size)
         #expect(scaler.isIdentity)
@@ -107,7 +107,7 @@ import Testing
         let target = FrameSize(width: 320, height: 180)
         let scaler = try SoftwareScaler(from: layout, to: target)
         let bytes = plain(layout, y: 200, u: 90, v: 160)
-        // Twice: the buffer is used again.
+        // Twice, because the buffer is reused.
         for result in [try scaled(scaler, bytes), try scaled(scaler, bytes)] {
             #expect(strays(in: result[0..<57_600], 1, scaler.fit, inside: 200, outside: 16) == 0)
             #expect(strays(in: result[57_600..<72_000], 2, scaler.fit, inside: 90, outside: 128) == 0)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Samples of a plane of a 320x180 frame that are not what they should be; inside, filters round.
+    /// Counts the samples of a plane of a 320x180 frame that differ from the expected value. Filters may round inside.
     private func strays(
         in plane: ArraySlice<UInt8>, _ divisor: Int, _ fit: Letterbox, inside: Int, outside: Int
     ) -> Int {
@@ -129,14 +129,14 @@ import Testing
         }
     }
 
-    /// Colours as BT.601 has them in studio range.
+    /// Colors in BT.601 limited range.
     @Test(
         arguments: [PixelFormat.rgb888, .bgr888, .bgra, .rgba, .bgrx],
         [
             ([255, 0, 0], [82, 90, 240]), ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
         ] as [([UInt8], [UInt8])])
-    func coloursHaveTheirBytesInOrder(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
+    func colorsHaveTheirBytesInOrder(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
         let target = FrameSize(width: 32, height: 18)
         for size in [target, FrameSize(width: 64, height: 36), FrameSize(width: 16, height: 9)] {
             let layout = FrameLayout(packed: format, size: size)
@@ -155,14 +155,14 @@ import Testing
         }
     }
 
-    /// From 720 rows on colours are BT.709's, whatever size the frame becomes, also in a part of such a frame.
+    /// Frames with 720 rows or more use BT.709, whatever size they are scaled to, and so do parts of such frames.
     @Test(
         arguments: [PixelFormat.rgb888, .bgr888, .bgra, .rgba, .bgrx],
         [
             ([255, 0, 0], [63, 102, 240]), ([0, 255, 0], [173, 42, 26]), ([0, 0, 255], [32, 240, 118]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]), ([200, 64, 32], [94, 100, 189]),
         ] as [([UInt8], [UInt8])])
-    func coloursOfHighDefinitionAreBT709(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
+    func highDefinitionColorsAreBT709(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
         let pixel: [UInt8] = format == .bgr888 || format == .rgba ? colour.0 : colour.0.reversed()
         let places: [((Int, Int), (Int, Int), Int?)] = [
             ((2, 720), (2, 720), nil), ((4, 1440), (2, 720), nil), ((36, 721), (18, 360), nil), ((6, 22), (6, 22), 720),
@@ -183,19 +183,19 @@ import Testing
         }
     }
 
-    /// The frame as it is after unpacking, then scaled: what strips must give, too.
+    /// Strips must give the same result as unpacking the whole frame and then scaling it.
     @Test(
         arguments: [PixelFormat.yuyv, .uyvy, .rgb888, .bgra],
         [
-            // 2:1, 4:3, 3:2 with bars, 9:4, one strip only, no strips.
+            // 2:1, 4:3, 3:2 with bars, 9:4, a single strip, no strips.
             ((640, 360), (320, 180)), ((640, 480), (480, 360)), ((960, 540), (640, 480)), ((480, 270), (320, 120)),
             ((322, 358), (160, 178)), ((320, 179), (160, 90)), ((320, 180), (640, 360)),
         ])
-    func stripsGiveWhatTheWholeFrameGives(format: PixelFormat, sides: ((Int, Int), (Int, Int))) throws {
+    func stripsGiveTheSameResultAsTheWholeFrame(format: PixelFormat, sides: ((Int, Int), (Int, Int))) throws {
         let size = FrameSize(width: sides.0.0, height: sides.0.1)
         let target = FrameSize(width: sides.1.0, height: sides.1.1)
         let layout = FrameLayout(packed: format, size: size)
-        // Slopes, and a sharp pattern over them: a seam between two strips would show.
+        // Gradients with a sharp pattern, so that a seam between two strips would show.
         let bytes = (0..<layout.byteCount).map { UInt8(truncatingIfNeeded: $0 % 251 / 2 + ($0 / 977 % 5) * 23) }
         let result = try scaled(SoftwareScaler(from: layout, to: target), bytes)
         guard size.height % 2 == 0 else { return #expect(result.count == target.width * target.height * 3 / 2) }
@@ -217,7 +217,7 @@ import Testing
         for format in PixelFormat.allCases where format != .i420 {
             #expect(try passes(format, 640, 480, to: (640, 480)) == 1)
         }
-        // What cameras and streams have, made smaller.
+        // Sizes of common cameras and streams, scaled down.
         let ordinary = [
             ((640, 480), [(400, 300), (480, 360), (416, 234), (480, 270), (640, 360)]),
             ((1280, 720), [(416, 234), (480, 270), (640, 360), (960, 540), (640, 480)]),
@@ -229,14 +229,14 @@ import Testing
                     #expect(try passes(format, side.0, side.1, to: target) == 1, "\(format) \(side) to \(target)")
                 }
             }
-            // Enlarged, no small ratio of the heights, and strips that would not stay in the cache.
+            // Enlarging, heights without a small ratio, and strips too large for the cache.
             for (side, target) in [((640, 360), (1280, 720)), ((1280, 720), (400, 300)), ((1920, 1080), (416, 234))] {
                 #expect(try passes(format, side.0, side.1, to: target) == (format.isPlanar ? 1 : 2))
             }
         }
     }
 
-    @Test func framesHaveBarsAndMemoryThatIsUsedAgain() throws {
+    @Test func framesHaveBarsAndReuseMemory() throws {
         let layout = FrameLayout(packed: .nv12, size: FrameSize(width: 64, height: 48))
         let scaler = try SoftwareScaler(from: layout, to: FrameSize(width: 64, height: 36))
         let bytes = plain(layout, y: 200, u: 90, v: 160)
@@ -254,7 +254,7 @@ import Testing
         #expect(throws: VideoEncodingError.self) { try scaler.scale(short) }
     }
 
-    @Test func bothFormatsGiveTheSameFrame() throws {
+    @Test func nv12AndI420GiveTheSameFrame() throws {
         let scenery = Scenery(size: FrameSize(width: 320, height: 240))
         let i420 = scenery.frame(3)
         let (luma, chroma) = (320 * 240, 160 * 120)
@@ -267,7 +267,7 @@ import Testing
         #expect(Set(first.prefix(208 * 100)).count > 50)
     }
 
-    @Test func refusesWhatItCannotDo() throws {
+    @Test func refusesUnsupportedLayouts() throws {
         let size = FrameSize(width: 64, height: 48)
         let layout = FrameLayout(packed: .i420, size: size)
         for (width, height) in [(63, 48), (64, 47), (0, 48), (64, 16_386)] {

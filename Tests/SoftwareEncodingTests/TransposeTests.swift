@@ -2,18 +2,19 @@ import CTranspose
 import SeededNumbers
 import Testing
 
-/// Blocks and scalar twins give the same bytes, for planes of any size and stride, upside down or not, and touch nothing beside them.
+/// Blocks and scalar twins give the same bytes for planes of any size and stride, upside down or not, and touch nothing
+/// outside.
 @Suite struct TransposeTests {
-    /// What there is around the target, and between its rows.
+    /// Fills the memory around the target and between its rows.
     private static let untouched: UInt8 = 7
 
-    /// A plane of bytes in memory that is larger.
+    /// A plane inside a larger buffer.
     private struct Plane {
         let width: Int
         let height: Int
         let padding: Int
         let isUpsideDown: Bool
-        /// Before the plane, and behind it.
+        /// Bytes before and after the plane.
         let margin = 96
 
         init(_ width: Int, _ height: Int, _ random: inout SeededGenerator) {
@@ -60,7 +61,7 @@ import Testing
         for _ in 0..<4 {
             let (source, target) = (Plane(2 * width, height, &random), Plane(height, width, &random))
             let given = random.bytes(source.byteCount)
-            // V's plane lies behind U's.
+            // V's plane follows U's.
             let second = target.byteCount
             var expected = [UInt8](repeating: Self.untouched, count: 2 * second)
             for y in 0..<height {

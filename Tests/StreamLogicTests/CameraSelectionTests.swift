@@ -5,12 +5,12 @@ import Testing
 @Suite struct CameraSelectionTests {
     private var cameras = CameraSelection(["front", "back", "side"])
 
-    @Test mutating func nextGoesRound() {
+    @Test mutating func nextWrapsAround() {
         for name in ["back", "side", "front", "back"] { #expect(cameras.choose(.next) == .select(name)) }
     }
 
-    /// Two quick ones end two cameras further, whatever has become of the first by then.
-    @Test mutating func nextCountsFromTheLastWish() {
+    /// Two quick `next` skip a camera, whatever happens to the first switch meanwhile.
+    @Test mutating func nextCountsFromTheLastRequest() {
         #expect(cameras.choose(.next) == .select("back"))
         #expect(cameras.choose(.next) == .select("side"))
         #expect(cameras.current == "front")
@@ -18,25 +18,25 @@ import Testing
         #expect(cameras.current == "side")
     }
 
-    @Test mutating func theNameOfTheOneThatIsOnEndsASwitch() {
+    @Test mutating func choosingTheCurrentCameraCancelsASwitch() {
         #expect(cameras.choose(.named("front")) == .nothing("front"))
         #expect(cameras.choose(.named("back")) == .select("back"))
         #expect(cameras.choose(.named("back")) == .nothing("back"))
         #expect(cameras.choose(.named("front")) == .select("front"))
     }
 
-    @Test mutating func aCameraThatDoesNotComeCanBeWishedForAgain() {
+    @Test mutating func failedCameraCanBeRequestedAgain() {
         _ = cameras.choose(.named("back"))
         cameras.failed("back")
         #expect(cameras.choose(.named("back")) == .select("back"))
         _ = cameras.choose(.named("side"))
-        // The wish that failed is not the last one.
+        // A switch that failed earlier does not affect the present one.
         cameras.failed("back")
         #expect(cameras.choose(.named("side")) == .nothing("side"))
     }
 
-    /// Neither a camera that does not come nor the one that is on holds anybody up.
-    @Test mutating func nextGetsPastACameraThatDoesNotCome() {
+    /// Neither a camera that fails nor the current one blocks `next`.
+    @Test mutating func nextSkipsACameraThatFails() {
         #expect(cameras.choose(.next) == .select("back"))
         cameras.failed("back")
         #expect(cameras.choose(.next) == .select("side"))
@@ -49,24 +49,24 @@ import Testing
         }
     }
 
-    @Test mutating func anUnknownNameGetsTheNearestAndTheList() {
-        let nearest = "there is no camera \"bakc\"; did you mean back?; there are front, back, side"
+    @Test mutating func unknownNameIsAnsweredWithTheNearestAndTheList() {
+        let nearest = "unknown camera \"bakc\"; did you mean back? available: front, back, side"
         #expect(cameras.choose(.named("bakc")) == .refuse(nearest))
         #expect(
             cameras.choose(.named("elsewhere"))
-                == .refuse("there is no camera \"elsewhere\"; there are front, back, side"))
+                == .refuse("unknown camera \"elsewhere\"; available: front, back, side"))
     }
 
-    @Test(arguments: [[], ["front"]]) func oneCameraIsNotSwitched(names: [String]) {
+    @Test(arguments: [[], ["front"]]) func singleCameraCannotBeSwitched(names: [String]) {
         var cameras = CameraSelection(names)
         guard case .refuse(let reason) = cameras.choose(.next) else { return #expect(Bool(false)) }
         #expect(reason.contains("one camera") && cameras.current == names.first)
     }
 
-    @Test(arguments: ["front", "cam-2", "a", "0123456789abcdef"]) func goodNames(name: String) {
+    @Test(arguments: ["front", "cam-2", "a", "0123456789abcdef"]) func acceptsValidNames(name: String) {
         #expect(CameraName.problem(with: name) == nil)
     }
 
     @Test(arguments: ["", "next", "Front", "two words", "0123456789abcdefg", "vorn\u{E9}", "a_b"])
-    func badNames(name: String) { #expect(CameraName.problem(with: name) != nil) }
+    func rejectsInvalidNames(name: String) { #expect(CameraName.problem(with: name) != nil) }
 }

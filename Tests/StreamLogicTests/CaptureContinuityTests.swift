@@ -6,19 +6,19 @@ import Testing
     private func at(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
     private let rate = FrameRate(framesPerSecond: 25)
 
-    /// A camera that has given frames at 40, 80, ... 400 ms.
+    /// A camera that has delivered frames at 40, 80, ... 400 ms.
     private func running() -> CaptureContinuity {
         var machine = CaptureContinuity(frameRate: rate, now: at(0))
         for index in 1...10 { #expect(machine.frameArrived(now: at(40 * Int64(index))) == []) }
         return machine
     }
 
-    @Test func nothingHappensWhileFramesCome() {
+    @Test func nothingIsDueWhileFramesArrive() {
         let machine = running()
         #expect(machine.deadline == at(900))
     }
 
-    @Test func aSilentCamerasLastFrameIsRepeatedAtItsRate() {
+    @Test func silentCamerasLastFrameIsRepeatedAtItsRate() {
         var machine = running()
         for index in 0..<5 {
             let time = at(900 + 40 * Int64(index))
@@ -29,14 +29,14 @@ import Testing
         #expect(machine.deadline == at(1585))
     }
 
-    @Test func repetitionsThatWereMissedAreNotMadeUpFor() {
+    @Test func missedRepetitionsAreNotMadeUpFor() {
         var machine = running()
         #expect(machine.timeReached(now: at(905)) == [.repeatFrame(at: at(900))])
         #expect(machine.timeReached(now: at(2000)) == [.repeatFrame(at: at(2000))])
         #expect(machine.deadline == at(2040))
     }
 
-    @Test func afterThreeSecondsTheCameraIsClosedAndOpenedAgain() {
+    @Test func silentCameraIsClosedAndReopenedAfterThreeSeconds() {
         var machine = running()
         var actions: [CaptureContinuity.Action] = []
         var reports: [CaptureContinuity.Action] = []
@@ -49,14 +49,14 @@ import Testing
         }
         #expect(
             reports == [
-                .closeCamera, .reportInterruption(reason: "the camera gives no frames"), .openCamera, .openCamera,
+                .closeCamera, .reportInterruption(reason: "the camera delivers no frames"), .openCamera, .openCamera,
                 .openCamera, .openCamera,
             ])
         machine.cameraOpened(now: at(8000))
         #expect(machine.frameArrived(now: at(8100)) == [.reportReturn(after: .milliseconds(7700))])
     }
 
-    @Test func aLostCameraIsReportedOnceHoweverOftenItFails() {
+    @Test func lostCameraIsReportedOnlyOnce() {
         var machine = running()
         #expect(
             machine.cameraFailed("gone", now: at(420)) == [.closeCamera, .reportInterruption(reason: "gone")])
@@ -68,24 +68,24 @@ import Testing
         #expect(machine.frameArrived(now: at(2500)) == [.reportReturn(after: .milliseconds(2100))])
     }
 
-    @Test func aCameraThatNeverGaveAFrameHasNothingToRepeatAndMoreTime() {
+    @Test func cameraWithoutAFirstFrameGetsMoreTimeAndNoRepetition() {
         var machine = CaptureContinuity(frameRate: rate, now: at(0))
         #expect(machine.deadline == at(10_000))
         #expect(
             machine.timeReached(now: at(10_000))
-                == [.closeCamera, .reportInterruption(reason: "the camera gives no frames")])
+                == [.closeCamera, .reportInterruption(reason: "the camera delivers no frames")])
         #expect(machine.deadline == at(11_000))
     }
 
-    @Test func aSlowCameraIsGivenTwentyFramesTime() {
+    @Test func slowCameraGetsTwentyFrameDurations() {
         var machine = CaptureContinuity(frameRate: FrameRate(framesPerSecond: 1), now: at(0))
         #expect(machine.deadline == at(20_000))
         _ = machine.frameArrived(now: at(1000))
         #expect(machine.deadline == at(4000))
     }
 
-    /// Another camera needs what this one holds: nobody waits for it, and nothing is reported.
-    @Test func aSuspendedCamerasLastFrameGoesOnAtOnce() {
+    /// Another camera needs its resources, so its last frame is repeated at once and nothing is reported.
+    @Test func suspendedCamerasLastFrameIsRepeatedAtOnce() {
         var machine = running()
         machine.suspended()
         for index in 1...200 {
@@ -100,7 +100,7 @@ import Testing
         #expect(machine.frameArrived(now: at(8430)) == [])
     }
 
-    @Test func aSuspendedCameraThatDoesNotReturnIsLost() {
+    @Test func suspendedCameraThatDoesNotReturnIsReported() {
         var machine = running()
         machine.suspended()
         machine.resumed(now: at(410))
@@ -115,8 +115,8 @@ import Testing
 @Suite struct StaleFramesTests {
     private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    /// Six buffers were filled while nobody took them; the next frame is as young as ever.
-    @Test func framesThatWaitedAreLeftOutAndNewOnesAreNot() {
+    /// Six buffers filled while no frame was taken; the next frame has its usual delay.
+    @Test func onlyFramesThatWaitedAreDropped() {
         var stale = StaleFrames()
         for number in Int64(0)..<30 {
             let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 20))
@@ -130,14 +130,14 @@ import Testing
         #expect(!next)
     }
 
-    @Test func aShortWaitIsNone() {
+    @Test func shortWaitDoesNotCount() {
         var stale = StaleFrames()
         _ = stale.isStale(capturedAt: time(0), now: time(20))
         let isStale = stale.isStale(capturedAt: time(33), now: time(33 + 500))
         #expect(!isStale)
     }
 
-    @Test func aCameraThatIsAlwaysLateIsNotLeftOut() {
+    @Test func framesOfAnAlwaysLateCameraAreKept() {
         var stale = StaleFrames()
         for number in Int64(0)..<100 {
             let isStale = stale.isStale(capturedAt: time(number * 33), now: time(number * 33 + 2000))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func aCameraThatBecomesSlowerGoesOnAfterAFewFrames() {
+    @Test func cameraThatBecomesSlowerIsAcceptedAfterAFewFrames() {
         var stale = StaleFrames()
         _ = stale.isStale(capturedAt: time(0), now: time(20))
         let left = (Int64(1)..<100).count { stale.isStale(capturedAt: time($0 * 33), now: time($0 * 33 + 900)) }

@@ -6,7 +6,7 @@ import Testing
 /// docs/reference/console.md lists the commands of a surface as the program has them.
 @Suite struct CommandDocumentTests {
     @Test(arguments: [("## On the camera", CommandSurface.console), ("## In tallycam publish", .publish)])
-    func theDocumentNamesEachCommand(heading: String, surface: CommandSurface) throws {
+    func documentNamesEachCommand(heading: String, surface: CommandSurface) throws {
         let section = try documentLines("docs/reference/console.md").drop { $0 != heading }
         let table = section.drop { $0 != "| Command | Does |" }.dropFirst(2).prefix { $0.hasPrefix("| `") }
         var documented: Set<String> = []

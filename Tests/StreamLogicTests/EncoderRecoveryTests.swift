@@ -5,14 +5,14 @@ import Testing
 @Suite struct EncoderRecoveryTests {
     private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    /// Frames go in at 10 fps and nothing comes out.
+    /// Frames are submitted at 10 fps without any output.
     private func silence(_ recovery: inout EncoderRecovery, from start: Int64, to end: Int64) -> [EncoderRecovery
         .Action]
     {
         stride(from: start, to: end, by: 100).flatMap { recovery.frameSubmitted(now: time($0)) }
     }
 
-    /// Every frame is answered by the hardware.
+    /// The hardware outputs every frame.
     private func health(_ recovery: inout EncoderRecovery, from start: Int64, to end: Int64) -> [EncoderRecovery.Action]
     {
         stride(from: start, to: end, by: 100).flatMap {
@@ -20,12 +20,12 @@ import Testing
         }
     }
 
-    /// The hardware is closed and opened again without delay.
+    /// The hardware is closed and reopened without delay.
     private func reopen(_ recovery: inout EncoderRecovery, at now: Int64) -> [EncoderRecovery.Action] {
         recovery.hardwareClosed(now: time(now)) + recovery.hardwareOpened(now: time(now + 50))
     }
 
-    /// The hardware does not open, twice.
+    /// The hardware fails to open twice.
     private func failTrial(_ recovery: inout EncoderRecovery, at now: Int64, isDead: Bool = false) -> [EncoderRecovery
         .Action]
     {
@@ -42,7 +42,7 @@ import Testing
         #expect(recovery.feedsHardware && !recovery.usesSoftware)
     }
 
-    @Test func skipsShorterThanASecondAreNoStall() {
+    @Test func skipsShorterThanASecondAreNotAStall() {
         var recovery = EncoderRecovery()
         for start in stride(from: Int64(0), to: 60_000, by: 1000) {
             #expect(silence(&recovery, from: start, to: start + 900) == [])
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func escalatesFromAKeyframeOverReopeningToSoftware() {
+    @Test func escalatesFromKeyframeToReopeningToSoftware() {
         var recovery = EncoderRecovery()
         #expect(silence(&recovery, from: 0, to: 1000) == [])
         #expect(recovery.frameSubmitted(now: time(1000)) == [.forceKeyframe])
@@ -69,15 +69,15 @@ import Testing
         #expect(silence(&recovery, from: 4500, to: 60_000) == [])
     }
 
-    @Test func aKeyframeThatHelpsIsTheOnlyStep() {
+    @Test func successfulKeyframeIsTheOnlyStep() {
         var recovery = EncoderRecovery()
         #expect(silence(&recovery, from: 0, to: 1100) == [.forceKeyframe])
         #expect(health(&recovery, from: 1100, to: 30_000) == [])
         #expect(silence(&recovery, from: 30_000, to: 31_100) == [.forceKeyframe])
     }
 
-    /// As the Pi's driver, which waits two seconds for what a stalled firmware has of either queue.
-    @Test func softwareBridgesASlowClosingAndTheHardwareComesBackWithoutAGap() {
+    /// Like the Pi's driver, which waits two seconds for what a stalled firmware holds of either queue.
+    @Test func softwareBridgesASlowClosingWithoutAGap() {
         var recovery = EncoderRecovery()
         #expect(silence(&recovery, from: 0, to: 2200) == [.forceKeyframe, .closeHardware])
         #expect(silence(&recovery, from: 2200, to: 3100) == [])
@@ -90,11 +90,11 @@ import Testing
         #expect(recovery.feedsHardware && recovery.usesSoftware)
         #expect(
             recovery.hardwareEncoded(now: time(6240))
-                == [.crossToHardware, restarted("the hardware encoder gives frames again")])
+                == [.crossToHardware, restarted("the hardware encoder works again")])
         #expect(health(&recovery, from: 6300, to: 30_000) == [])
     }
 
-    @Test func softwareBridgesASlowOpeningToo() {
+    @Test func softwareBridgesASlowOpening() {
         var recovery = EncoderRecovery()
         _ = silence(&recovery, from: 0, to: 2200)
         #expect(recovery.hardwareClosed(now: time(2200)) == [.openHardware])
@@ -104,7 +104,7 @@ import Testing
         #expect(recovery.hardwareEncoded(now: time(5050)).first == .crossToHardware)
     }
 
-    @Test func anotherEncoderThatIsWantedOpensWithoutAWord() {
+    @Test func requestedEncoderOpensWithoutAReport() {
         var recovery = EncoderRecovery(opening: time(0))
         #expect(!recovery.feedsHardware)
         #expect(silence(&recovery, from: 0, to: 500) == [])
@@ -115,21 +115,21 @@ import Testing
             silence(&slow, from: 0, to: 2100) == [.openSoftware, software("opening it has not returned for 2.0 s")])
     }
 
-    /// A driver can keep a stale flag that closing it once heals.
-    @Test func anOpeningThatFailsIsMadeOnceMoreBesideSoftware() {
+    /// A driver can keep a stale flag that only another close clears.
+    @Test func failedOpeningIsRepeatedWhileSoftwareEncodes() {
         var recovery = EncoderRecovery()
         _ = silence(&recovery, from: 0, to: 2200)
         _ = recovery.hardwareClosed(now: time(2200))
         #expect(
             recovery.openingFailed(reason: "silent", isDead: true, now: time(2300))
-                == [.openSoftware, software("no frame for 1.0 s, and then: silent"), .closeHardware])
+                == [.openSoftware, software("no frame for 1.0 s, then: silent"), .closeHardware])
         #expect(recovery.hardwareClosed(now: time(2400)) == [.openHardware])
         #expect(recovery.hardwareOpened(now: time(2500)) == [])
         #expect(recovery.hardwareEncoded(now: time(2550)).first == .crossToHardware)
         #expect(!recovery.usesSoftware)
     }
 
-    @Test func aRetryOpensTwiceAndLessOftenEachTimeThatItFails() {
+    @Test func retryOpensTwiceAndLessOftenAfterEachFailure() {
         var recovery = EncoderRecovery()
         let fall = recovery.openingFailed(reason: "gone", isDead: false, now: time(0))
         #expect(fall == [.openSoftware, software("gone")])
@@ -146,11 +146,11 @@ import Testing
         #expect(recovery.hardwareEncoded(now: time(180_300)).first == .crossToHardware)
         #expect(health(&recovery, from: 180_300, to: 200_000) == [])
         #expect(!recovery.usesSoftware)
-        // A trouble much later is met from the first step on.
+        // A problem much later starts at the first step again.
         #expect(silence(&recovery, from: 200_000, to: 201_100) == [.forceKeyframe])
     }
 
-    @Test func aTrialThatStaysSilentIsMadeOnceMoreAndThenGivenUp() {
+    @Test func silentTrialIsRepeatedOnceAndThenGivenUp() {
         var recovery = EncoderRecovery()
         _ = recovery.openingFailed(reason: "gone", isDead: false, now: time(0))
         #expect(recovery.frameSubmitted(now: time(60_000)) == [.openHardware])
@@ -163,7 +163,7 @@ import Testing
         #expect(recovery.usesSoftware && !recovery.feedsHardware)
     }
 
-    @Test func aTrialThatNeverOpensIsGivenUp() {
+    @Test func trialThatNeverOpensIsGivenUp() {
         var recovery = EncoderRecovery()
         _ = recovery.openingFailed(reason: "gone", isDead: false, now: time(0))
         #expect(recovery.frameSubmitted(now: time(60_000)) == [.openHardware])
@@ -172,7 +172,7 @@ import Testing
         #expect(silence(&recovery, from: 80_200, to: 190_000) == [])
     }
 
-    @Test func firmwareThatNeverOpensAgainIsReportedOnceAsDead() {
+    @Test func firmwareThatNeverReopensIsReportedDeadOnce() {
         var recovery = EncoderRecovery()
         var now = Int64(0)
         var reported: [Int64] = []
@@ -187,7 +187,7 @@ import Testing
         #expect(reported == [180_000])
     }
 
-    @Test func hardwareInUseByOthersIsNotDead() {
+    @Test func hardwareUsedByOthersIsNotDead() {
         var recovery = EncoderRecovery()
         _ = recovery.openingFailed(reason: "busy", isDead: false, now: time(0))
         var now = Int64(0)
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func softwareThatFailsEndsIt() {
+    @Test func failedSoftwareEndsRecovery() {
         var recovery = EncoderRecovery()
         #expect(recovery.openingFailed(reason: "EBUSY", isDead: false, now: time(0)).first == .openSoftware)
         #expect(
@@ -216,12 +216,12 @@ import Testing
         #expect(more == [.closeHardware])
     }
 
-    @Test func rareFaultsAreNone() {
+    @Test func rareFaultsDoNotCount() {
         var recovery = EncoderRecovery()
         for second in Int64(0)..<100 { #expect(recovery.frameFailed(now: time(second * 1000)) == []) }
     }
 
-    @Test func aFailedCallReopensAtOnce() {
+    @Test func failedCallReopensAtOnce() {
         var recovery = EncoderRecovery()
         for count in Int64(0)..<2 {
             #expect(recovery.hardwareFailed(reason: "EIO", now: time(count * 100)) == [.closeHardware])
@@ -230,7 +230,7 @@ import Testing
         #expect(recovery.hardwareFailed(reason: "EIO", now: time(200)).dropFirst().first == .openSoftware)
     }
 
-    @Test func reopeningsFarApartAreEachTheFirst() {
+    @Test func distantReopeningsAreCountedSeparately() {
         var recovery = EncoderRecovery()
         for minute in Int64(0)..<20 {
             #expect(recovery.hardwareFailed(reason: "EIO", now: time(minute * 60_000)) == [.closeHardware])
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func aCallThatDoesNotReturnLeadsToSoftwareAtOnce() {
+    @Test func blockedCallSwitchesToSoftwareAtOnce() {
         var recovery = EncoderRecovery()
         #expect(health(&recovery, from: 0, to: 5000) == [])
         #expect(recovery.callBlocked(since: time(5000), now: time(6900)) == [])
@@ -248,7 +248,7 @@ import Testing
         #expect(recovery.callBlocked(since: time(5000), now: time(9000)) == [])
         #expect(silence(&recovery, from: 9000, to: 66_900) == [])
         #expect(recovery.frameSubmitted(now: time(67_000)) == [.openHardware])
-        // It hangs once more, twice: later and later.
+        // It hangs twice more, with a longer wait each time.
         for start in [67_000, 70_000] as [Int64] {
             _ = recovery.hardwareOpened(now: time(start))
             #expect(recovery.callBlocked(since: time(start), now: time(start + 2000)).first == .closeHardware)
@@ -258,7 +258,7 @@ import Testing
         #expect(recovery.frameSubmitted(now: time(192_000)) == [.openHardware])
     }
 
-    @Test func theWaitForTheHardwareDoublesUpToTenMinutes() {
+    @Test func retryDelayDoublesUpToTenMinutes() {
         var recovery = EncoderRecovery()
         var now = Int64(0)
         _ = recovery.openingFailed(reason: "gone", isDead: false, now: time(now))
@@ -268,7 +268,7 @@ import Testing
             #expect(recovery.frameSubmitted(now: time(now)) == [.openHardware])
             #expect(failTrial(&recovery, at: now).count == 4)
         }
-        // It works again for longer than a recovery takes: the next fall waits as short as the first.
+        // The hardware works for longer than `recovery`: the next retry delay is the shortest again.
         now += 600_000
         #expect(recovery.frameSubmitted(now: time(now)) == [.openHardware])
         _ = recovery.hardwareOpened(now: time(now))

@@ -6,14 +6,14 @@ import MediaTestSupport
 import StreamLogic
 import Testing
 
-/// The words of the events against docs/reference/events.md. A case that is added and not documented is found here.
+/// Compares the rendered events with docs/reference/events.md, so that undocumented cases are found.
 @Suite("Event rendering")
 struct EventRenderingTests {
     private let table: EventTable
 
     init() throws { table = try EventTable(of: "tallycam publish") }
 
-    @Test func theTableNamesTheEventsAndNoOthers() {
+    @Test func tableNamesExactlyTheEvents() {
         let rendered = Set(EventSamples.all.map(\.name))
         #expect(rendered == Set(table.names))
         #expect(table.names.count == Set(table.names).count)
@@ -21,7 +21,7 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: EventSamples.full)
-    func eachEventIsAsDocumented(event: StreamEvent) throws {
+    func eachEventMatchesItsDocumentation(event: StreamEvent) throws {
         let row = try table.row(of: event.name)
         #expect(event.fields.map(\.name) == row.fields)
         if let code = row.code(of: event.name) { #expect(event.code?.rawValue ?? 0 == code) }
@@ -29,7 +29,7 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: EventSamples.sparse)
-    func whatMayBeMissingIsWhatTheTableSays(event: StreamEvent) throws {
+    func onlyDocumentedFieldsAreOptional(event: StreamEvent) throws {
         let row = try table.row(of: event.name)
         #expect(
             event.fields.map(\.name)
@@ -41,7 +41,7 @@ struct EventRenderingTests {
         #expect(!missing.isEmpty || event.name == "failed")
     }
 
-    @Test func aFileTellsTheSameAndLess() {
+    @Test func fileStatusIsAShorterStatus() {
         let status = StreamEvent.fileStatus(
             FileStreamStatus(state: .connected, rates: EventSamples.rates, sentFrames: 88, sentAudioPackets: 129))
         #expect(
@@ -61,9 +61,9 @@ struct EventRenderingTests {
         #expect(end.text == "ended: 3 frames and 0.0 s of audio sent")
     }
 
-    // MARK: The words
+    // MARK: Texts
 
-    @Test func scriptsReadTheValues() {
+    @Test func scriptsGetTheValues() {
         #expect(line(.connected(server: "host:1935")) == "1001 connected server=host:1935")
         #expect(line(.publishing(destination: "server")) == "1002 publishing")
         #expect(
@@ -106,11 +106,11 @@ struct EventRenderingTests {
     }
 
     @Test(arguments: [
-        (EventCode.machineRestarting, "a video encoder failed, restarting the machine"),
+        (EventCode.machineRestarting, "a video encoder failed; restarting the machine"),
         (.paused, "the stream was paused or resumed"),
         (.invalidProtocol, "the server sent data that is not RTMP"),
     ])
-    func aCodeSaysWhatHappened(code: EventCode, meaning: String) { #expect(code.meaning == meaning) }
+    func eachCodeHasItsMeaning(code: EventCode, meaning: String) { #expect(code.meaning == meaning) }
 
     @Test(
         arguments: [
@@ -121,10 +121,10 @@ struct EventRenderingTests {
             (.retry(EventSamples.failure, .close), "not found"),
             (.reconnecting(attempt: 2, limit: 3, delay: .milliseconds(1500)), "reconnecting in 1.5 s (attempt 2 of 3)"),
             (.reconnecting(attempt: 2, limit: nil, delay: .zero), "reconnecting in 0.0 s (attempt 2)"),
-            (.serverChanged, "moved to another server, as the server asked"),
-            (.serverChangeFailed(EventSamples.failure), "could not move to another server, staying: not found"),
-            (.linkDown, "the link to the network is down; the stream waits for its return"),
-            (.linkUp, "the link to the network is up"),
+            (.serverChanged, "moved to another server at the server's request"),
+            (.serverChangeFailed(EventSamples.failure), "could not move to another server; staying: not found"),
+            (.linkDown, "the network link is down; waiting for it to return"),
+            (.linkUp, "the network link is up"),
             (
                 .status(EventSamples.status),
                 "29.5 fps, 512 of 640 kbit/s (Medium1), 0.25 s buffered, 90 frames sent, 3 skipped, 2 dropped, 1 decimated"
@@ -139,17 +139,17 @@ struct EventRenderingTests {
             (.bufferHigh, "the send buffer rose above its high threshold"),
             (.bufferLow, "the send buffer fell below its low threshold"),
             (.bufferFull, "the uplink is too slow: the send buffer is full"),
-            (.serverAway, "the server is away: the send buffer is full, and nothing is taken from it"),
+            (.serverAway, "the server accepts no data: the send buffer is full"),
             (.bufferDuration(.zero), nil),
             (.dropped(EventSamples.item, time: .zero), nil),
             (
                 .softwareEncoderInUse(reason: "it hangs"),
-                "the hardware encoder failed, the software encoder is in use: it hangs"
+                "the hardware encoder failed; the software encoder is in use: it hangs"
             ),
             (.encoderRestarted(reason: "it hangs"), "the encoder failed and was restarted: it hangs"),
             (
                 .hardwareEncoderDead(reason: "it hangs"),
-                "the hardware encoder does not open until the machine is restarted: it hangs"
+                "the hardware encoder is dead until the machine restarts: it hangs"
             ),
             (
                 .source(
@@ -158,15 +158,15 @@ struct EventRenderingTests {
             ),
             (
                 .source(.started(.microphone(sampleRate: 48_000, channelCount: 2))),
-                "the microphone gives audio: 48000 Hz, stereo"
+                "the microphone delivers audio: 48000 Hz, stereo"
             ),
             (
                 .source(.interrupted(.video, source: "/dev/video0", reason: "unplugged")),
-                "unplugged; the last frame goes on until /dev/video0 is back"
+                "unplugged; repeating the last frame until /dev/video0 is back"
             ),
             (
                 .source(.interrupted(.audio, source: "hw:1", reason: "unplugged")),
-                "unplugged; silence goes out until hw:1 is back"
+                "unplugged; sending silence until hw:1 is back"
             ),
             (.source(.returned(.audio, source: "hw:1", after: .milliseconds(2250))), "hw:1 is back after 2.3 s"),
             (.sourceEnded(.video, note: "the file has ended"), "the file has ended"),
@@ -178,22 +178,22 @@ struct EventRenderingTests {
             ),
             (
                 .cameraSwitched(from: "front", to: "back", after: .milliseconds(350)),
-                "the camera is back now, after front; it took 0.4 s"
+                "switched from front to back in 0.4 s"
             ),
             (
                 .cameraSwitchFailed("back", reason: "it is unplugged", keeping: "front"),
-                "could not switch to back, staying on front: it is unplugged"
+                "could not switch to back; staying on front: it is unplugged"
             ),
-            (.filterDropped(FilterID(.smooth)), "filter smooth is left out: it takes too much time"),
-            (.filterRestored(FilterID(.smooth)), "filter smooth is back"),
-            (.filtered(EventSamples.filters), #"filters now text,text="Studio, {time}",position=top-left grey"#),
-            (.filtered(FilterChain()), "no filters now"),
-            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: audio goes out as silence"),
-            (.muted(false), "no longer muted"), (.paused(true), "paused: a still frame and silence go out"),
+            (.filterDropped(FilterID(.smooth)), "filter smooth is turned off: it takes too much time"),
+            (.filterRestored(FilterID(.smooth)), "filter smooth is on again"),
+            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left grey"#),
+            (.filtered(FilterChain()), "filters: none"),
+            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: sending silence"),
+            (.muted(false), "no longer muted"), (.paused(true), "paused: sending a still frame and silence"),
             (.paused(false), "no longer paused"),
             (
                 .pauseImageUnusable(reason: "a.png is empty"),
-                "the pause image cannot be used, the last frame is shown instead: a.png is empty"
+                "the pause image cannot be used; showing the last frame instead: a.png is empty"
             ),
             (EventSamples.snapshot(in: "/tmp/a.jpg"), "snapshot of 640x480, 81000 bytes in /tmp/a.jpg"),
             (EventSamples.snapshot(in: nil), "snapshot of 640x480, 81000 bytes"),
@@ -204,10 +204,10 @@ struct EventRenderingTests {
             ),
             (.failed(.closedByPeer, message: "gone"), nil),
         ] as [(StreamEvent, String?)])
-    func peopleReadALine(event: StreamEvent, text: String?) { #expect(event.text == text) }
+    func eachEventHasItsText(event: StreamEvent, text: String?) { #expect(event.text == text) }
 
-    /// A slow processor's frames, which never reached the encoder.
-    @Test func missedFramesAreShownWhereThereAreAny() {
+    /// Frames that a slow processor did not fetch, so that they never reached the encoder.
+    @Test func missedFramesAreShownOnlyIfThereAreAny() {
         var counters = EventSamples.encoded
         #expect(counters.missedText == "")
         counters.videoSource.droppedFrames = 7
@@ -216,14 +216,14 @@ struct EventRenderingTests {
         #expect(line(ended).contains(" sourceFrames=95 sourceDropped=7 sourceRepeated=1 "))
     }
 
-    @Test func theConfigurationIsAsCommandsTakeIt() {
+    @Test func configurationIsRenderedAsCommandsTakeIt() {
         let settings = EventSamples.configuration.values.map(\.description).joined(separator: ", ")
         let event = StreamEvent.configured(EventSamples.configuration)
         #expect(line(event) == "0 configured settings=\(settings)")
         #expect(event.text == "now \(settings)")
     }
 
-    @Test func whatTheBufferSaysBecomesEventsOneByOne() {
+    @Test func sendBufferEventsAreReportedOneByOne() {
         let items = [EventSamples.item, EventSamples.item]
         let start = MediaTimestamp(milliseconds: 2500)
         let event = StreamEvent.dropped(EventSamples.item, time: .milliseconds(2500))
@@ -251,7 +251,8 @@ struct EventRenderingTests {
     }
 }
 
-/// The cases without what they carry: a new one does not compile before it is here, nor pass before it has a sample.
+/// The cases without their payloads. A new case does not compile until it is listed here, and does not pass until it
+/// has a sample.
 private enum Kind: CaseIterable {
     case stateChanged, connected, tlsFallback, publishing, retry, reconnecting, serverChanged, serverChangeFailed
     case linkDown, linkUp

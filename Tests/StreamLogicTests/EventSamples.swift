@@ -6,7 +6,7 @@ import StreamLogic
 
 @testable import StreamQuality
 
-/// One of each event, with everything that it can carry, and the same with nothing that may be missing.
+/// A sample of each event with all its fields, and another one without optional fields.
 enum EventSamples {
     static let all = full + sparse
 

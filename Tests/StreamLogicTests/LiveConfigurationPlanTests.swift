@@ -4,7 +4,7 @@ import Testing
 
 @testable import StreamLogic
 
-/// What a wanted change means for the stream that runs.
+/// How a change is applied to the running stream.
 @Suite struct LiveConfigurationPlanTests {
     private let present = LiveConfiguration(
         settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
@@ -24,12 +24,12 @@ import Testing
             controller: QualityController(settings: present.settings, now: .zero))
     }
 
-    @Test func whatItHasIsNoChange() throws {
+    @Test func presentSettingsNeedNoChange() throws {
         #expect(try plan([]) == .nothing)
         #expect(try plan([("mute", "off"), ("dimension", "640x480")], isLive: false) == .nothing)
     }
 
-    @Test func whatPlayersFollowIsChangedWithinTheStream() throws {
+    @Test func changesThatPlayersFollowStayWithinTheStream() throws {
         for settings in [
             [("mute", "on")], [("fps", "15")], [("quality", "Medium3")], [("quality", "Low1"), ("mute", "on")],
             [("bitrate", "200,400,600")], [("adapt", "nothing")], [("audio-quality", "High1")],
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatPlayersDoNotFollowIsAnEndAndAStart() throws {
+    @Test func changesThatPlayersCannotFollowRestart() throws {
         for settings in [
             [("quality", "High1")], [("dimension", "1280x720")], [("dimension", "320x240"), ("mute", "on")],
             [("audio-quality", "High1@48000")], [("quality", "High2"), ("dimension", "1280x720")],
@@ -47,20 +47,20 @@ import Testing
         }
     }
 
-    /// Players take another header of the same profile within the stream.
-    @Test func aHeaderThatAnnouncesTooLittleIsReplaced() throws {
+    /// Players accept another header of the same profile within the stream.
+    @Test func encoderWithATooLowLevelIsReplaced() throws {
         var low = encoder
         low.level = .level1_0
         #expect(try plan([("quality", "Medium3")], encoder: low) == .change(replacesEncoder: true))
         #expect(try plan([("bitrate", "500,8000,20000")]) == .change(replacesEncoder: true))
-        // With a start, the encoder is a new one as it is.
+        // A restart opens a new encoder anyway.
         #expect(try plan([("quality", "High1")], encoder: low) == .restart)
-        // One of another size is one that was made smaller for want of memory.
+        // An encoder of another size was made smaller for lack of memory.
         low.size = FrameSize(width: 480, height: 360)
         #expect(try plan([("quality", "Medium3")], encoder: low) == .change(replacesEncoder: false))
     }
 
-    @Test func aStreamWithoutVideoHasNoEncoderToReplace() {
+    @Test func streamWithoutVideoHasNoEncoderToReplace() {
         let audio = LiveConfiguration(
             settings: QualitySettings(videoQuality: nil, audioQuality: .high2), dimension: .standard)
         var wanted = audio
@@ -70,12 +70,12 @@ import Testing
         #expect(audio.plan(for: wanted, of: stream, controller: controller) == .change(replacesEncoder: false))
     }
 
-    @Test func whatCannotBeIsRefusedWithItsReason() throws {
+    @Test func impossibleChangesAreRefusedWithAReason() throws {
         #expect(try plan([("mute", "on")], isLive: false) == .refuse(reason: "the stream has not started"))
         #expect(
             try plan([("audio-quality", "High1@48000"), ("mute", "on")], takesSampleRate: false)
-                == .refuse(reason: "the sample rate is that of the file or pipe the audio comes from"))
-        // Another bit rate at the same sample rate is no matter of the source's.
+                == .refuse(reason: "the file or pipe that the audio comes from determines the sample rate"))
+        // The source does not limit the bit rate, only the sample rate.
         #expect(
             try plan([("audio-quality", "High1")], takesSampleRate: false) == .change(replacesEncoder: false))
         guard case .refuse(let reason) = try plan([("dimension", "4096x2304"), ("bitrate", "500,8000,100000")])
@@ -86,8 +86,8 @@ import Testing
         #expect(reason.contains("4096x2304"))
     }
 
-    /// It decides and does nothing: the controller stays what it is.
-    @Test func aPlanIsNoChangeYet() throws {
+    /// Planning has no side effects: the controller stays unchanged.
+    @Test func planChangesNothing() throws {
         let controller = QualityController(settings: present.settings, now: .zero)
         var high = present.settings
         high.videoQuality = .high1

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stream events")
 struct StreamEventTests {
-    @Test func theCodesAreThoseOfTheSystemsReplaced() {
+    @Test func codesMatchTheReplacedSystems() {
         let expected =
             [1001, 1002, 1101, 1102, 1103, 1104, 3001, 3002, 3003, 3004] + (0...15).map { -1000 - $0 }
             + [-1200, -1201] + (0...7).map { -1300 - $0 } + [-1400, -1500, -1501]

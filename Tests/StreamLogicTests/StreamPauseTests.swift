@@ -12,8 +12,8 @@ import Testing
         #expect(pause.isPaused && pause.replaces(capturedAt: time(990)) && pause.replaces(capturedAt: time(9000)))
     }
 
-    /// A microphone's blocks and a camera's frames come late.
-    @Test func whatWasCapturedBeforeTheResumptionNeverGoesOut() {
+    /// A microphone's blocks and a camera's frames arrive late.
+    @Test func mediaCapturedBeforeTheResumptionIsNeverSent() {
         var pause = StreamPause()
         _ = pause.pauseRequested(now: time(1000))
         #expect(pause.resumeRequested(now: time(5000)) == true)
@@ -23,7 +23,7 @@ import Testing
         #expect(pause.replaces(capturedAt: time(5005)))
     }
 
-    /// The last frame of a camera that was lost is given again and again, each time as if it was taken then.
+    /// A lost camera's last frame is repeated, each time with a new capture time.
     @Test func frameFromThePauseIsNotRepeatedAfterIt() {
         var pause = StreamPause()
         _ = pause.pauseRequested(now: time(1000))
@@ -34,7 +34,7 @@ import Testing
         #expect(pause.replaces(capturedAt: time(4999), takenAt: time(900)))
     }
 
-    @Test func whatWasTakenBeforeThePauseReturnsAfterIt() {
+    @Test func frameFromBeforeThePauseReturnsAfterIt() {
         var pause = StreamPause()
         #expect(!pause.returns(frameTakenAt: time(900)))
         _ = pause.pauseRequested(now: time(1000))
@@ -43,7 +43,7 @@ import Testing
         #expect(pause.returns(frameTakenAt: time(900)) && !pause.returns(frameTakenAt: time(6000)))
     }
 
-    @Test func askingTwiceIsNoChange() {
+    @Test func repeatedRequestChangesNothing() {
         var pause = StreamPause()
         #expect(pause.resumeRequested(now: time(1)) == false)
         #expect(pause.pauseRequested(now: time(2)) == true)
@@ -54,7 +54,7 @@ import Testing
         #expect(!pause.replaces(capturedAt: time(1500)))
     }
 
-    /// The frames of a short pause come when it is over.
+    /// The frames of a short pause arrive after it.
     @Test func lastFrameBeforeAShortPauseIsKnownAfterIt() {
         var pause = StreamPause()
         _ = pause.pauseRequested(now: time(1000))
@@ -62,7 +62,7 @@ import Testing
         #expect(pause.replaces(capturedAt: time(1010)) && pause.mayShow(frameTakenAt: time(1010)))
     }
 
-    @Test func onlyAFrameOfTheMomentBeforeMayStay() {
+    @Test func onlyAFrameFromJustBeforeThePauseMayBeShown() {
         var pause = StreamPause()
         #expect(!pause.mayShow(frameTakenAt: time(0)))
         _ = pause.pauseRequested(now: time(1000))

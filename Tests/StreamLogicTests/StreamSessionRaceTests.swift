@@ -2,10 +2,10 @@ import Media
 import StreamLogic
 import Testing
 
-/// A connection through which nothing gets any more, and a second one that is tried beside it.
+/// A connection that has stalled, and a second one that competes with it.
 @Suite("Stream session, racing a silent connection")
 struct StreamSessionRaceTests {
-    /// Publishes on connection 1, which has been silent since 1 s; connection 2 is being tried.
+    /// Live on connection 1, which has been silent since 1 s; connection 2 is being tried.
     private func racing(
         limit: ReconnectPolicy.Limit = .endless, statusInterval: Duration = .seconds(30)
     ) -> StreamSessionScript {
@@ -17,16 +17,16 @@ struct StreamSessionRaceTests {
         return script
     }
 
-    @Test func theNewConnectionReplacesTheSilentOne() {
+    @Test func newConnectionReplacesTheSilentOne() {
         var script = racing()
-        // The old one is ended before the new one speaks: the server gives the stream's name to one only.
+        // The old connection is aborted before the new one publishes: the server accepts the stream's name only once.
         #expect(script.play(.connected(2)) == ["abort 1", "3004", "1102", "reconnecting", "1001"])
         #expect(script.play(.publishing(2)) == ["keyframe", "media 2", "1002", "connected"])
         #expect(script.play([.failed(1, reset), .resumed(1), .silent(1), .closed(1)]) == [])
         #expect(script.session.state == .connected)
     }
 
-    @Test func theOldConnectionStaysWhenItLivesFirst() {
+    @Test func oldConnectionStaysIfItRecoversFirst() {
         var script = racing()
         #expect(script.play(.resumed(1)) == ["abort 2"])
         #expect(script.play([.connected(2), .publishing(2), .failed(2, refused)]) == [])
@@ -35,7 +35,7 @@ struct StreamSessionRaceTests {
         #expect(script.play(.silent(1)) == ["open 3"])
     }
 
-    @Test func aNewConnectionIsAWayWhateverLinkIsDown() {
+    @Test func newConnectionProvesThatTheLinkIsUp() {
         var script = racing()
         _ = script.play([.linkDown, .connected(2), .publishing(2), .failed(2, reset)])
         for index in 3...6 {
@@ -44,7 +44,7 @@ struct StreamSessionRaceTests {
         }
     }
 
-    @Test func attemptsFollowOneAnother() {
+    @Test func attemptsFollowEachOther() {
         var script = racing()
         #expect(script.play(.failed(2, refused)) == [])
         #expect(script.wait(.milliseconds(499)) == [])
@@ -54,18 +54,18 @@ struct StreamSessionRaceTests {
         #expect(script.wait(.seconds(5)) == [])
     }
 
-    @Test func anAttemptThatNeverEndsIsEnded() {
+    @Test func attemptTimesOut() {
         var script = racing()
         let log = script.wait(.seconds(31)).filter { !$0.hasSuffix("status") }
         #expect(log == ["31.0 abort 2", "31.5 open 3"])
     }
 
-    @Test func statusGoesOn() {
+    @Test func statusContinuesDuringTheRace() {
         var script = racing(statusInterval: .seconds(3))
         #expect(script.wait(.seconds(6)) == ["3.0 status", "6.0 status"])
     }
 
-    @Test func theAttemptUnderWayGoesOnWhenTheOldConnectionIsGivenUp() {
+    @Test func attemptContinuesWhenTheOldConnectionIsGivenUp() {
         var script = racing()
         _ = script.wait(.seconds(5))
         #expect(script.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
@@ -76,20 +76,20 @@ struct StreamSessionRaceTests {
         #expect(between.wait(.milliseconds(500)) == ["1.5 open 3"])
     }
 
-    @Test func itCountsAsOneOfTheAttempts() {
+    @Test func challengerCountsAsAnAttempt() {
         var script = racing(limit: .attempts(2))
         _ = script.play([.connected(2), .failed(2, badName)])
         #expect(script.wait(.milliseconds(500)) == ["1.5 open 3"])
         #expect(script.play([.connected(3), .failed(3, badName)]) == ["1001", "-1307", "error"])
     }
 
-    @Test func aStreamThatIsNotToReconnectDoesNot() {
+    @Test func noRaceWithoutReconnecting() {
         var script = StreamSessionScript(limit: .attempts(0))
         _ = script.play([.start, .connected(1), .publishing(1)])
         #expect(script.play(.silent(1)) == [])
     }
 
-    @Test func aNameStillInUseIsAskedForAgain() {
+    @Test func nameInUseIsRetried() {
         var script = racing()
         _ = script.play(.connected(2))
         #expect(script.play(.failed(2, badName)) == ["3003", "1102"])
@@ -97,7 +97,7 @@ struct StreamSessionRaceTests {
         #expect(script.play([.connected(3), .publishing(3)]).last == "connected")
     }
 
-    @Test func theLinksReturnStartsAnew() {
+    @Test func returnOfTheLinkStartsANewAttempt() {
         var script = racing()
         _ = script.play(.linkDown)
         #expect(script.play(.linkUp(stalled: true)) == ["park 1", "abort 2", "reconnecting", "1102", "open 3"])
@@ -106,23 +106,23 @@ struct StreamSessionRaceTests {
         #expect(between.play(.linkUp(stalled: true)) == ["park 1", "reconnecting", "1102", "open 3"])
     }
 
-    @Test func aWishToMoveEndsTheRace() {
+    @Test func moveRequestEndsTheRace() {
         var script = racing()
         #expect(script.play(.move(1, "rtmp://other/app")) == ["abort 2", "open 3"])
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
-        // A second connection is open as it is.
+        // There already is a second connection.
         #expect(script.play(.silent(1)) == [])
         #expect(script.play([.connected(3), .publishing(3), .keyframe]).suffix(3) == ["media 3", "close 1", "2003"])
     }
 
-    @Test func theRaceLeadsWhereTheConnectionLed() {
+    @Test func challengerUsesTheSameTarget() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .publishing(1), .move(1, "rtmp://other/app"), .publishing(2), .keyframe])
         #expect(script.play(.silent(2)) == ["open 3"])
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
     }
 
-    @Test func stopAndRestartEndBoth() {
+    @Test func stopAndRestartEndBothConnections() {
         var script = racing()
         #expect(script.play(.stop) == ["abort 2", "close 1", "disconnecting"])
         #expect(script.wait(.seconds(1)) == ["1.8 abort 1", "1.8 disconnected", "1.8 stopped"])
@@ -131,9 +131,9 @@ struct StreamSessionRaceTests {
         #expect(again.play(.closed(1)) == ["disconnected", "connecting", "open 3"])
     }
 
-    // MARK: Ways that come and go
+    // MARK: Changing routes
 
-    @Test func anAddressThatIsGoneEndsTheConnectionAtOnce() {
+    @Test func lostAddressEndsTheConnectionAtOnce() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1), .publishing(1)])
         #expect(script.play(.addressGone) == ["3004", "park 1", "reconnecting", "1102", "open 2"])
@@ -146,8 +146,8 @@ struct StreamSessionRaceTests {
         #expect(single.play(.addressGone) == [])
     }
 
-    /// A reset that is sent while nothing gets through is lost; the server would refuse the stream's name.
-    @Test func aDeadConnectionIsAbortedWhenTheServerCanBeReached() {
+    /// A reset sent while nothing gets through is lost, and the server would then refuse the stream's name.
+    @Test func stalledConnectionIsAbortedWhenTheServerIsReachable() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1), .publishing(1)])
         #expect(script.play(.addressGone).contains("park 1"))
@@ -161,7 +161,7 @@ struct StreamSessionRaceTests {
         #expect(script.play([.closed(1), .closed(3)]) == [])
     }
 
-    @Test func aDeadConnectionDoesNotOutliveTheStream() {
+    @Test func stalledConnectionEndsWithTheStream() {
         var stopped = StreamSessionScript(limit: .endless)
         _ = stopped.play([.start, .connected(1), .publishing(1), .stalled(1, reset)])
         #expect(stopped.play(.stop) == ["abort 1", "disconnected", "stopped"])
@@ -171,13 +171,13 @@ struct StreamSessionRaceTests {
         #expect(given.play(.failed(2, refused)) == ["abort 1", "-1307", "error"])
         var gone = StreamSessionScript(limit: .endless)
         _ = gone.play([.start, .connected(1), .publishing(1), .stalled(1, reset)])
-        // It has ended by itself.
+        // It has already ended.
         _ = gone.play(.closed(1))
         #expect(gone.play(.stop) == ["disconnected", "stopped"])
     }
 
-    /// The stream ends without a link and without attempts only where no link is to be waited for.
-    @Test func aLostAddressEndsAStreamWithoutAttemptsUnlessItsLinkIsDown() {
+    /// Without attempts the stream ends, unless it waits for its link.
+    @Test func lostAddressEndsAStreamWithoutAttemptsUnlessItsLinkIsDown() {
         var script = StreamSessionScript(limit: .attempts(0))
         _ = script.play([.start, .connected(1), .publishing(1), .linkDown])
         #expect(script.play(.addressGone) == ["park 1", "3004", "1102", "reconnecting"])
@@ -185,18 +185,18 @@ struct StreamSessionRaceTests {
         #expect(script.play([.connected(2), .publishing(2)]).prefix(2) == ["abort 1", "1001"])
     }
 
-    @Test func aNewWayIsTriedAtOnce() {
+    @Test func newRouteIsTriedAtOnce() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1), .publishing(1)])
         #expect(script.play(.way) == [])
         _ = script.play([.linkDown, .failed(1, reset)])
         #expect(script.play(.way) == ["open 2"])
-        // It may wait for a name server that it could not ask.
+        // The attempt may be waiting for a name server that could not be reached.
         #expect(script.play(.way) == ["abort 2", "open 3"])
         #expect(script.play([.connected(3), .way]) == ["1001"])
     }
 
-    @Test func attemptsCountAgainOnceThereIsAConnection() {
+    @Test func attemptsCountAgainOnceConnected() {
         var script = StreamSessionScript(limit: .attempts(1))
         _ = script.play([.start, .connected(1), .publishing(1), .linkDown, .failed(1, reset)])
         for index in 2...5 {
@@ -204,13 +204,13 @@ struct StreamSessionRaceTests {
             _ = script.play(.failed(index, refused))
         }
         _ = script.wait(.seconds(8))
-        // Through another link; the first is still down.
+        // Connected through another link; the first one is still down.
         _ = script.play([.connected(6), .failed(6, badName)])
         _ = script.wait(.seconds(8))
         #expect(script.play([.connected(7), .failed(7, badName)]).last == "error")
     }
 
-    @Test func nobodyComesBackInStep() {
+    @Test func reconnectDelaysDiffer() {
         func delays(seed: UInt64) -> [Double] {
             var script = StreamSessionScript(limit: .endless, jitter: 0.25, seed: seed)
             _ = script.play([.start, .connected(1), .publishing(1), .failed(1, reset)])

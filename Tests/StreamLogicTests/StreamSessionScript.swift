@@ -1,16 +1,16 @@
 import Media
 import StreamLogic
 
-/// Plays a session in virtual time and writes its actions down in short words.
+/// Plays a session in virtual time and records its actions in short words.
 struct StreamSessionScript {
     var session: StreamSession
     var now = MediaTimestamp.zero
     private(set) var timer: MediaTimestamp?
-    /// Connections by the order of their opening.
+    /// Connections in the order in which they were opened.
     private(set) var connections: [ConnectionID] = []
     private(set) var targets: [StreamSession.Target] = []
 
-    /// Without jitter, so that times are exact, unless asked for.
+    /// By default without jitter, so that times are exact.
     init(
         limit: ReconnectPolicy.Limit = .attempts(3),
         permanent: ReconnectPolicy.PermanentFailures = .endBeforeFirstPublishing,
@@ -34,7 +34,7 @@ struct StreamSessionScript {
         case timer
     }
 
-    /// One event, now. Timer actions are kept, not written down.
+    /// Plays one event now. Timer actions are applied rather than recorded.
     mutating func play(_ step: Step) -> [String] {
         let actions =
             switch step {
@@ -62,10 +62,10 @@ struct StreamSessionScript {
         return actions.compactMap { note($0) }
     }
 
-    /// Plays all steps at this moment.
+    /// Plays all steps at the same moment.
     mutating func play(_ steps: [Step]) -> [String] { steps.flatMap { play($0) } }
 
-    /// Lets time pass; the timer fires when it is due. Each thing done comes with its time in seconds.
+    /// Advances the time; the timer fires when it is due. Each action is recorded with its time in seconds.
     mutating func wait(_ duration: Duration) -> [String] {
         let end = now + duration
         var log: [String] = []

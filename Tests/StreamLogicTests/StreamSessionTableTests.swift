@@ -3,10 +3,10 @@ import SeededNumbers
 import StreamLogic
 import Testing
 
-/// Every event in every phase, and long random lives.
+/// Every event in every phase, and long random sequences.
 @Suite("Stream session, all states and events")
 struct StreamSessionTableTests {
-    /// The ways into each phase. The newest connection is the one that events are about.
+    /// The steps that lead to each phase. Events refer to the newest connection.
     static let phases: [(name: String, steps: [StreamSessionScript.Step])] = [
         ("unknown", []),
         ("opening", [.start]),
@@ -36,7 +36,7 @@ struct StreamSessionTableTests {
             ("closed", .closed(newest)), ("move", .move(newest, nil)), ("silent", .silent(newest)),
             ("resumed", .resumed(newest)),
         ]
-        // Before it: what happens to the present connection while another one is opened.
+        // The present connection, while another one is being opened.
         guard newest > 1 else { return events }
         events += [
             ("older failed", .failed(newest - 1, reset)), ("older closed", .closed(newest - 1)),
@@ -46,7 +46,7 @@ struct StreamSessionTableTests {
         return events
     }
 
-    /// What each phase does about each event; an event that is not named does nothing.
+    /// The reaction of each phase to each event; events that are not listed have no effect.
     static let expected: [String: [String: String]] = [
         "unknown": ["start": "connecting, open 1", "stop": "stopped", "restart": "connecting, open 1"],
         "opening": [
@@ -125,7 +125,7 @@ struct StreamSessionTableTests {
     ]
 
     @Test(arguments: 1...200)
-    func aRandomLifeKeepsItsPromises(seed: Int) {
+    func randomSequencesKeepAllInvariants(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         var script = StreamSessionScript(
             limit: seed % 2 == 0 ? .endless : .attempts(3), jitter: 0.25, seed: UInt64(seed),
@@ -147,7 +147,7 @@ struct StreamSessionTableTests {
         #expect([.unknown, .disconnected, .error].contains(script.session.state))
     }
 
-    /// Mostly about one of the two newest connections, and mostly what leads on.
+    /// Mostly about one of the two newest connections, and mostly a step forward.
     private func randomStep(
         among count: Int, _ generator: inout SeededGenerator
     ) -> StreamSessionScript.Step {
@@ -161,12 +161,12 @@ struct StreamSessionTableTests {
         }
     }
 
-    /// The books on one life, kept from outside.
+    /// Records of one sequence, kept outside the session.
     struct Life {
         var state = StreamState.unknown
-        /// Opened, and neither ended by the session nor reported dead.
+        /// Opened, and neither ended by the session nor reported as failed.
         var open: Set<Int> = []
-        /// Dead, and kept to be aborted when the server can learn of it.
+        /// Stalled, and kept to be aborted when the server can be reached.
         var parked: Set<Int> = []
         var farewells: Set<Int> = []
         var unansweredStart = false
@@ -189,7 +189,7 @@ struct StreamSessionTableTests {
 
         mutating func heard(_ log: [String], _ script: StreamSessionScript) {
             for line in log {
-                // What the timer did comes with its time in front.
+                // The timer's actions are preceded by their time.
                 heard(line.split(separator: " ").drop { $0.contains(".") }.map(String.init))
             }
             #expect(state == script.session.state)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Stream session")
 struct StreamSessionTests {
-    /// A session that publishes on connection 1 since 0 s.
+    /// A session that has been live on connection 1 since 0 s.
     private func publishing(_ script: StreamSessionScript = StreamSessionScript()) -> StreamSessionScript {
         var script = script
         _ = script.play([.start, .connected(1), .publishing(1)])
@@ -23,7 +23,7 @@ struct StreamSessionTests {
         #expect(script.play(.start) == ["connecting", "open 2"])
     }
 
-    @Test func attemptGetsItsWholeTimeWhenTheSourcesAreOpen() throws {
+    @Test func attemptGetsItsFullTimeOnceSourcesAreOpen() throws {
         var script = StreamSessionScript()
         _ = script.play(.start)
         let allowed = try #require(script.timer) - script.now
@@ -35,7 +35,7 @@ struct StreamSessionTests {
         #expect(script.play(.sourcesOpened) == [] && script.timer == timer, "it is live already")
     }
 
-    @Test func startTwiceChangesNothing() {
+    @Test func secondStartChangesNothing() {
         var script = StreamSessionScript()
         _ = script.play(.start)
         #expect(script.play(.start) == ["already running"])
@@ -61,19 +61,19 @@ struct StreamSessionTests {
         #expect(script.wait(.seconds(60)) == [])
     }
 
-    @Test func aServerThatNeverSaysGoodbyeIsLeft() {
+    @Test func unresponsiveServerIsAbandoned() {
         var script = publishing()
         _ = script.play(.stop)
         #expect(script.wait(.seconds(1)) == ["0.8 abort 1", "0.8 disconnected", "0.8 stopped"])
     }
 
-    @Test func aConnectionThatDiesWhileClosingIsClosed() {
+    @Test func connectionThatFailsWhileClosingIsClosed() {
         var script = publishing()
         _ = script.play(.stop)
         #expect(script.play(.failed(1, reset)) == ["disconnected", "stopped"])
     }
 
-    @Test func stopInAnyRestingStateIsAnswered() {
+    @Test func stopIsAnsweredWhenNotRunning() {
         var script = StreamSessionScript()
         #expect(script.play(.stop) == ["stopped"])
         #expect(script.session.state == .unknown)
@@ -81,7 +81,7 @@ struct StreamSessionTests {
 
     // MARK: Reconnecting
 
-    @Test func threeAttemptsAfterALossThenAnError() {
+    @Test func failsAfterThreeAttempts() {
         var script = publishing()
         #expect(script.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
         #expect(script.wait(.milliseconds(500)) == ["0.5 open 2"])
@@ -113,21 +113,21 @@ struct StreamSessionTests {
         #expect(jittered == delays(jitter: 0.25, seed: 1))
     }
 
-    @Test func aServerOutOfReachIsTriedEveryHalfSecond() {
+    @Test func unreachableServerIsTriedEveryHalfSecond() {
         var script = publishing(StreamSessionScript(limit: .endless))
         _ = script.play(.failed(1, reset))
         for index in 2...9 {
             #expect(script.wait(.milliseconds(500)).count == 1)
             #expect(script.play(.failed(index, refused)) == ["3002", "1102"])
         }
-        // Once it answers and refuses, it is left alone for longer and longer.
+        // Once it answers and refuses, the delays grow.
         _ = script.wait(.milliseconds(500))
         _ = script.play([.connected(10), .failed(10, badName)])
         #expect(script.wait(.milliseconds(999)) == [])
         #expect(script.wait(.milliseconds(1)).count == 1)
     }
 
-    @Test func withTheLinkDownDelaysGrow() {
+    @Test func delaysGrowWhileTheLinkIsDown() {
         var script = publishing(StreamSessionScript(limit: .endless))
         _ = script.play([.linkDown, .failed(1, reset)])
         _ = script.wait(.milliseconds(500))
@@ -136,7 +136,7 @@ struct StreamSessionTests {
         #expect(script.wait(.milliseconds(1)).count == 1)
     }
 
-    @Test func afterAReconnectHeadersComeFirstAndAKeyframeIsWanted() {
+    @Test func reconnectionStartsWithHeadersAndAKeyframe() {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
@@ -144,7 +144,7 @@ struct StreamSessionTests {
         #expect(script.targets == [.described, .described])
     }
 
-    @Test func aConnectionThatLivedLongResetsTheCount() {
+    @Test func connectionThatLastedResetsTheCount() {
         var script = publishing()
         for index in 1...10 {
             _ = script.wait(.seconds(6))
@@ -154,7 +154,7 @@ struct StreamSessionTests {
         }
     }
 
-    @Test func aServerThatTakesAndDropsAtOnceIsGivenUp() {
+    @Test func serverThatDropsConnectionsAtOnceIsGivenUp() {
         var script = publishing()
         var log: [String] = []
         for index in 1...4 {
@@ -167,7 +167,7 @@ struct StreamSessionTests {
 
     // MARK: The first connection
 
-    @Test func aFirstConnectionIsTriedAgain() {
+    @Test func firstConnectionIsRetried() {
         var script = StreamSessionScript()
         _ = script.play(.start)
         #expect(script.play(.failed(1, refused)) == ["3002", "1102"])
@@ -176,7 +176,7 @@ struct StreamSessionTests {
         #expect(script.play([.connected(2), .publishing(2)]).last == "started")
     }
 
-    @Test func aFirstConnectionThatNeverComesAboutEndsWithItsOwnCode() {
+    @Test func firstConnectionThatAlwaysFailsEndsWithItsOwnCode() {
         var script = StreamSessionScript()
         _ = script.play([.start, .failed(1, refused)])
         _ = script.wait(.milliseconds(500))
@@ -187,33 +187,33 @@ struct StreamSessionTests {
         #expect(script.play(.failed(4, refused)) == ["-1001", "error", "start failed -1001"])
     }
 
-    @Test func withoutAttemptsTheFirstFailureEnds() {
+    @Test func firstFailureEndsTheStreamWithoutAttempts() {
         var script = StreamSessionScript(limit: .attempts(0))
         #expect(script.play([.start, .failed(1, refused)]).suffix(3) == ["-1001", "error", "start failed -1001"])
         var live = publishing(StreamSessionScript(limit: .attempts(0)))
         #expect(live.play(.failed(1, reset)) == ["-1013", "error"])
     }
 
-    @Test func whatOnlySettingsCanCureIsNotRetriedAtTheFirstConnection() {
+    @Test func permanentFailureOfTheFirstConnectionIsNotRetried() {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1)])
         #expect(script.play(.failed(1, wrongPassword)) == ["-1005", "error", "start failed -1005"])
     }
 
-    @Test func aNameInUseIsRetriedFromTheFirst() {
+    @Test func nameInUseIsRetriedFromTheStart() {
         var script = StreamSessionScript()
         _ = script.play([.start, .connected(1)])
         #expect(script.play(.failed(1, badName)) == ["3003", "1102"])
     }
 
-    @Test func afterItOnceRanEverythingIsRetried() {
+    @Test func everythingIsRetriedOnceLive() {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
         #expect(script.play([.connected(2), .failed(2, wrongPassword)]) == ["1001", "3003", "1102"])
     }
 
-    @Test func permanentFailuresCanEndAReconnectBySetting() {
+    @Test func permanentFailuresCanEndAReconnection() {
         var script = publishing(StreamSessionScript(permanent: .endAlways))
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
@@ -222,7 +222,7 @@ struct StreamSessionTests {
         #expect(stubborn.play([.start, .failed(1, wrongPassword)]).suffix(2) == ["3002", "1102"])
     }
 
-    @Test func anAttemptThatNeverEndsIsEnded() {
+    @Test func attemptTimesOut() {
         var script = StreamSessionScript()
         _ = script.play([.start, .connected(1)])
         #expect(script.wait(.seconds(30)) == ["30.0 abort 1", "30.0 3003", "30.0 1102"])
@@ -230,27 +230,27 @@ struct StreamSessionTests {
 
     // MARK: The link
 
-    @Test func theReturnOfTheLinkIsAnsweredAtOnce() {
+    @Test func returnOfTheLinkStartsAnAttemptAtOnce() {
         var script = publishing()
         _ = script.play([.failed(1, reset)])
         _ = script.wait(.milliseconds(100))
         #expect(script.play([.linkDown, .linkUp(stalled: false)]) == ["open 2"])
         #expect(script.play(.failed(2, refused)) == ["3002", "1102"])
-        // The delays start anew.
+        // The delays start from the shortest.
         #expect(script.wait(.milliseconds(500)) == ["0.6 open 3"])
     }
 
-    @Test func anAttemptWhosePacketsWereLostWithTheLinkIsMadeAnew() {
+    @Test func attemptWhosePacketsWereLostWithTheLinkIsRestarted() {
         var script = publishing()
         _ = script.play([.linkDown, .failed(1, reset)])
         _ = script.wait(.milliseconds(500))
         #expect(script.play(.linkUp(stalled: false)) == ["abort 2", "open 3"])
-        // News of another link disturbs nothing.
+        // Changes of another link have no effect.
         #expect(script.play(.linkUp(stalled: false)) == [])
         #expect(script.play([.linkDown, .connected(3), .linkUp(stalled: false)]) == ["1001"])
     }
 
-    @Test func aStalledConnectionIsReplacedWhenTheLinkReturns() {
+    @Test func stalledConnectionIsReplacedWhenTheLinkReturns() {
         var script = publishing()
         _ = script.play(.linkDown)
         #expect(script.play(.linkUp(stalled: true)) == ["park 1", "reconnecting", "1102", "open 2"])
@@ -258,13 +258,13 @@ struct StreamSessionTests {
         #expect(script.play(.publishing(2)).contains("connected"))
     }
 
-    @Test func aRunningConnectionIsLeftAlone() {
+    @Test func runningConnectionIsLeftAlone() {
         var script = publishing()
         #expect(script.play([.linkDown, .linkUp(stalled: false), .linkUp(stalled: true)]) == [])
         #expect(script.session.state == .connected)
     }
 
-    @Test func attemptsWithoutALinkDoNotUseUpTheLimit() {
+    @Test func attemptsWithoutALinkDoNotCount() {
         var script = publishing()
         _ = script.play([.linkDown, .failed(1, reset)])
         for index in 2...12 {
@@ -275,7 +275,7 @@ struct StreamSessionTests {
         #expect(script.play(.linkUp(stalled: false)) == ["open 13"])
     }
 
-    @Test func aStreamThatNeverRanDoesNotWaitForALink() {
+    @Test func streamThatWasNeverLiveDoesNotWaitForALink() {
         var script = StreamSessionScript()
         _ = script.play([.linkDown, .start, .failed(1, notFound)])
         var log: [String] = []
@@ -288,21 +288,21 @@ struct StreamSessionTests {
 
     // MARK: Status
 
-    @Test func statusComesAtItsInterval() {
+    @Test func statusIsReportedAtItsInterval() {
         var script = publishing(StreamSessionScript(statusInterval: .seconds(3)))
         #expect(script.wait(.seconds(7)) == ["3.0 status", "6.0 status"])
         _ = script.play(.stop)
         #expect(!script.wait(.seconds(10)).contains { $0.hasSuffix("status") })
     }
 
-    @Test func statusMissedInAPauseIsNotMadeUpFor() {
+    @Test func missedStatusIsNotMadeUpFor() {
         var script = publishing(StreamSessionScript(statusInterval: .seconds(3)))
         script.now = .zero + .seconds(100)
         #expect(script.play(.timer) == ["status"])
         #expect(script.wait(.seconds(3)) == ["103.0 status"])
     }
 
-    @Test func theStatusIntervalStaysInItsRange() {
+    @Test func statusIntervalIsLimitedToItsRange() {
         #expect(StreamSessionSettings(statusInterval: .zero).statusInterval == .seconds(1))
         #expect(StreamSessionSettings(statusInterval: .seconds(31)).statusInterval == .seconds(30))
         var settings = StreamSessionSettings()
@@ -313,14 +313,14 @@ struct StreamSessionTests {
 
     // MARK: Restart
 
-    @Test func aRestartSaysGoodbyeFirst() {
+    @Test func restartClosesTheConnectionFirst() {
         var script = publishing()
         #expect(script.play(.restart) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "connecting", "open 2"])
         #expect(script.play([.connected(2), .publishing(2)]).last == "started")
     }
 
-    @Test func aRestartDoesNotWaitForAnAttemptOrADelay() {
+    @Test func restartDoesNotWaitForAnAttemptOrADelay() {
         var script = StreamSessionScript()
         _ = script.play(.start)
         #expect(script.play(.restart) == ["abort 1", "open 2"])
@@ -329,7 +329,7 @@ struct StreamSessionTests {
         #expect(StreamSessionScript().session.state == .unknown)
     }
 
-    @Test func startAndStopWhileClosingAreHonouredInOrder() {
+    @Test func startAndStopWhileClosingApplyInOrder() {
         var script = publishing()
         #expect(script.play([.stop, .start]) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped", "connecting", "open 2"])
@@ -340,7 +340,7 @@ struct StreamSessionTests {
 
     // MARK: Moving to another server
 
-    @Test func aMoveIsMadeBeforeTheOldConnectionIsBroken() {
+    @Test func moveConnectsBeforeTheOldConnectionCloses() {
         var script = publishing()
         #expect(script.play(.move(1, "rtmp://other/app")) == ["open 2"])
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
@@ -355,14 +355,14 @@ struct StreamSessionTests {
         #expect(script.targets.last == .described)
     }
 
-    @Test func theOldConnectionIsCutWhenItDoesNotClose() {
+    @Test func oldConnectionThatDoesNotCloseIsCut() {
         var script = publishing()
         _ = script.play([.move(1, nil), .connected(2), .publishing(2), .keyframe])
         #expect(script.wait(.seconds(1)) == ["0.8 abort 1"])
         #expect(script.play([.failed(1, reset), .closed(1)]) == [])
     }
 
-    @Test func aMoveThatFailsLeavesTheOldConnection() {
+    @Test func failedMoveKeepsTheOldConnection() {
         var script = publishing()
         _ = script.play(.move(1, nil))
         #expect(script.play(.failed(2, refused)) == ["2004"])
@@ -372,7 +372,7 @@ struct StreamSessionTests {
         #expect(script.play(.move(1, nil)) == ["open 3"])
     }
 
-    @Test func aMoveHasATimeout() {
+    @Test func moveTimesOut() {
         var script = publishing(StreamSessionScript(statusInterval: .seconds(30)))
         _ = script.play(.move(1, nil))
         #expect(script.wait(.seconds(31)).filter { !$0.hasSuffix("status") } == ["30.0 abort 2", "30.0 2004"])
@@ -380,12 +380,12 @@ struct StreamSessionTests {
         #expect(script.wait(.seconds(6)) == ["36.0 abort 3", "36.0 2004"])
     }
 
-    @Test func aSecondWishDuringAMoveIsNotHeeded() {
+    @Test func secondMoveRequestIsIgnored() {
         var script = publishing()
         #expect(script.play([.move(1, nil), .move(1, nil)]) == ["open 2"])
     }
 
-    @Test func theOldConnectionMayDieDuringTheMove() {
+    @Test func oldConnectionMayFailDuringTheMove() {
         var early = publishing()
         _ = early.play(.move(1, nil))
         #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
@@ -398,7 +398,7 @@ struct StreamSessionTests {
             ])
     }
 
-    @Test func stopDuringAMoveEndsBoth() {
+    @Test func stopDuringAMoveEndsBothConnections() {
         var script = publishing()
         _ = script.play([.move(1, nil), .connected(2)])
         #expect(script.play(.stop) == ["abort 2", "close 1", "disconnecting"])

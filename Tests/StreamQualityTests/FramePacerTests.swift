@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Thinning out a faster source")
 struct FramePacerTests {
-    /// The numbers of the source's frames that are taken, out of `count`.
+    /// The numbers of the source's frames that are selected, out of `count`.
     private func taken(_ source: Int, _ wanted: Int, count: Int, missing: Set<Int> = []) -> [Int] {
         let source = FrameRate(framesPerSecond: source)
         var pacer = FramePacer(source: source, wanted: FrameRate(framesPerSecond: wanted))
@@ -19,7 +19,7 @@ struct FramePacerTests {
     }
 
     @Test(arguments: [(30, 12), (30, 15), (60, 12), (25, 12), (50, 30), (30, 29)])
-    func eachFrameIsTheNearestToItsPlace(source: Int, wanted: Int) {
+    func eachFrameIsTheNearestToItsSlot(source: Int, wanted: Int) {
         let numbers = taken(source, wanted, count: source * 10)
         #expect(abs(numbers.count - wanted * 10) <= 1)
         for (place, number) in numbers.enumerated() {
@@ -29,11 +29,11 @@ struct FramePacerTests {
     }
 
     @Test(arguments: [(12, 12), (10, 30)])
-    func aSlowerSourceLosesNothing(source: Int, wanted: Int) {
+    func slowerSourceLosesNothing(source: Int, wanted: Int) {
         #expect(taken(source, wanted, count: 20) == Array(0..<20))
     }
 
-    @Test func afterAGapTheGridGoesOnWithoutCatchingUp() {
+    @Test func gridContinuesAfterAGapWithoutCatchingUp() {
         #expect(taken(30, 15, count: 26, missing: Set(3..<20)) == [0, 2, 20, 22, 24])
     }
 }

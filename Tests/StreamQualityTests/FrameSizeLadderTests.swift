@@ -11,7 +11,7 @@ import Testing
             FrameSize(width: 16, height: 16), FrameSize(width: 1920, height: 80),
         ]
 
-    @Test func theSizesOfACommonFrame() {
+    @Test func commonFramesHaveTheseSizes() {
         #expect(
             FrameSizeLadder(full: FrameSize(width: 1280, height: 720)).sizes.map(\.description)
                 == ["1280x720", "960x540", "640x360", "448x252"])
@@ -25,19 +25,19 @@ import Testing
     }
 
     @Test(arguments: fulls)
-    func eachSizeIsSmallerAndHasTheShape(full: FrameSize) {
+    func eachSizeIsSmallerWithTheSameAspectRatio(full: FrameSize) {
         let sizes = FrameSizeLadder(full: full).sizes
         #expect(sizes.first == full)
         for (larger, smaller) in zip(sizes, sizes.dropFirst()) {
             #expect(smaller.pixelCount <= larger.pixelCount * 8 / 10)
             #expect(smaller.width % 16 == 0 && smaller.height % 2 == 0)
             #expect(max(smaller.width, smaller.height) >= 320 && min(smaller.width, smaller.height) >= 26)
-            // Within two rows of the shape.
+            // At most two rows from the exact aspect ratio.
             #expect(abs(smaller.width * full.height - smaller.height * full.width) <= 2 * full.width)
         }
     }
 
-    @Test func aSecondStreamHasHalfOfEachSide() {
+    @Test func secondStreamHasHalfOfEachSide() {
         func second(_ width: Int, _ height: Int, smallest: FrameSize? = nil) -> String? {
             FrameSizeLadder(full: FrameSize(width: width, height: height), smallest: smallest).ofSecondStream?
                 .description
@@ -48,7 +48,7 @@ import Testing
         #expect(second(1280, 720, smallest: FrameSize(width: 960, height: 540)) == nil)
     }
 
-    @Test func theFloorHolds() {
+    @Test func noSizeIsBelowTheSmallest() {
         let ladder = FrameSizeLadder(
             full: FrameSize(width: 1280, height: 720), smallest: FrameSize(width: 640, height: 360))
         #expect(ladder.sizes.map(\.width) == [1280, 960, 640])

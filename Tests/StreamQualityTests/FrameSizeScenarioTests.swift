@@ -2,13 +2,13 @@ import Media
 import StreamQuality
 import Testing
 
-/// The frame size follows the link, beside bit rate and frame rate. The encoder leaves out frames whose pixels get too few
-/// bits, as OpenH264 was measured to.
+/// The frame size follows the link, together with bit rate and frame rate. The simulated encoder skips frames with too
+/// few bits per pixel, as measured with OpenH264.
 @Suite struct FrameSizeScenarioTests {
     private static let full = FrameSize(width: 1280, height: 720)
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func theFailingUplinkShowsMotion(seed: UInt64) {
+    func failingUplinkStillShowsMotion(seed: UInt64) {
         var simulation = Simulation.resizable(FailingUplinkTests.script)
         simulation.seed = seed
         let result = simulation.run(seconds: 90)
@@ -22,13 +22,13 @@ import Testing
         #expect(result.worstAge(outside: [55...64]) < 2.5)
     }
 
-    @Test func withoutItNothingChanges() {
+    @Test func sizeNeverChangesWithPolicyNever() {
         let result = Simulation.resizable(FailingUplinkTests.script, policy: .never).run(seconds: 90)
         #expect(result.resizes.isEmpty && result.restarts.isEmpty)
         #expect(result.moments.allSatisfy { $0.point.frameSize == Self.full })
     }
 
-    @Test func aRestartIsOneForEachSize() {
+    @Test func eachSizeChangeIsARestart() {
         let result = Simulation.resizable(FailingUplinkTests.script, policy: .restart).run(seconds: 110)
         #expect(result.resizes.isEmpty, "each change is a restart")
         #expect((2...6).contains(result.restarts.count))
@@ -36,15 +36,15 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
-    /// And not the one that fits the rate while what piled up is being sent.
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func aRestartIsForTheSizeThatLasts(seed: UInt64) {
+    /// Rather than for the size that fits the rate while the backlog is sent.
+    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func restartIsForTheLastingSize(seed: UInt64) {
         var simulation = Simulation.resizable(LinkScript([(0, 5_000), (15, 330)]), policy: .restart)
         simulation.seed = seed
         let result = simulation.run(seconds: 60)
         #expect(result.restarts.map(\.point.frameSize) == [FrameSize(width: 640, height: 360)])
     }
 
-    @Test func aTierSwitchBringsTheSizeAlong() {
+    @Test func tierSwitchIncludesTheSize() {
         var simulation = Simulation.resizable(.steady(250), policy: .restart)
         simulation.settings.tierSwitch = .restartStream
         let result = simulation.run(seconds: 60)
@@ -53,7 +53,7 @@ import Testing
         #expect(result.point(at: 50)?.videoQuality?.tier == .lowAndMedium)
     }
 
-    /// Either restart takes along what the other would need.
+    /// Each restart also applies the changes that the other would need.
     @Test func sizeAndTierShareTheirRestarts() {
         var simulation = Simulation.resizable(FailingUplinkTests.script, policy: .restart)
         simulation.settings.tierSwitch = .restartStream
@@ -68,18 +68,18 @@ import Testing
     }
 
     @Test(arguments: [250.0, 300, 400, 500, 650, 800, 1_000, 1_200, 1_500, 2_000], [1, 2] as [UInt64])
-    func aSteadyLinkChangesTheSizeOnceAMinuteAtMost(kilobits: Double, seed: UInt64) {
+    func steadyLinkChangesTheSizeAtMostOncePerMinute(kilobits: Double, seed: UInt64) {
         var simulation = Simulation.resizable(.steady(kilobits))
         simulation.seed = seed
         let result = simulation.run(seconds: 310)
-        // Finding the link's rate is not a steady link yet.
+        // While the link's rate is being found, it does not count as steady yet.
         let changes = result.resizes.filter { $0 > 10 }
         #expect(changes.count <= 5, "\(changes)")
         #expect(result.use(of: 10...300) > 0.85)
     }
 
     @Test(arguments: 1...100)
-    func onRandomLinksTheSizeComesBackWithTheLink(seed: Int) {
+    func sizeReturnsWithTheLinkOnRandomLinks(seed: Int) {
         var simulation = Simulation.resizable(.random(goodFrom: 60, seed: UInt64(seed)))
         simulation.seed = UInt64(seed)
         let result = simulation.run(seconds: 100)
@@ -90,7 +90,7 @@ import Testing
         #expect(result.moments.allSatisfy { $0.point.frameSize.map(sizes.contains) ?? false })
     }
 
-    @Test func aLinkThatFlapsEverySecondDoesNotFlapTheSize() {
+    @Test func linkThatFlapsEverySecondDoesNotFlapTheSize() {
         let script = LinkScript((0..<120).map { (Double($0), $0 % 2 == 0 ? 2_500 : 300) })
         let result = Simulation.resizable(script).run(seconds: 120)
         #expect(result.resizes.count <= 12, "\(result.resizes)")
@@ -104,8 +104,8 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
-    /// A still scene shows nothing of the link, so that the bit rate stays low: the frame is not to stay small with it.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func aStillSceneIsShownWholeAtAnyBitRate(seed: UInt64) {
+    /// A still scene does not test the link, so the bit rate stays low. The frame must not stay small because of that.
+    @Test(arguments: [1, 2, 3] as [UInt64]) func stillSceneIsShownAtFullSizeAtAnyBitRate(seed: UInt64) {
         var simulation = Simulation.resizable(LinkScript([(0, 2_500), (10, 250), (40, 2_500)]))
         simulation.seed = seed
         simulation.flaws.isStillFrom = 40
@@ -116,7 +116,7 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
-    /// A still frame that somebody sends says nothing of the link, nor of the scene behind it.
+    /// A still frame during a pause says nothing about the link or the later scene.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func qualityAfterAPauseIsAsBeforeIt(seed: UInt64) {
         var simulation = Simulation.resizable(.steady(900))
@@ -133,7 +133,7 @@ import Testing
         #expect(result.use(of: 95...130) > 0.85)
     }
 
-    /// A link that becomes worse while a still is sent is noticed all the same.
+    /// A link that gets worse while a still frame is sent is detected all the same.
     @Test func linkIsWatchedDuringAPause() {
         var simulation = Simulation.resizable(LinkScript([(0, 5_000), (40, 200)]))
         simulation.flaws.isStillFrom = 20
@@ -145,7 +145,7 @@ import Testing
         #expect(result.danglingFrames == 0)
     }
 
-    @Test func aRefusedSizeIsAskedForOnce() {
+    @Test func refusedSizeIsNotRequestedAgain() {
         var controller = QualityController(
             settings: Simulation.resizable(.steady(1)).settings, now: .zero)
         controller.sizeRefused(keeping: Self.full)
@@ -159,7 +159,7 @@ extension SimulationResult {
         Double(frames.count { times.contains($0.arrived) }) / (times.upperBound - times.lowerBound)
     }
 
-    /// Seconds until frames were of this size again.
+    /// Seconds until frames had this size again.
     fileprivate func timeToSize(_ size: FrameSize, after time: Double) -> Double {
         (moments.first { $0.time >= time && $0.point.frameSize == size }?.time ?? .infinity) - time
     }

@@ -1,8 +1,8 @@
 import Media
 import StreamQuality
 
-/// Makes the packets of an encoder with numbered frames: the number stands in the payload, so that what comes
-/// out of a buffer can be held against what went in.
+/// Creates an encoder's packets with numbered frames. The payload contains the number, so that a buffer's output can be
+/// compared with its input.
 struct MediaScript {
     var frameDuration = Duration.milliseconds(40)
     var keyframeInterval = 50
@@ -15,7 +15,7 @@ struct MediaScript {
 
     static func time(_ seconds: Double) -> MediaTimestamp { MediaTimestamp(nanoseconds: Int64(seconds * 1e9)) }
 
-    /// The next frame; a keyframe at each GOP's start and where asked for.
+    /// The next frame; a keyframe at the start of each GOP and on request.
     mutating func frame(key: Bool = false, byteCount: Int = 1_000) -> EncodedPacket {
         if key { frameInGOP = 0 }
         let isKeyframe = frameInGOP == 0
@@ -41,11 +41,11 @@ struct MediaScript {
 }
 
 extension EncodedPacket {
-    /// The number that `MediaScript` gave it.
+    /// The number from `MediaScript`.
     var number: Int { payload.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) } }
 }
 
-/// Watches packets as a decoder would: each frame but a keyframe needs the one before it.
+/// Checks packets like a decoder: each frame except a keyframe needs the previous one.
 struct ReferenceChecker {
     private var lastFrame: Int?
     private(set) var danglingCount = 0

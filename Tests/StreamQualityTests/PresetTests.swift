@@ -10,7 +10,7 @@ import Testing
         (.medium3, 30, .baseline, .level3_1, 1000), (.high1, 30, .main, .level3_0, 1200),
         (.high2, 30, .main, .level3_0, 1500), (.high3, 30, .main, .level3_0, 2000),
     ])
-    func holdsTheTable(quality: VideoQuality, fps: Int, profile: H264Profile, level: H264Level, kilobits: Int) {
+    func matchesTheTable(quality: VideoQuality, fps: Int, profile: H264Profile, level: H264Level, kilobits: Int) {
         #expect(quality.frameRate == FrameRate(framesPerSecond: fps))
         #expect(quality.profile == profile)
         #expect(quality.tableLevel == level)
@@ -18,7 +18,7 @@ import Testing
         #expect(quality.tier == (profile == .main ? .high : .lowAndMedium))
     }
 
-    @Test func namesAreReadInAnyCaseOfLetters() throws {
+    @Test func namesAreCaseInsensitive() throws {
         for quality in VideoQuality.allCases {
             #expect(try VideoQuality(named: quality.name) == quality)
             #expect(try VideoQuality(named: quality.name.uppercased()) == quality)
@@ -27,7 +27,7 @@ import Testing
         #expect(VideoQuality.allCases == VideoQuality.allCases.sorted())
     }
 
-    @Test func anUnknownNameIsAnsweredWithTheKnownOnes() {
+    @Test func unknownNameIsAnsweredWithTheKnownOnes() {
         #expect(throws: QualityError.unknownVideoQuality("Medium4")) { try VideoQuality(named: "Medium4") }
         let text = QualityError.unknownVideoQuality("Medium4").description
         #expect(text.contains("\"Medium4\"") && text.contains("Low1, Low2") && text.contains("High3"))
@@ -38,17 +38,17 @@ import Testing
         (.high3, 1280, 720, .level3_1), (.high3, 1920, 1080, .level4_0), (.low1, 1280, 720, .level3_1),
         (.medium1, 640, 480, .level3_1), (.low1, 1920, 1440, .level5_0),
     ])
-    func theLevelIsRaisedWhereTheFrameNeedsIt(quality: VideoQuality, width: Int, height: Int, level: H264Level) throws {
+    func levelIsRaisedIfTheFrameNeedsIt(quality: VideoQuality, width: Int, height: Int, level: H264Level) throws {
         #expect(try quality.level(for: FrameSize(width: width, height: height)) == level)
     }
 
-    /// 720x576 at 15 frames a second fits level 3.0, at 30 it does not.
+    /// 720x576 fits level 3.0 at 15 frames per second, but not at 30.
     @Test(arguments: [(VideoQuality.low1, 720, 576), (.low3, 720, 576), (.medium3, 720, 576)])
-    func theLevelIsThatOfTheTiersBest(quality: VideoQuality, width: Int, height: Int) throws {
+    func levelIsSufficientForTheTiersBest(quality: VideoQuality, width: Int, height: Int) throws {
         #expect(try quality.level(for: FrameSize(width: width, height: height)) == .level3_1)
     }
 
-    @Test func noLevelEndsAtAChangeWithinTheTier() throws {
+    @Test func levelIsSufficientForAnyChangeWithinTheTier() throws {
         for width in stride(from: 16, through: 1920, by: 16) {
             for height in stride(from: 16, through: 1440, by: 48) {
                 let size = FrameSize(width: width, height: height)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aFrameTooLargeForItsRateIsRefused() {
+    @Test func frameTooLargeForItsRateIsRefused() {
         let size = FrameSize(width: 4096, height: 2304)
         #expect(throws: QualityError.self) { try VideoQuality.high3.level(for: size) }
         #expect(throws: Never.self) { try VideoQuality.low1.level(for: size) }
@@ -70,14 +70,14 @@ import Testing
 }
 
 @Suite struct AudioQualityTests {
-    @Test func holdsTheTable() {
+    @Test func matchesTheTable() {
         #expect(AudioQuality.presets.map(\.name) == ["Low1", "High1", "High2"])
         #expect(AudioQuality.presets.map(\.bitrate.bitsPerSecond) == [64_000, 96_000, 128_000])
         #expect(AudioQuality.standard == .high2)
         #expect(AudioQuality.standard.sampleRate == 44_100)
     }
 
-    @Test func namesAreReadWithAndWithoutASampleRate() throws {
+    @Test func namesAreParsedWithAndWithoutASampleRate() throws {
         #expect(try AudioQuality(named: "high1") == .high1)
         #expect(try AudioQuality(named: "High2@48000") == AudioQuality.high2.at(sampleRate: 48_000))
         #expect(try AudioQuality(named: "LOW1@11025").name == "Low1@11025")
@@ -92,14 +92,14 @@ import Testing
 }
 
 @Suite struct LevelForBitrateTests {
-    /// Level 3.0 carries 10 Mbit/s, level 3.1 14.
+    /// Level 3.0 supports 10 Mbit/s, level 3.1 supports 14 Mbit/s.
     @Test(arguments: [(2_000, H264Level.level3_0), (10_000, .level3_0), (10_001, .level3_1), (14_001, .level3_2)])
-    func theLevelCarriesTheHighestBitRateToo(kilobits: Int, level: H264Level) throws {
+    func levelSupportsTheHighestBitRate(kilobits: Int, level: H264Level) throws {
         let size = FrameSize(width: 320, height: 240)
         #expect(try VideoQuality.high3.level(for: size, upTo: Bitrate(kilobitsPerSecond: kilobits)) == level)
     }
 
-    @Test func aBitRateThatNoLevelCarriesIsRefused() {
+    @Test func bitRateAboveAllLevelsIsRefused() {
         #expect(throws: QualityError.self) {
             try VideoQuality.high3.level(
                 for: FrameSize(width: 320, height: 240), upTo: Bitrate(kilobitsPerSecond: 240_001))
@@ -123,11 +123,11 @@ import Testing
         ("4096x2304", 4096, 2304), ("17x23", 16, 16), ("720p", 1280, 720), ("4:3-720P", 960, 720),
         ("16:9-360p", 640, 360), ("480p", 640, 480), ("1140p", 1920, 1140), ("1440p", 1920, 1440),
     ])
-    func sizesAndNamesAreRead(text: String, width: Int, height: Int) throws {
+    func sizesAndNamesAreParsed(text: String, width: Int, height: Int) throws {
         #expect(try VideoDimension(parsing: text).size == FrameSize(width: width, height: height))
     }
 
-    @Test func theNextSmallerOneKeepsTheShape() throws {
+    @Test func nextSmallerPresetKeepsTheAspectRatio() throws {
         var sizes: [String] = []
         var dimension: VideoDimension? = try VideoDimension(parsing: "1920x1080")
         while let next = dimension?.smaller {
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: ["15x480", "640x15", "0x0", "8704x16", "4112x2304", "99999999999999999999x480", "8688x8688"])
-    func impossibleSizesAreRefusedWithWhatIsPossible(text: String) {
+    func impossibleSizesAreRefusedWithTheLimits(text: String) {
         do {
             _ = try VideoDimension(parsing: text)
             Issue.record("\(text) was accepted")
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: [
         "", "x", "640", "640x", "x480", "640x480x2", "-640x480", "720q", "640*480", "٦٤٠x480", "21:9-720p",
     ])
-    func textThatIsNoSizeIsRefused(text: String) {
+    func textThatIsNotASizeIsRefused(text: String) {
         #expect(throws: QualityError.unknownDimension(text)) { try VideoDimension(parsing: text) }
     }
 }

@@ -4,16 +4,16 @@ import Testing
 
 @testable import StreamQuality
 
-/// Plays measurements to a controller by hand.
+/// Passes measurements to a controller by hand.
 private struct Script {
     var controller: QualityController
     private(set) var seconds = 0.0
     private var appended = 0
     private var delivered = 0
     private var encoded = 0
-    /// Where the buffer says it is.
+    /// The buffer's level.
     var level = SendBufferLevel.low
-    /// Delay as on a link whose way is as long.
+    /// Delay as on a link with this route delay.
     var isDelayHidden = false
 
     init(_ settings: QualitySettings = QualitySettings(videoQuality: .high3, audioQuality: .high2)) {
@@ -22,7 +22,7 @@ private struct Script {
 
     var now: MediaTimestamp { MediaScript.time(seconds) }
 
-    /// Sends at the operating point over a link of `kilobits` for a time; gives what the controller wanted done.
+    /// Sends at the operating point over a link of `kilobits` for a time, and returns the controller's actions.
     mutating func play(_ duration: Double, link kilobits: Double) -> [QualityAction] {
         var actions: [QualityAction] = []
         for _ in 0..<Int(duration * 10) {
@@ -54,7 +54,7 @@ extension [QualityAction] {
 }
 
 @Suite struct QualityControllerTests {
-    @Test func itStartsAtTheStartOfTheRange() {
+    @Test func startsAtTheStartOfTheRange() {
         let script = Script()
         #expect(
             script.controller.operatingPoint
@@ -70,13 +70,13 @@ extension [QualityAction] {
         #expect(point.frameRate == FrameRate(framesPerSecond: 24))
     }
 
-    @Test func aGoodLinkChangesNothing() {
+    @Test func goodLinkChangesNothing() {
         var script = Script()
         #expect(script.play(60, link: 5_000) == [])
         #expect(script.controller.linkEstimate == nil)
     }
 
-    @Test func itGoesDownAtOnceToWhatTheLinkCarries() throws {
+    @Test func goesDownAtOnceToTheLinksRate() throws {
         var script = Script()
         _ = script.play(5, link: 5_000)
         let actions = script.play(1.5, link: 1_000)
@@ -84,13 +84,13 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) < Bitrate(kilobitsPerSecond: 1_000))
         let estimate = try #require(script.controller.linkEstimate)
         #expect(abs(estimate.kilobitsPerSecond - 1_000) < 50)
-        // The backlog sent, it goes to what was measured, in one step.
+        // After the backlog, it goes to the measured rate in one step.
         #expect(script.play(3, link: 1_000).reasons == [.backlogSent])
         let total = script.controller.total(of: script.controller.operatingPoint)
         #expect(abs(total.kilobitsPerSecond - 940) < 60)
     }
 
-    @Test func aBacklogThatWouldTakeTooLongIsGivenUp() {
+    @Test func backlogThatWouldTakeTooLongIsDiscarded() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         let actions = script.play(2, link: 150)
@@ -98,7 +98,7 @@ extension [QualityAction] {
         #expect(script.controller.operatingPoint.audioQuality == .low1)
     }
 
-    @Test func aStallGoesToTheMinimumAndTheReturnToLiveVideo() {
+    @Test func stallGoesToTheMinimumAndReturnsToLiveVideo() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         #expect(script.play(5, link: 0).reasons.contains(.linkCarriesLess))
@@ -111,7 +111,7 @@ extension [QualityAction] {
         #expect(!script.controller.isLinkStalled)
     }
 
-    @Test func withoutAutomaticNothingMoves() {
+    @Test func nothingChangesWithoutAutomaticMode() {
         var settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
         settings.isAutomatic = false
         var script = Script(settings)
@@ -139,7 +139,7 @@ extension [QualityAction] {
         #expect(script.controller.settingsChanged(to: settings, now: script.now) == [], "nothing new")
     }
 
-    @Test func anotherFrameRateLeavesTheBitRateThatTheStreamHasRisenTo() {
+    @Test func anotherFrameRateKeepsARaisedBitRate() {
         let range = BitrateRange(
             minimum: VideoQuality.low1.bitrate, start: VideoQuality.low1.bitrate, maximum: VideoQuality.medium3.bitrate)
         var script = Script(QualitySettings(videoQuality: .medium3, audioQuality: .high2, bitrateRange: range))
@@ -163,8 +163,8 @@ extension [QualityAction] {
         #expect(script.play(20, link: 5_000).reasons == [], "there is nothing to rise to again")
     }
 
-    /// A stream that the link holds down does not jump up to its start for the sake of another frame rate.
-    @Test func anotherFrameRateLeavesTheBitRateThatTheLinkHasBroughtTheStreamTo() {
+    /// A stream limited by its link does not jump to its starting rate because of another frame rate.
+    @Test func anotherFrameRateKeepsABitRateLimitedByTheLink() {
         var script = Script()
         _ = script.play(15, link: 700)
         let before = script.controller.operatingPoint
@@ -180,7 +180,7 @@ extension [QualityAction] {
         QualitySettings(videoQuality: .medium1, audioQuality: .high2),
         QualitySettings(videoQuality: .high3, audioQuality: try? AudioQuality(named: "High2@48000")),
     ])
-    func whatAPlayerCannotFollowRestartsTheStream(settings: QualitySettings) {
+    func changesThatPlayersCannotFollowRestartTheStream(settings: QualitySettings) {
         var script = Script()
         let actions = script.controller.settingsChanged(to: settings, now: .zero)
         #expect(actions.first == .restartStream(script.controller.operatingPoint))
@@ -188,7 +188,7 @@ extension [QualityAction] {
         #expect(actions.count == 2)
     }
 
-    @Test func aNewWishDoesNotFloodALinkThatIsKnown() {
+    @Test func newSettingsDoNotFloodAKnownLink() {
         var script = Script(QualitySettings(videoQuality: .high1, audioQuality: .high2))
         _ = script.play(15, link: 700)
         let settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
@@ -196,7 +196,7 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
 
-    /// A size of the dimension before is none of the next one's, also where the link decides the bit rate.
+    /// The previous dimension's sizes no longer apply, even if the link limits the bit rate.
     @Test(arguments: [VideoQuality.medium3, .medium2])
     func anotherDimensionBringsItsSizes(quality: VideoQuality) {
         var settings = QualitySettings(videoQuality: .medium3, audioQuality: .high2)
@@ -211,7 +211,7 @@ extension [QualityAction] {
         settings.frameSizes = FrameSizeLadder(full: small)
         _ = script.controller.settingsChanged(to: settings, now: script.now)
         #expect(script.controller.operatingPoint.frameSize == small)
-        // As large as the rate allows at once, so that no other change has to follow.
+        // As large as the rate allows at once, so that no further change has to follow.
         let large = FrameSizeLadder(full: FrameSize(width: 1280, height: 720))
         settings.frameSizes = large
         _ = script.controller.settingsChanged(to: settings, now: script.now)
@@ -225,9 +225,9 @@ extension [QualityAction] {
         #expect(script.controller.operatingPoint.frameSize == large.sizes.first)
     }
 
-    /// The new tier counts, also where the link decides the bit rate.
+    /// The new tier applies even if the link limits the bit rate.
     @Test(arguments: [(VideoQuality.high3, VideoQuality.medium3), (.medium3, .high3)])
-    func aNewTierIsTakenOnALimitedLinkToo(from old: VideoQuality, to new: VideoQuality) throws {
+    func newTierIsUsedOnALimitedLink(from old: VideoQuality, to new: VideoQuality) throws {
         var script = Script(QualitySettings(videoQuality: old, audioQuality: .high2))
         _ = script.play(15, link: 700)
         let settings = QualitySettings(videoQuality: new, audioQuality: .high2)
@@ -237,7 +237,7 @@ extension [QualityAction] {
         #expect(script.controller.total(of: script.controller.operatingPoint) <= Bitrate(kilobitsPerSecond: 700))
     }
 
-    @Test func whetherThereAreTracksStaysAsItWas() {
+    @Test func tracksStayAsTheyWere() {
         var script = Script()
         let actions = script.controller.settingsChanged(
             to: QualitySettings(videoQuality: nil, audioQuality: nil, bitrateRange: BitrateRange(upTo: .high1)),
@@ -247,7 +247,7 @@ extension [QualityAction] {
         #expect(script.controller.operatingPoint.audioQuality == .high2)
     }
 
-    @Test func aManualChoiceIsNotOverwritten() {
+    @Test func manualChoiceIsNotOverridden() {
         var script = Script()
         _ = script.play(15, link: 700)
         var settings = script.controller.settings
@@ -257,7 +257,7 @@ extension [QualityAction] {
         #expect(script.play(10, link: 700) == [])
     }
 
-    @Test func aNewConnectionForgetsTheLink() {
+    @Test func newConnectionForgetsTheLink() {
         var script = Script()
         _ = script.play(15, link: 700)
         #expect(script.controller.linkEstimate != nil)
@@ -265,8 +265,8 @@ extension [QualityAction] {
         #expect(script.controller.linkEstimate == nil)
     }
 
-    /// A way that is thought to be long hides the delay from the other signs; the buffer's threshold does not lie.
-    @Test func aboveTheHighThresholdTheQualityIsLowered() {
+    /// A route that seems to be long hides the delay from the other signs, but not from the buffer's threshold.
+    @Test func qualityIsLoweredAboveTheHighThreshold() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         script.level = .between
@@ -276,7 +276,7 @@ extension [QualityAction] {
         #expect(script.play(0.5, link: 1_500).reasons == [.linkCarriesLess])
     }
 
-    @Test func eachRiseAboveTheHighThresholdLowersItAgain() {
+    @Test func eachRiseAboveTheHighThresholdLowersTheQualityAgain() {
         var script = Script()
         _ = script.play(5, link: 5_000)
         script.level = .high
@@ -290,7 +290,7 @@ extension [QualityAction] {
         #expect(third.reasons == [.linkCarriesLess], "and is not waited for when the buffer rises again")
     }
 
-    @Test func onlyBelowTheLowThresholdMoreIsTried() {
+    @Test func probesOnlyBelowTheLowThreshold() {
         var script = Script(
             QualitySettings(
                 videoQuality: .medium3, audioQuality: nil,
@@ -303,7 +303,7 @@ extension [QualityAction] {
         #expect(script.play(5, link: 5_000).reasons.first == .probing)
     }
 
-    @Test func wildMeasurementsDoNotTrap() {
+    @Test func randomMeasurementsDoNotTrap() {
         var random = SeededGenerator(seed: 7)
         var script = Script()
         var seconds = 0.0
@@ -326,7 +326,7 @@ extension [QualityAction] {
         }
     }
 
-    @Test func rangesArePutInOrder() {
+    @Test func rangesAreReconciled() {
         let range = BitrateRange(
             minimum: Bitrate(kilobitsPerSecond: 900), start: Bitrate(kilobitsPerSecond: 100),
             maximum: Bitrate(kilobitsPerSecond: 500))
@@ -359,7 +359,7 @@ extension [QualityAction] {
         }
     }
 
-    @Test func aHintCutsTheWaitUntilItMisled() {
+    @Test func hintCutsTheWaitUntilItMisleads() {
         var schedule = ProbeSchedule()
         schedule.failed()
         #expect(!isDue(&schedule, after: 1, burst: 5_000), "the buffer must have been low in any case")
@@ -372,7 +372,7 @@ extension [QualityAction] {
         #expect(isDue(&schedule, after: 2, burst: 800))
     }
 
-    @Test func knownRoomIsNotWaitedFor() {
+    @Test func knownRoomNeedsNoWait() {
         var schedule = ProbeSchedule()
         schedule.failed()
         #expect(isDue(&schedule, after: 2, room: true))
@@ -382,7 +382,7 @@ extension [QualityAction] {
 @Suite struct EncoderMonitorTests {
     private let wanted = Bitrate(kilobitsPerSecond: 1_000)
 
-    /// An encoder that gives `given` times what is wanted, for some seconds.
+    /// An encoder that outputs `given` times its target for some seconds.
     private func run(
         _ monitor: inout EncoderRateMonitor, from start: Double, seconds: Double, given: Double, skipped: Double = 0
     ) -> Int {
@@ -398,32 +398,32 @@ extension [QualityAction] {
         return corrections
     }
 
-    @Test func whatIsGivenAsWantedIsNotCorrected() {
+    @Test func accurateEncoderIsNotCorrected() {
         var monitor = EncoderRateMonitor()
         #expect(run(&monitor, from: 0, seconds: 20, given: 1.05) == 0)
         #expect(monitor.correction == 1)
     }
 
-    @Test func tooMuchIsCorrectedByAsMuch() {
+    @Test func highOutputIsCorrectedFully() {
         var monitor = EncoderRateMonitor()
         #expect(run(&monitor, from: 0, seconds: 2.1, given: 1.25) == 1)
         #expect(abs(monitor.correction - 0.8) < 0.02)
     }
 
-    @Test func tooLittleIsHardlyCorrectedAsTheSceneMayBeSimple() {
+    @Test func lowOutputIsHardlyCorrectedSinceTheSceneMayBeSimple() {
         var monitor = EncoderRateMonitor()
         _ = run(&monitor, from: 0, seconds: 30, given: 0.3)
         #expect(monitor.correction == 1.1)
     }
 
-    @Test func afterTheFrameRateFellTooLittleIsCorrected() {
+    @Test func lowOutputIsCorrectedAfterTheFrameRateFell() {
         var monitor = EncoderRateMonitor()
         monitor.encoderChanged(now: .zero, frameRateFell: true)
         _ = run(&monitor, from: 0, seconds: 6, given: 0.7)
         #expect(monitor.correction > 1.25)
     }
 
-    @Test func theFirstHalfSecondAfterAChangeIsLeftOut() {
+    @Test func firstHalfSecondAfterAChangeIsIgnored() {
         var monitor = EncoderRateMonitor()
         monitor.encoderChanged(now: MediaScript.time(1), frameRateFell: false)
         #expect(run(&monitor, from: 1, seconds: 0.4, given: 5) == 0)
@@ -438,7 +438,7 @@ extension [QualityAction] {
 }
 
 @Suite struct TierSwitchWatchTests {
-    /// Asks each second; gives the second at which to switch.
+    /// Checks every second; returns the second at which to switch.
     private func firstDue(
         _ watch: inout TierSwitchWatch, from start: Int, tier: VideoQuality.ProfileTier,
         wanted: VideoQuality.ProfileTier, isLimited: Bool = true
@@ -451,18 +451,18 @@ extension [QualityAction] {
         }
     }
 
-    @Test func theNeedMustLast() {
+    @Test func needMustLast() {
         var watch = TierSwitchWatch()
         #expect(firstDue(&watch, from: 0, tier: .high, wanted: .lowAndMedium) == 5)
         #expect(firstDue(&watch, from: 10, tier: .lowAndMedium, wanted: .high) == 20)
     }
 
-    @Test func aLinkWhoseLimitIsNotKnownGetsTheHighTierBackAtOnce() {
+    @Test func highTierReturnsAtOnceOnALinkWithoutAKnownLimit() {
         var watch = TierSwitchWatch()
         #expect(firstDue(&watch, from: 10, tier: .lowAndMedium, wanted: .high, isLimited: false) == 10)
     }
 
-    @Test func aReturnThatDidNotHoldMakesTheNextOneWaitTwiceAsLong() {
+    @Test func returnThatDidNotLastDoublesTheNextWait() {
         var watch = TierSwitchWatch()
         var time = 0
         var waits: [Int] = []
@@ -472,7 +472,7 @@ extension [QualityAction] {
             time = firstDue(&watch, from: rise + 1, tier: .high, wanted: .lowAndMedium) ?? 0
         }
         #expect(waits == [10, 20, 40, 80, 160, 160])
-        // A return that held makes it short again.
+        // A return that lasted resets the wait.
         let rise = firstDue(&watch, from: time, tier: .lowAndMedium, wanted: .high) ?? 0
         let fall = firstDue(&watch, from: rise + 60, tier: .high, wanted: .lowAndMedium) ?? 0
         #expect((firstDue(&watch, from: fall, tier: .lowAndMedium, wanted: .high) ?? 0) - fall == 10)

@@ -2,17 +2,17 @@ import Media
 import StreamQuality
 import Testing
 
-// Each scenario states what it promises. All run with the encoder's flaws as measured (facts of OpenH264: 40 % swing
-// after a change, undershoot after the frame rate fell) and with several seeds.
+// Each scenario states its guarantees. All use the encoder's measured flaws (OpenH264: 40 % fluctuation after a change,
+// undershoot after the frame rate fell) and several seeds.
 
 private let best = VideoQuality.high3.bitrate
 
 @Suite struct FailingUplinkTests {
-    /// The script that every peer was measured with: 5 Mbit/s, 1 M, 300 k, nothing for 8 s, 5 M.
+    /// The script used to measure every competitor: 5 Mbit/s, 1 M, 300 k, nothing for 8 s, 5 M.
     static let script = LinkScript([(0, 5_000), (15, 1_000), (35, 300), (55, 0), (63, 5_000)])
 
     @Test(arguments: [1, 2, 3] as [UInt64], [0.1, 2.0])
-    func theGoalsAreMet(seed: UInt64, queueSeconds: Double) {
+    func failingUplinkMeetsTheGoals(seed: UInt64, queueSeconds: Double) {
         var simulation = Simulation.high3(Self.script)
         simulation.seed = seed
         simulation.link.queueSeconds = queueSeconds
@@ -27,8 +27,8 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.changes.count <= 20)
     }
 
-    /// TCP's timer backs off during a blackout; a session that reconnects instead comes back sooner, and all the same.
-    @Test func aNewConnectionAfterTheBlackoutIsAsGood() {
+    /// TCP's timer backs off during a blackout, so a session that reconnects instead returns sooner.
+    @Test func newConnectionAfterTheBlackoutIsAsGood() {
         var simulation = Simulation.high3(Self.script)
         simulation.reconnections = [63.4]
         let result = simulation.run(seconds: 90)
@@ -38,14 +38,14 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.timeToBitrate(best, after: 63) < 15)
     }
 
-    @Test func theLowAndMediumTierMeetsThemToo() {
+    @Test func lowAndMediumTierMeetsTheGoals() {
         let settings = QualitySettings(videoQuality: .medium3, audioQuality: .high2)
         let result = Simulation(Self.script, settings: settings).run(seconds: 90)
         #expect(result.shareOfTime(youngerThan: 3) > 0.93)
         #expect(result.worstAge(outside: [55...64]) < 3)
         #expect(result.danglingFrames == 0)
         #expect(result.changes.allSatisfy { $0.change.to.videoQuality?.tier == .lowAndMedium })
-        // A frame in Low has the rate of its row.
+        // A frame in Low has its row's rate.
         #expect(result.point(at: 50)?.videoQuality == .low1)
         #expect(result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate)
     }
@@ -58,7 +58,7 @@ private let best = VideoQuality.high3.bitrate
             result.point(at: 50)?.frameRate == VideoQuality.low1.frameRate, "the frame rate of the row it would be in")
     }
 
-    @Test func aTierSwitchIsOneCleanRestartEachWay() {
+    @Test func tierSwitchIsOneCleanRestartEachWay() {
         var settings = QualitySettings(videoQuality: .high3, audioQuality: .high2)
         settings.tierSwitch = .restartStream
         let result = Simulation(Self.script, settings: settings).run(seconds: 110)
@@ -73,7 +73,8 @@ private let best = VideoQuality.high3.bitrate
 }
 
 @Suite struct LongBacklogTests {
-    /// Of twenty seconds on a link that carries hardly more than the lowest rate, those in which frames were late by a second.
+    /// Seconds with frames more than a second late, out of twenty on a link that carries hardly more than the lowest
+    /// rate.
     private func lateTime(longestDrainTime: Duration, seed: UInt64) -> Double {
         var simulation = Simulation.resizable(LinkScript([(0, 1_000), (30, 250)]))
         simulation.seed = seed
@@ -83,7 +84,7 @@ private let best = VideoQuality.high3.bitrate
         return Double(result.moments.count { $0.time > 30 && $0.age > 1 }) / 10
     }
 
-    @Test func whatTheLowestRateCannotSendIsDropped() {
+    @Test func backlogThatTheLowestRateCannotSendIsDropped() {
         let seeds: ClosedRange<UInt64> = 1...8
         let with = seeds.map { lateTime(longestDrainTime: .seconds(8), seed: $0) }
         let without = seeds.map { lateTime(longestDrainTime: .seconds(1_000), seed: $0) }
@@ -94,7 +95,7 @@ private let best = VideoQuality.high3.bitrate
 
 @Suite struct SteadyLinkTests {
     @Test(arguments: [250.0, 300, 500, 800, 1_000, 1_500, 2_000], [1, 2] as [UInt64])
-    func aSteadyLinkIsUsedWithoutOscillation(kilobits: Double, seed: UInt64) {
+    func steadyLinkIsUsedWithoutOscillation(kilobits: Double, seed: UInt64) {
         var simulation = Simulation.high3(.steady(kilobits))
         simulation.seed = seed
         let result = simulation.run(seconds: 130)
@@ -106,13 +107,13 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.danglingFrames == 0)
     }
 
-    @Test func aLinkWithRoomIsLeftAlone() {
+    @Test func linkWithRoomIsLeftAlone() {
         let result = Simulation.high3(.steady(3_000)).run(seconds: 60)
         #expect(result.changes.isEmpty)
         #expect(result.worstAge() < 0.3)
     }
 
-    @Test func aLongWayIsNotTakenForAFullLink() {
+    @Test func longRouteIsNotMistakenForAFullLink() {
         var simulation = Simulation.high3(.steady(5_000))
         simulation.link.delay = 0.3
         #expect(simulation.run(seconds: 60).changes.isEmpty)
@@ -124,7 +125,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [0.1, 0.3])
-    func aChannelGivenInTurnsIsUsed(turn: Double) {
+    func channelAssignedInTurnsIsUsed(turn: Double) {
         var simulation = Simulation.high3(.steady(1_000))
         simulation.link.turnSeconds = turn
         simulation.link.queueSeconds = 2 * turn + 0.1
@@ -134,7 +135,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.changes.count < 50)
     }
 
-    @Test func atTheMinimumOnlyDropsAreLeftAndTheVideoStaysFresh() {
+    @Test func onlyDropsKeepVideoFreshAtTheMinimum() {
         let settings = QualitySettings(videoQuality: .low1, audioQuality: .low1)
         let result = Simulation(.steady(200), settings: settings).run(seconds: 90)
         #expect(result.changes.isEmpty)
@@ -145,8 +146,8 @@ private let best = VideoQuality.high3.bitrate
     }
 }
 
-/// Behind a program that acknowledges bytes ahead of the link, a rate that is too high shows late, and then as if nothing came
-/// through.
+/// Behind a program that acknowledges bytes ahead of the link, a rate that is too high shows late, and then looks like
+/// a stall.
 @Suite struct BufferingProxyTests {
     private static let proxies = [(30_000.0, 3_000.0), (64_000, 64_000), (120_000, 36_000)]
 
@@ -159,7 +160,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: proxies, [1, 2] as [UInt64])
-    func theRateIsEvenOnceTheBufferIsKnown(proxy: (Double, Double), seed: UInt64) {
+    func rateIsEvenOnceTheBufferIsKnown(proxy: (Double, Double), seed: UInt64) {
         let result = Self.simulation(proxy, seed, .steady(450)).run(seconds: 180)
         #expect(result.largestSwing(of: 120...180, within: 5) < 3, "4 to 8 without it")
         #expect(result.changes(in: 120...180) <= 20)
@@ -168,7 +169,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: proxies)
-    func aBetterLinkIsFound(proxy: (Double, Double)) {
+    func betterLinkIsFound(proxy: (Double, Double)) {
         let result = Self.simulation(proxy, 1, LinkScript([(0, 450), (60, 5_000)])).run(seconds: 150)
         #expect(result.timeToBitrate(best, after: 60) < 60)
     }
@@ -176,7 +177,7 @@ private let best = VideoQuality.high3.bitrate
 
 @Suite struct ChangingLinkTests {
     @Test(arguments: [1, 2] as [UInt64])
-    func aRampDownIsFollowed(seed: UInt64) {
+    func rampDownIsFollowed(seed: UInt64) {
         var simulation = Simulation.high3(LinkScript([(0, 4_000), (60, 300), (90, 300)], isRamp: true))
         simulation.seed = seed
         let result = simulation.run(seconds: 90)
@@ -186,7 +187,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [1, 2] as [UInt64])
-    func aRampUpIsFollowed(seed: UInt64) {
+    func rampUpIsFollowed(seed: UInt64) {
         var simulation = Simulation.high3(LinkScript([(0, 300), (60, 4_000), (90, 4_000)], isRamp: true))
         simulation.seed = seed
         let result = simulation.run(seconds: 90)
@@ -196,7 +197,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [5.0, 20])
-    func aSawtoothIsRidden(period: Double) {
+    func sawtoothIsFollowed(period: Double) {
         let script = LinkScript.sawtooth(from: 3_000, to: 400, period: period, until: 100)
         let result = Simulation.high3(script).run(seconds: 100)
         #expect(result.shareOfTime(youngerThan: 3) == 1)
@@ -205,7 +206,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func aMobileNetworkIsSurvived(seed: UInt64) {
+    func videoStaysFreshOnAMobileNetwork(seed: UInt64) {
         var simulation = Simulation.high3(.mobile(until: 120, seed: seed))
         simulation.seed = seed
         let result = simulation.run(seconds: 120)
@@ -215,7 +216,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [1.0, 5, 10, 20])
-    func lossIsSurvived(percent: Double) {
+    func videoStaysFreshDespiteLoss(percent: Double) {
         let result = Simulation.high3(.lossy(2_500, percent: percent, until: 90, seed: 4)).run(seconds: 90)
         #expect(result.shareOfTime(youngerThan: 3) > 0.99)
         #expect(result.worstAge() < 3.5)
@@ -224,7 +225,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [0.5, 1, 2, 5, 10, 30, 60])
-    func aBlackoutIsOver(seconds: Double) {
+    func videoReturnsAfterABlackout(seconds: Double) {
         let end = 20 + seconds
         let result = Simulation.high3(LinkScript([(0, 5_000), (20, 0), (end, 5_000)])).run(seconds: end + 20)
         #expect(result.timeToFrame(after: end) < 0.5)
@@ -234,9 +235,10 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.longestDuration <= .milliseconds(3_250))
     }
 
-    /// A router that holds 2 s: the delay is in the network and not in the kernel's queue, and is seen all the same.
+    /// A router that buffers 2 s: the delay is in the network rather than in the kernel's queue, but is detected all
+    /// the same.
     @Test(arguments: [1, 2] as [UInt64])
-    func aBloatedRouterIsKeptEmpty(seed: UInt64) {
+    func bloatedRouterIsKeptEmpty(seed: UInt64) {
         var simulation = Simulation.high3(LinkScript([(0, 5_000), (20, 800), (60, 5_000)]))
         simulation.seed = seed
         simulation.link.queueSeconds = 2
@@ -246,9 +248,9 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.timeToBitrate(best, after: 60) < 15)
     }
 
-    /// However long a poor link was probed in vain, a good one is noticed.
+    /// However long a poor link was probed in vain, a good one is detected.
     @Test(arguments: [300.0, 600, 1_000], [20.0, 130])
-    func aLinkThatBecameGoodIsUsed(kilobits: Double, after: Double) {
+    func linkThatBecameGoodIsUsed(kilobits: Double, after: Double) {
         let result = Simulation.high3(LinkScript([(0, kilobits), (after, 5_000)])).run(seconds: after + 20)
         #expect(result.timeToBitrate(best, after: after) < 12)
     }
@@ -256,7 +258,7 @@ private let best = VideoQuality.high3.bitrate
 
 @Suite struct EncoderFlawTests {
     @Test(arguments: [0.75, 1.3])
-    func anEncoderThatErrsIsCorrected(bias: Double) {
+    func encoderWithABiasIsCorrected(bias: Double) {
         var simulation = Simulation.high3(.steady(1_000))
         simulation.flaws.bias = bias
         let result = simulation.run(seconds: 120)
@@ -264,7 +266,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.worstAge() < 2)
     }
 
-    @Test func aSimpleSceneProvesNothingAboutTheLink() {
+    @Test func simpleSceneProvesNothingAboutTheLink() {
         var simulation = Simulation.high3(LinkScript([(0, 5_000), (20, 400)]))
         simulation.flaws.sceneBitsPerSecond = 200_000
         let result = simulation.run(seconds: 60)
@@ -272,7 +274,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.droppedFrames == 0)
     }
 
-    @Test func anEncoderThatLeavesOutMostFramesGetsFewer() {
+    @Test func encoderThatSkipsMostFramesGetsALowerFrameRate() {
         var simulation = Simulation.high3(.steady(5_000))
         simulation.flaws.skippedPercent = 60
         let result = simulation.run(seconds: 30)
@@ -311,7 +313,7 @@ private let best = VideoQuality.high3.bitrate
     }
 
     @Test(arguments: [VideoQuality.low1, .low2, .low3, .medium1])
-    func audioComesBackBesideALowVideoQuality(quality: VideoQuality) {
+    func audioReturnsEvenAtALowVideoQuality(quality: VideoQuality) {
         let script = LinkScript([(0, 5_000), (10, 120), (20, 5_000)])
         let result = Simulation(script, settings: QualitySettings(videoQuality: quality, audioQuality: .high2))
             .run(seconds: 60)
@@ -319,7 +321,7 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.point(at: 60)?.audioQuality == .high2)
     }
 
-    @Test func settingsTakeEffectOnARunningStream() {
+    @Test func settingsApplyToARunningStream() {
         var simulation = Simulation.high3(.steady(5_000))
         var lower = simulation.settings
         lower.videoQuality = .high1
@@ -330,12 +332,12 @@ private let best = VideoQuality.high3.bitrate
         #expect(result.point(at: 25)?.videoBitrate == best)
         #expect(result.restarts.isEmpty)
         #expect(result.danglingFrames == 0)
-        // At each change a keyframe came, apart from the one every 2 s.
+        // Each change caused a keyframe, in addition to one every 2 s.
         #expect(result.changes.map(\.change.reason) == [.settingsChanged, .settingsChanged])
     }
 }
 
-/// Random links. Whatever happened, these hold.
+/// Random links. These properties always hold.
 @Suite struct RandomLinkTests {
     @Test(arguments: 0..<100)
     func invariants(seed: Int) {

@@ -3,7 +3,7 @@ import StreamQuality
 import Testing
 
 @Suite struct SendBufferLimitsTests {
-    @Test func theStandardIsTheContracts() throws {
+    @Test func defaultsMatchTheDocumentedLimits() throws {
         #expect(SendBufferLimits.standard.maxDuration == .seconds(3))
         #expect(SendBufferLimits.standard.lowThreshold == 0.2)
         #expect(SendBufferLimits.standard.highThreshold == 0.8)
@@ -11,14 +11,14 @@ import Testing
     }
 
     @Test(arguments: [(1.0, 0.0, 0.1), (5.0, 0.9, 1.0), (3.0, 0.2, 0.3), (3.0, 0.7, 0.8)])
-    func theEdgesOfTheRulesAreAllowed(seconds: Double, low: Double, high: Double) {
+    func valuesAtTheLimitsAreAllowed(seconds: Double, low: Double, high: Double) {
         #expect(throws: Never.self) {
             try SendBufferLimits(maxDuration: .seconds(seconds), lowThreshold: low, highThreshold: high)
         }
     }
 
     @Test(arguments: [0.999, 5.001, 0, -1])
-    func aDurationOutOfRangeIsRefused(seconds: Double) {
+    func durationOutOfRangeIsRefused(seconds: Double) {
         #expect(throws: SendBufferLimits.Violation.maxDurationOutOfRange(.seconds(seconds))) {
             try SendBufferLimits(maxDuration: .seconds(seconds))
         }

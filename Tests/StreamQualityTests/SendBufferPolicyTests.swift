@@ -2,7 +2,7 @@ import Media
 import StreamQuality
 import Testing
 
-/// Buffers of sinks that are no servers.
+/// Buffers of sinks other than servers.
 @Suite struct SendBufferPolicyTests {
     private let time = MediaScript.time
 
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func previewDropsAllThatWaitsAndStartsAgainAtAKeyframe() {
+    @Test func slowPreviewDropsEverythingAndRestartsAtAKeyframe() {
         var buffer = SendBuffer(.preview)
         var script = MediaScript(keyframeInterval: 1_000)
         var events = buffer.append(MediaScript.videoHeader, now: .zero)
@@ -36,7 +36,7 @@ import Testing
         #expect(takeAll(&buffer).map(\.kind) == [.videoHeader, .video(isKeyframe: true)], "headers are never dropped")
     }
 
-    @Test func previewThatIsReadInTimeDropsNothing() {
+    @Test func previewReadInTimeDropsNothing() {
         var buffer = SendBuffer(.preview)
         var script = MediaScript()
         var taken = 0
@@ -61,7 +61,7 @@ import Testing
         #expect(takeAll(&buffer).count == given)
     }
 
-    @Test func recordingThatIsTooSlowFailsOnceAndKeepsWhatWaits() {
+    @Test func recordingThatIsTooSlowFailsOnceAndKeepsWaitingPackets() {
         var buffer = SendBuffer(.recording(maxByteCount: 50_000))
         var script = MediaScript()
         var overflows: [SendBufferEvent] = []
@@ -75,7 +75,7 @@ import Testing
         }
         #expect(overflows == [.overflowed(byteCount: 49 * 1_014)])
         #expect(takeAll(&buffer).map(\.number) == accepted && accepted == Array(0..<49))
-        // There is room again, but what comes now would leave a hole.
+        // There is room again, but further packets would leave a gap.
         #expect(buffer.append(script.frame(key: true), now: script.videoTime) == [] && buffer.byteCount == 0)
     }
 }
@@ -83,13 +83,13 @@ import Testing
 @Suite struct KeyframeRequestsTests {
     private let time = MediaScript.time
 
-    @Test func leadingSinkIsHeardAtOnce() {
+    @Test func primarySinkGetsAKeyframeAtOnce() {
         var requests = KeyframeRequests()
         #expect(requests.requested(isLeading: true, now: time(1)) == true)
         #expect(requests.requested(isLeading: true, now: time(1.1)) == true)
     }
 
-    @Test func otherSinksGetOneKeyframeASecondTogether() {
+    @Test func otherSinksShareOneKeyframePerSecond() {
         var requests = KeyframeRequests()
         #expect(requests.requested(isLeading: false, now: time(1)) == true)
         requests.keyframeCame(now: time(1.1))
@@ -100,7 +100,7 @@ import Testing
         #expect(requests.isDue(now: time(4)) == false, "one request for both")
     }
 
-    @Test func keyframeThatComesByItselfAnswersAllWhoWait() {
+    @Test func unrequestedKeyframeAnswersAllWaitingSinks() {
         var requests = KeyframeRequests()
         requests.keyframeCame(now: time(1))
         #expect(requests.requested(isLeading: false, now: time(1.5)) == false)

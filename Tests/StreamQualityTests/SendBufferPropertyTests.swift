@@ -3,7 +3,7 @@ import SeededNumbers
 import StreamQuality
 import Testing
 
-/// Random encoders on random links. Whatever happens, these hold.
+/// Random encoders on random links. These properties always hold.
 @Suite struct SendBufferPropertyTests {
     private struct Run {
         var buffer: SendBuffer
@@ -16,7 +16,7 @@ import Testing
         var wantsKeyframe = false
         var thresholdCrossings: [SendBufferEvent] = []
 
-        /// Frames that do not wait any more.
+        /// Frames that are no longer waiting.
         var settledFrameCount: Int {
             let kinds = taken.map(\.kind) + dropped.map(\.kind)
             return kinds.count { if case .video = $0 { true } else { false } }
@@ -38,7 +38,7 @@ import Testing
             heard(buffer.append(packet, now: now))
         }
 
-        /// The kernel sends `budget` bytes and takes more packets while it holds less than 16 kB.
+        /// The kernel sends `budget` bytes and accepts packets while it holds less than 16 kB.
         mutating func send(_ budget: Int, now: MediaTimestamp) {
             var budget = budget
             while kernel.reduce(0, +) < 16_000, let packet = buffer.takeNext() {
@@ -102,8 +102,8 @@ import Testing
         }
     }
 
-    /// With work that grew with the queue, this would be 20 billion steps.
-    @Test func aLongQueueStaysCheap() {
+    /// If the work grew with the queue, this would take 20 billion steps.
+    @Test func longQueueStaysCheap() {
         var buffer = SendBuffer()
         var script = MediaScript(frameDuration: .microseconds(10), keyframeInterval: 1_000_000)
         for _ in 0..<200_000 { _ = buffer.append(script.frame(byteCount: 4), now: .zero) }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    /// Everything but how the duration moved and what was dropped.
+    /// All events except changes of the duration and drops.
     private func marks(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
         events.filter { event in
             switch event {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Appends frames up to `seconds` of media and gives the events.
+    /// Appends frames up to `seconds` of media and returns the events.
     private func fill(
         _ buffer: inout SendBuffer, from script: inout MediaScript, until seconds: Double
     ) -> [SendBufferEvent] {
@@ -40,7 +40,7 @@ import Testing
         return packets
     }
 
-    @Test func packetsLeaveInTheOrderTheyCame() {
+    @Test func packetsLeaveInOrder() {
         var buffer = SendBuffer()
         var script = MediaScript()
         var sent = [MediaScript.videoHeader, MediaScript.audioHeader]
@@ -52,7 +52,7 @@ import Testing
         #expect(buffer.takeNext() == nil)
     }
 
-    @Test func durationCountsWhatWaitsAndWhatTheKernelHolds() {
+    @Test func durationCoversTheBufferAndTheKernel() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 1)
@@ -60,13 +60,13 @@ import Testing
         for _ in 0..<10 { _ = buffer.takeNext() }
         #expect(buffer.duration == .seconds(1), "handed out is not sent yet")
         _ = buffer.kernelQueueMeasured(unsentBytes: 2_500, now: time(1))
-        // The first frame has no predecessor and takes no time; the kernel holds frames 8, 9 and half of 7.
+        // The first frame has no predecessor and so no duration; the kernel holds frames 8, 9 and half of 7.
         #expect(buffer.duration == .milliseconds(1_000 - 6 * 40))
         _ = buffer.kernelQueueMeasured(unsentBytes: 0, now: time(1))
         #expect(buffer.duration == .milliseconds(1_000 - 9 * 40))
     }
 
-    @Test func deliveryDelayCountsWhatIsNotAcknowledged() {
+    @Test func deliveryDelayCoversUnacknowledgedData() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 1)
@@ -92,7 +92,7 @@ import Testing
         var script = MediaScript(keyframeInterval: 1_000)
         #expect(marks(fill(&buffer, from: &script, until: 2.36)) == [])
         #expect(marks(fill(&buffer, from: &script, until: 2.4)) == [.roseAboveHigh])
-        // Around the threshold nothing more happens.
+        // Near the threshold no further events occur.
         for _ in 0..<20 {
             _ = buffer.takeNext()
             let events = buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
@@ -103,7 +103,7 @@ import Testing
             events += buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime)
         }
         #expect(marks(events) == [.fellBelowLow, .empty])
-        // A good link: every frame comes and goes, and nobody hears of it.
+        // A good link: every frame passes through without an event.
         events = []
         for _ in 0..<20 {
             events += buffer.append(script.frame(), now: script.videoTime)
@@ -120,7 +120,7 @@ import Testing
         #expect(reported == [120, 240, 360].map { .durationChanged(.milliseconds($0)) })
     }
 
-    @Test func aFullBufferDropsTheWholeTailBeforeTheNewestKeyframe() {
+    @Test func fullBufferDropsEverythingBeforeTheNewestKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()  // a GOP is 2 s
         _ = fill(&buffer, from: &script, until: 1)
@@ -138,7 +138,7 @@ import Testing
         #expect(rest.count + sent.count + dropped.count == script.frameNumber)
     }
 
-    @Test func aFullBufferWithoutAKeyframeDropsAllAndAsksForOne() {
+    @Test func fullBufferWithoutAKeyframeDropsAllAndRequestsOne() {
         var buffer = SendBuffer()
         var script = MediaScript(keyframeInterval: 1_000)
         _ = buffer.append(script.frame(), now: .zero)
@@ -148,12 +148,12 @@ import Testing
         #expect(marks(events) == [.roseAboveHigh, .full, .keyframeNeeded, .fellBelowLow, .empty])
         #expect(drops(events).map(\.reason) == Array(repeating: .bufferFull, count: 77))
         #expect(buffer.takeNext() == nil)
-        // What still comes from the old GOP is refused, and the request repeated each second.
+        // The rest of the old GOP is refused, and the request is repeated each second.
         var refused: [SendBufferEvent] = []
         for _ in 0..<50 { refused += buffer.append(script.frame(), now: script.videoTime) }
         #expect(drops(refused).map(\.reason) == Array(repeating: .awaitingKeyframe, count: 50))
         #expect(marks(refused) == [.keyframeNeeded, .keyframeNeeded], "2 s of frames")
-        // Audio goes on meanwhile.
+        // Audio continues meanwhile.
         _ = buffer.append(script.audio(), now: script.videoTime)
         #expect(buffer.takeNext()?.kind == .audio)
         let next = script.frame(key: true)
@@ -161,7 +161,7 @@ import Testing
         #expect(buffer.takeNext()?.number == next.number)
     }
 
-    @Test func audioGoesLastAndOldestFirst() {
+    @Test func audioIsDroppedLastAndOldestFirst() {
         var buffer = SendBuffer()
         var script = MediaScript()
         var events: [SendBufferEvent] = []
@@ -200,7 +200,7 @@ import Testing
         #expect(buffer.waitingByteCount == 0)
     }
 
-    @Test func discardingLeavesAudioAndAsksForAKeyframe() {
+    @Test func discardKeepsAudioAndRequestsAKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 1)
@@ -213,7 +213,7 @@ import Testing
         #expect(drops(buffer.append(script.frame(), now: time(1))).map(\.reason) == [.awaitingKeyframe])
     }
 
-    @Test func discardingKeepsALiveKeyframeThatWaits() {
+    @Test func discardKeepsARecentKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = fill(&buffer, from: &script, until: 0.4)
@@ -228,7 +228,7 @@ import Testing
         #expect(takeAll(&buffer).map(\.number) == [key.number, next.number])
     }
 
-    @Test func discardingNothingChangesNothing() {
+    @Test func discardOfAnEmptyBufferChangesNothing() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = buffer.append(script.frame(), now: .zero)
@@ -238,7 +238,7 @@ import Testing
         #expect(buffer.takeNext()?.number == 1)
     }
 
-    @Test func aNewConnectionStartsWithHeadersAndAKeyframe() {
+    @Test func newConnectionStartsWithHeadersAndAKeyframe() {
         var buffer = SendBuffer()
         var script = MediaScript()
         _ = buffer.append(MediaScript.videoHeader, now: .zero)
@@ -259,7 +259,7 @@ import Testing
         #expect(buffer.deliveredByteCount == delivered, "what the old connection held is lost")
     }
 
-    @Test func aStuckKernelQueueDoesNotAskForAKeyframeWithEachFrame() {
+    @Test func stuckKernelQueueDoesNotRequestAKeyframeForEachFrame() {
         var buffer = SendBuffer()
         var script = MediaScript(keyframeInterval: 1_000)
         _ = fill(&buffer, from: &script, until: 3)
@@ -270,11 +270,11 @@ import Testing
             requests += events.filter { $0 == .keyframeNeeded }.count
         }
         #expect((4...5).contains(requests), "4 s")
-        // As soon as there is room, one is asked for.
+        // As soon as there is room, one is requested.
         #expect(buffer.kernelQueueMeasured(unsentBytes: 0, now: script.videoTime).contains(.keyframeNeeded))
     }
 
-    @Test func aGapBeforeAKeyframeIsNoDelay() {
+    @Test func gapBeforeAKeyframeIsNotDelay() {
         var buffer = SendBuffer()
         var script = MediaScript(keyframeInterval: 1_000)
         _ = fill(&buffer, from: &script, until: 1)
@@ -284,7 +284,7 @@ import Testing
         #expect(buffer.duration == .zero)
     }
 
-    @Test func bytesAreBoundedWhateverTheTimestampsSay() {
+    @Test func bytesAreLimitedWhateverTheTimestampsSay() {
         var buffer = SendBuffer()
         var events: [SendBufferEvent] = []
         for index in 0..<40 {

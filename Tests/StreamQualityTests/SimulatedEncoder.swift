@@ -2,31 +2,31 @@ import Media
 import SeededNumbers
 import StreamQuality
 
-/// Gives frames as an H.264 encoder with rate control does, flaws included.
+/// Outputs frames like an H.264 encoder with rate control, including its flaws.
 struct SimulatedEncoder {
 
-    /// How the encoder errs.
+    /// The encoder's flaws.
     struct Flaws {
-        /// The swing after a change of bit rate, as a part of it, and how fast it fades (seconds).
+        /// The fluctuation after a change of bit rate, as a share of it, and how fast it fades (seconds).
         var swing = 0.4
         var swingTime = 2.0
-        /// What is missing after the frame rate fell, and how fast that fades.
+        /// The shortfall after the frame rate fell, and how fast it fades.
         var undershoot = 0.3
         var undershootTime = 3.0
-        /// It gives so much of what it is asked for, always.
+        /// Constant factor of its output.
         var bias = 1.0
-        /// What the scene needs at most; more is not given however much is allowed.
+        /// The scene's highest rate, which the output does not exceed.
         var sceneBitsPerSecond = Double.infinity
-        /// From then on the scene is still: a pixel of a frame takes 0.004 bits, whatever it may have.
+        /// From this time the scene is still: each pixel of a frame takes 0.004 bits, whatever the target.
         var isStillFrom = Double.infinity
-        /// When something moves again.
+        /// When motion resumes.
         var isStillUntil = Double.infinity
-        /// Sizes vary by this part from frame to frame.
+        /// Relative variation of frame sizes.
         var noise = 0.25
-        /// Frames left out, of each hundred.
+        /// Frames skipped, in percent.
         var skippedPercent = 0
-        /// Frames are left out where a pixel gets too few bits, as OpenH264 does with natural content: measured at Low1 and Low2
-        /// and three sizes, 95 % at 0.014 bits, 84 % at 0.019, 33 % at 0.054, 8 % at 0.076 and above.
+        /// Skip frames with too few bits per pixel, as OpenH264 does with natural content. Measured at Low1 and Low2
+        /// and three sizes: 95 % at 0.014 bits, 84 % at 0.019, 33 % at 0.054, 8 % at 0.076 and above.
         var skipsLargeFrames = false
 
         func isStill(at time: Double) -> Bool { time >= isStillFrom && time < isStillUntil }
@@ -52,7 +52,7 @@ struct SimulatedEncoder {
     private var debt = 0.0
     private var frameNumber = 0
 
-    /// A keyframe takes the bits of so many others.
+    /// A keyframe takes the bits of this many other frames.
     private static let keyframeWeight = 6.0
     var gopSeconds = 2.0
 
@@ -67,7 +67,7 @@ struct SimulatedEncoder {
     mutating func set(bitrate new: Bitrate, frameRate newRate: FrameRate, at time: Double) {
         let newBitrate = Double(new.bitsPerSecond)
         if newBitrate != bitrate {
-            // Quantisation lags: too much after a fall, too little after a rise, and by less for a small step.
+            // Quantization lags: too much after a reduction, too little after a raise, and less so for small steps.
             let step = abs(newBitrate / bitrate - 1)
             swingSign = (newBitrate < bitrate ? 1 : -1) * min(1, step * 2)
             changedAt = time
@@ -77,13 +77,13 @@ struct SimulatedEncoder {
         frameRate = newRate.framesPerSecond
     }
 
-    /// Another encoder in the same place.
+    /// Replaces the encoder by another one.
     mutating func resize(to new: FrameSize?) {
         size = new
         wantsKeyframe = true
     }
 
-    /// What the scene takes at most.
+    /// The scene's highest rate.
     private func sceneBits(at time: Double) -> Double {
         guard flaws.isStill(at: time), let size else { return flaws.sceneBitsPerSecond }
         return 0.004 * Double(size.pixelCount) * Double(frameRate)
@@ -98,7 +98,7 @@ struct SimulatedEncoder {
 
     mutating func requestKeyframe() { wantsKeyframe = true }
 
-    /// - Returns: the frame captured at this time, when one is due.
+    /// - Returns: the frame captured at this time, if one is due.
     mutating func frame(at time: Double) -> EncodedPacket? {
         guard time + 1e-9 >= nextTime else { return nil }
         nextTime = max(nextTime, time - 1) + 1 / Double(frameRate)
@@ -124,7 +124,7 @@ struct SimulatedEncoder {
         let frames = Double(frameRate) * gopSeconds
         let unit = wanted * gopSeconds / (Self.keyframeWeight + frames - 1)
         let planned = unit * (isKeyframe ? Self.keyframeWeight : 1)
-        // What one frame took too much the next ones save.
+        // The following frames save the excess of one frame.
         let noise = 1 + flaws.noise * Double.random(in: -1...1, using: &random)
         let size = max(unit * 0.2, planned * noise - debt * 0.1)
         debt += size - planned
@@ -138,7 +138,7 @@ struct SimulatedEncoder {
         return bitrate * flaws.bias * (1 + swing) * (1 - missing)
     }
 
-    /// Falls from 1 to 0 over about `time`.
+    /// Decreases from 1 to 0 over about `time`.
     private func fade(_ elapsed: Double, _ time: Double) -> Double {
         elapsed < 0 ? 0 : 1 / (1 + (elapsed / time) * (elapsed / time) * 4)
     }

@@ -2,9 +2,9 @@ import Media
 import SeededNumbers
 import StreamQuality
 
-/// What a scripted link carries at each time.
+/// The rate of a scripted link over time.
 struct LinkScript: Sendable {
-    /// From each time (seconds) on, so many kilobits a second; a ramp goes to the next entry's rate.
+    /// The rate in kilobits per second from each time (in seconds) on; a ramp approaches the next entry's rate.
     private let points: [(time: Double, kilobits: Double)]
     private let isRamp: Bool
 
@@ -15,14 +15,14 @@ struct LinkScript: Sendable {
 
     static func steady(_ kilobits: Double) -> LinkScript { LinkScript([(0, kilobits)]) }
 
-    /// Falls from one rate to the other in `period` seconds and jumps back, again and again.
+    /// Repeatedly falls from one rate to the other in `period` seconds and jumps back.
     static func sawtooth(from high: Double, to low: Double, period: Double, until end: Double) -> LinkScript {
         var points: [(Double, Double)] = []
         for time in stride(from: 0, to: end, by: period) { points += [(time, high), (time + period - 0.01, low)] }
         return LinkScript(points, isRamp: true)
     }
 
-    /// Any rates at any times, dead times among them; from `good` on a link that stays good.
+    /// Random rates at random times, including dead times; from `good` on, a good link.
     static func random(goodFrom good: Double, seed: UInt64) -> LinkScript {
         var random = SeededGenerator(seed: seed)
         var points: [(Double, Double)] = []
@@ -35,7 +35,7 @@ struct LinkScript: Sendable {
         return LinkScript(points + [(good, 5_000)])
     }
 
-    /// A mobile network while driving: good and bad cells of some seconds, fading inside each.
+    /// A mobile network while driving: good and bad cells of a few seconds, with fading inside each.
     static func mobile(until end: Double, seed: UInt64) -> LinkScript {
         let cells: [Double] = [400, 900, 1_800, 4_000, 8_000]
         var random = SeededGenerator(seed: seed)
@@ -55,7 +55,7 @@ struct LinkScript: Sendable {
         return LinkScript(points)
     }
 
-    /// A link that loses packets: TCP halves its window at each loss and grows back, so what it carries dips.
+    /// A link that loses packets: TCP halves its window at each loss and grows back, so the rate dips.
     static func lossy(_ kilobits: Double, percent: Double, until end: Double, seed: UInt64) -> LinkScript {
         var random = SeededGenerator(seed: seed)
         var points: [(Double, Double)] = []
@@ -79,47 +79,47 @@ struct LinkScript: Sendable {
 }
 
 extension Double {
-    /// 2 to the power of it, with straight lines between whole powers: spreads rates over magnitudes.
+    /// 2 to the power of the number, with straight lines between whole powers: spreads rates over magnitudes.
     fileprivate var exponential: Double {
         let whole = Int(self)
         return Double(1 << whole) * (1 + self - Double(whole))
     }
 }
 
-/// A kernel's queue, a router's queue, a way and the way back, driven in steps of virtual time.
+/// A kernel's queue, a router's queue, and the routes in both directions, in steps of virtual time.
 ///
-/// TCP is taken as its long-run behaviour: it keeps the router's queue filled when there is enough to send.
+/// TCP is modeled by its long-run behavior: it keeps the router's queue filled if there is enough to send.
 struct SimulatedLink {
     let script: LinkScript
-    /// One way, seconds.
+    /// One-way delay in seconds.
     var delay = 0.02
-    /// What the router holds before it drops: so many seconds at the present rate, and a few packets always.
+    /// The router's capacity before it drops: this many seconds at the present rate, but always a few packets.
     var queueSeconds = 0.1
-    /// Radio networks give the channel in turns: nothing for so long, then all at once.
+    /// Radio networks assign the channel in turns: nothing for this long, then everything at once.
     var turnSeconds = 0.0
-    /// A program on the way that acknowledges what it takes ahead of the link.
+    /// An intermediate program that acknowledges data ahead of the link.
     var proxy: Proxy?
     /// TCP_NOTSENT_LOWAT.
     var unsentLimit = 16_384
     private static let leastQueue = 15_000.0
 
-    /// It takes so many bytes ahead of the link, and opens its window again only when there is room for so many at once: a
-    /// receiver's window moves in large steps where segments are large, as on a loopback device.
+    /// It accepts this many bytes ahead of the link, and reopens its window only when it has this much room. A
+    /// receiver's window moves in large steps if segments are large, as on a loopback device.
     struct Proxy: Sendable {
         let bufferBytes: Double
         let windowStep: Double
     }
 
-    /// Up to where the proxy takes.
+    /// The position up to which the proxy accepts data.
     private var windowEdge = 0.0
-    /// What the proxy has taken up to each of the last steps.
+    /// The position reached by the proxy after each of the last steps.
     private var taken: [Double] = []
 
     private var accepted = 0.0
     private var entered = 0.0
     private var served = 0.0
     private var credit = 0.0
-    /// What was served up to each of the last steps.
+    /// The position served after each of the last steps.
     private var history: [Double] = []
     private var packets: [(end: Double, packet: EncodedPacket)] = []
     private var firstPacket = 0
@@ -178,7 +178,7 @@ struct SimulatedLink {
         return index >= 0 ? history[index] : 0
     }
 
-    /// The connection is lost with all that was on its way; a new one stands.
+    /// The connection is lost with all data in flight, and a new one is up.
     mutating func reconnect() {
         packets = []
         firstPacket = 0

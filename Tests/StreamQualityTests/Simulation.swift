@@ -1,17 +1,17 @@
 import Media
 import StreamQuality
 
-/// The buffer and the controller with an encoder on one side and a link and a receiver on the other, in virtual time.
+/// The buffer and the controller with an encoder on one side, and a link and a receiver on the other, in virtual time.
 struct Simulation {
     var link: SimulatedLink
     var flaws = SimulatedEncoder.Flaws()
     var settings: QualitySettings
     var seed: UInt64 = 1
-    /// Times (seconds) at which the connection is lost and another stands.
+    /// Times (in seconds) at which the connection is lost and replaced.
     var reconnections: [Double] = []
-    /// The controller hears of a scene that is still.
+    /// Whether the controller is notified of the still scene.
     var isStillPaused = false
-    /// Settings that take effect at a time.
+    /// Settings that apply from a given time.
     var settingsChanges: [(time: Double, settings: QualitySettings)] = []
 
     private static let step = 0.01
@@ -21,7 +21,7 @@ struct Simulation {
         self.settings = settings
     }
 
-    /// 1280x720 whose size follows the link.
+    /// 1280x720 with a size that follows the link.
     static func resizable(_ script: LinkScript, policy: ResizePolicy = .seamless) -> Simulation {
         var simulation = high3(script)
         simulation.settings.frameSizes = FrameSizeLadder(full: FrameSize(width: 1280, height: 720))
@@ -181,11 +181,11 @@ struct Simulation {
     }
 }
 
-/// What a simulation showed.
+/// The results of a simulation.
 struct SimulationResult {
     struct Moment {
         let time: Double
-        /// Seconds since the newest frame at the receiver was taken.
+        /// Seconds since the receiver's newest frame was captured.
         let age: Double
         let arrivedBytes: Int
         let point: OperatingPoint
@@ -218,13 +218,13 @@ struct SimulationResult {
         return Double(counted.filter { $0.age < limit }.count) / Double(max(1, counted.count))
     }
 
-    /// The oldest that the newest frame became, outside the given spans of time.
+    /// The highest age of the newest frame, outside the given periods.
     func worstAge(outside excluded: [ClosedRange<Double>] = []) -> Double {
         moments.filter { moment in moment.time >= 1 && !excluded.contains { $0.contains(moment.time) } }
             .map(\.age).max() ?? 0
     }
 
-    /// The part of what the link carried in this time that the stream used.
+    /// The share of the link's capacity that the stream used in this period.
     func use(of times: ClosedRange<Double>) -> Double {
         let inside = moments.filter { times.contains($0.time) }
         guard let first = inside.first, let last = inside.last else { return 0 }
@@ -233,7 +233,7 @@ struct SimulationResult {
         return used / max(1, possible)
     }
 
-    /// How many times the lowest rate asked for the highest one was, within any so many seconds.
+    /// The highest ratio of requested rates within any period of this many seconds.
     func largestSwing(of times: ClosedRange<Double>, within seconds: Double) -> Double {
         let inside = moments.filter { times.contains($0.time) }
         return inside.reduce(1) { largest, moment in
@@ -249,12 +249,12 @@ struct SimulationResult {
 
     func point(at time: Double) -> OperatingPoint? { moments.last { $0.time <= time }?.point }
 
-    /// Seconds from `time` to the arrival of the first frame that was taken after it.
+    /// Seconds from `time` to the arrival of the first frame captured after it.
     func timeToFrame(after time: Double) -> Double {
         (frames.first { $0.captured >= time }?.arrived ?? .infinity) - time
     }
 
-    /// Seconds from `time` until the video's bit rate was again what it was meant to be; infinite when it never was.
+    /// Seconds from `time` until the video's bit rate reached this target again; infinite if it never did.
     func timeToBitrate(_ bitrate: Bitrate, after time: Double) -> Double {
         (moments.first { $0.time >= time && $0.point.videoBitrate >= bitrate }?.time ?? .infinity) - time
     }

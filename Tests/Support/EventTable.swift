@@ -1,13 +1,13 @@
 import LinuxIO
 import Testing
 
-/// What docs/reference/events.md says of a command's events.
+/// The contents of docs/reference/events.md about a command's events.
 public struct EventTable {
     public struct Row {
-        /// The codes of the events of the row, in the order of their names; `nil` where it says so in words.
+        /// The event codes of the row, in the order of their names; `nil` if described in words.
         public let codes: [Int?]
         public let names: [String]
-        /// In their order.
+        /// In order.
         public let fields: [String]
         public let optionalFields: Set<String>
 
@@ -38,7 +38,7 @@ public struct EventTable {
 }
 
 extension EventTable.Row {
-    /// - Parameter cells: code, names, fields, and when it comes.
+    /// - Parameter cells: code, names, fields, and when it is reported.
     fileprivate init(_ cells: [Substring]) {
         let words = cells[0].split(separator: " ").map { Int($0) }
         if words.count == 3, let first = words[0], let last = words[2] {
@@ -52,7 +52,7 @@ extension EventTable.Row {
         optionalFields = Set(all.filter(\.isOptional).map(\.name))
     }
 
-    /// The words between backticks, and whether a question mark follows.
+    /// The words in backticks, and whether a question mark follows.
     private static func quoted(_ text: Substring) -> [(name: String, isOptional: Bool)] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return stride(from: 1, to: parts.count - 1, by: 2).map { (String(parts[$0]), parts[$0 + 1].hasPrefix("?")) }

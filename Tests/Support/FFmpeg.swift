@@ -4,16 +4,16 @@ import Glibc
 import LinuxIO
 import Media
 
-/// ffmpeg's decoders, as a second opinion about what the encoders write.
+/// ffmpeg's decoders, as an independent check of the encoders' output.
 public enum FFmpeg {
-    /// What ffmpeg complained about.
+    /// ffmpeg's error messages.
     public struct Complaint: Error, CustomStringConvertible {
         public let description: String
     }
 
     /// Decodes the packets of an H.264 stream.
-    /// - Returns: frames, packed I420, in the stream's size.
-    /// - Throws: `Complaint` about anything that the decoder logs.
+    /// - Returns: packed I420 frames in the stream's size.
+    /// - Throws: `Complaint` with anything that the decoder logs.
     public static func frames(of packets: [EncodedPacket], byteCount: Int) throws -> [[UInt8]] {
         let raw = try decode(
             annexB(packets), as: "h264", to: ["-fps_mode", "passthrough", "-pix_fmt", "yuv420p", "-f", "rawvideo"])
@@ -23,12 +23,12 @@ public enum FFmpeg {
     }
 
     /// Decodes a JPEG file.
-    /// - Returns: red, green and blue of every pixel.
+    /// - Returns: red, green and blue of each pixel.
     public static func pixels(of jpeg: [UInt8]) throws -> [UInt8] {
         try decode(jpeg, as: "mjpeg", to: ["-pix_fmt", "rgb24", "-f", "rawvideo"])
     }
 
-    /// Decodes the packets of an AAC-LC stream: 1024 frames for each packet, nothing cut off.
+    /// Decodes the packets of an AAC-LC stream: 1024 frames per packet, nothing cut off.
     /// - Returns: interleaved samples.
     public static func samples(of packets: [EncodedPacket]) throws -> [Int16] {
         let raw = try decode(adts(packets), as: "aac", to: ["-f", "s16le"])
@@ -37,7 +37,7 @@ public enum FFmpeg {
         }
     }
 
-    /// H.264 with start codes (annex B) from length-prefixed packets.
+    /// Converts length-prefixed packets to H.264 with start codes (Annex B).
     static func annexB(_ packets: [EncodedPacket]) throws -> [UInt8] {
         let startCode: [UInt8] = [0, 0, 0, 1]
         var stream: [UInt8] = []
@@ -57,7 +57,7 @@ public enum FFmpeg {
         return stream
     }
 
-    /// AAC with an ADTS header (ISO 13818-7 section 6.2) before each packet.
+    /// Puts an ADTS header (ISO 13818-7 section 6.2) before each AAC packet.
     static func adts(_ packets: [EncodedPacket]) throws -> [UInt8] {
         let rates = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000]
         var stream: [UInt8] = []
@@ -92,7 +92,7 @@ public enum FFmpeg {
     }
 
     /// Filters a packed frame.
-    /// - Parameter graph: as -filter_complex takes it, from `[0]` on.
+    /// - Parameter graph: as for -filter_complex, starting with `[0]`.
     /// - Returns: the frame, in the same layout.
     public static func filtered(_ frame: [UInt8], _ layout: FrameLayout, by graph: String) throws -> [UInt8] {
         let directory = try TemporaryDirectory()
@@ -110,9 +110,9 @@ public enum FFmpeg {
 }
 
 extension FFmpeg {
-    /// Runs a program to its end, without input and output.
-    /// - Parameter log: a file that gets its standard error.
-    /// - Throws: `Complaint` when it fails or complains.
+    /// Runs a program to completion, without input and output.
+    /// - Parameter log: a file that receives its standard error.
+    /// - Throws: `Complaint` if it fails or prints errors.
     public static func runProgram(_ arguments: [String], log: String) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

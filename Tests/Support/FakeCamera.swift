@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A camera that a test unplugs, silences and plugs in again. Frames are grey and come by the clock.
+/// A camera that a test unplugs, silences and plugs in again. Its frames are gray and follow the clock.
 public final class FakeCamera: Camera {
     public struct Gone: Error, CustomStringConvertible {
         public let description = "it was unplugged"
@@ -14,7 +14,7 @@ public final class FakeCamera: Camera {
         public let description = "it is in use"
     }
 
-    /// What one camera at a time can have.
+    /// A resource that one camera at a time can use.
     public final class SharedDevice: Sendable {
         private let counts = Mutex((now: 0, most: 0))
 
@@ -35,9 +35,9 @@ public final class FakeCamera: Camera {
 
     public enum Memory: Sendable {
         case ordinary
-        /// A device's, whose descriptors outlive the camera.
+        /// Device memory whose descriptors outlive the camera.
         case dmabuf
-        /// A device's, of which nothing is left without the camera.
+        /// Device memory that disappears with the camera.
         case passingDMABUF
     }
 
@@ -45,40 +45,40 @@ public final class FakeCamera: Camera {
     public final class Script: Sendable {
         public struct Content: Sendable {
             public var isPluggedIn = true
-            /// It is there, and gives nothing.
+            /// The camera is present but delivers nothing.
             public var isSilent = false
-            /// It opens, and does not start.
+            /// The camera opens but does not start.
             public var failsToStart = false
-            /// How old a frame is when it comes.
+            /// Age of a frame when it is delivered.
             public var age = Duration.zero
             public var layout: FrameLayout
-            /// Another one that it can be asked for, from its next opening on.
+            /// A smaller size that can be requested from the next opening on.
             public var smaller: FrameLayout?
-            /// It takes another size and goes on as before.
+            /// The camera accepts another size but ignores it.
             public var ignoresSize = false
-            /// Frames under way when another size is asked for: they come in the one before.
+            /// Frames that still come in the previous size after another was requested.
             public var framesUnderWay = 3
             public fileprivate(set) var selectedSizes: [FrameSize] = []
             public fileprivate(set) var selectedRates: [FrameRate] = []
-            /// Cameras that have it cannot be open at the same time.
+            /// Cameras that share it cannot be open at the same time.
             public var device: SharedDevice?
             /// How long opening takes.
             public var openingTime = Duration.zero
             public fileprivate(set) var openings = 0
-            /// Of these, those that are not closed, or under way.
+            /// How many are open or opening.
             public fileprivate(set) var openCount = 0
-            /// Frames that somebody holds.
+            /// Frames that are held.
             public fileprivate(set) var leases = 0
-            /// Called when nobody holds a frame any more that was in a device's memory, on the thread that dropped it.
+            /// Called when a frame in device memory is released, on the thread that dropped it.
             public var frameDropped: (@Sendable () -> Void)?
-            /// Frames that were given.
+            /// Frames delivered.
             public fileprivate(set) var frames = 0
         }
 
         public let content: Mutex<Content>
         public let memory: Memory
         public let frameRate: FrameRate
-        /// Signalled: the camera ends its wait.
+        /// Ends the camera's wait when signalled.
         public let stop: EventFD
 
         public init(
@@ -100,7 +100,7 @@ public final class FakeCamera: Camera {
     public let model = "fake camera"
     public let layout: FrameLayout
     private let smaller: FrameLayout?
-    /// Of the frames that come, and after how many others.
+    /// The next layout, and how many frames come before it.
     private var coming: (layout: FrameLayout, after: Int)
     private var present: FrameLayout
     public var frameRate: FrameRate { script.frameRate }
@@ -108,7 +108,7 @@ public final class FakeCamera: Camera {
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
 
-    /// - Parameter stop: in place of the script's.
+    /// - Parameter stop: used instead of the script's.
     /// - Throws: `Gone` while it is unplugged.
     public init(_ script: Script, stop: EventFD? = nil) throws {
         self.script = script
@@ -149,7 +149,7 @@ public final class FakeCamera: Camera {
             }
             guard now < deadline else { return .none }
             var entries = [PollEntry(stop.fileDescriptor)]
-            // What the test changes is noticed soon.
+            // Notice changes by the test soon.
             let soon = min(nextTime, deadline, now + .milliseconds(10))
             if try poll(&entries, until: soon) > 0 { return .stopped }
         }
@@ -188,12 +188,12 @@ extension FakeCamera: FrameSizeSelection {
             return (content.ignoresSize, content.framesUnderWay)
         }
         guard !ignores, let layout = layouts.all.first(where: { $0.size == size }) else { return }
-        // One that has given nothing yet has nothing under way.
+        // A camera that has delivered nothing has no frames on the way.
         coming = (layout, statistics.capturedFrames == 0 ? 0 : underWay)
     }
 }
 
-/// Memory with a descriptor's number, which nobody opens.
+/// Memory with a descriptor number that is never opened.
 private final class FakeDMABUF: FrameMemory {
     private let bytes: [UInt8]
     private let number: Int32

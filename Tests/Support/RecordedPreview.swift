@@ -2,14 +2,14 @@ import DevicePorts
 import Media
 import Synchronization
 
-/// A screen that remembers what it was asked to show, and holds no frame.
+/// A screen that records what it is asked to show and holds no frame.
 public final class RecordedPreview: PreviewSink {
     public var wantsFrames: Bool { true }
     public struct Record: Sendable {
         public var captureTimes: [MediaTimestamp] = []
         public var colors: [VideoColors?] = []
         public var formats: [PixelFormat] = []
-        /// Of each frame's first sample.
+        /// The first sample of each frame.
         public var lumas: [UInt8] = []
         public var pages: [ScreenPage] = []
         public var ends = 0

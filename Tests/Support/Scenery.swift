@@ -3,8 +3,8 @@ import DevicePorts
 import Media
 import SeededNumbers
 
-/// Moving frames with as much detail as a camera's, the same in every run: a textured ground that pans in steps of
-/// half a pixel, a textured pane that crosses it the other way, and a sensor's noise over both.
+/// Moving frames as detailed as a camera's, identical in every run: a textured background that pans in steps of half a pixel, a
+/// textured pane that crosses it in the other direction, and sensor noise over both.
 public final class Scenery {
     public let layout: FrameLayout
     private let ground: [Texture]
@@ -12,7 +12,7 @@ public final class Scenery {
     private let noise: Texture
     private var luma: [UInt8]
 
-    /// - Parameter size: even sides.
+    /// - Parameter size: must have even sides.
     public init(size: FrameSize, seed: UInt64 = 1) {
         layout = FrameLayout(packed: .i420, size: size)
         var random = SeededGenerator(seed: seed)
@@ -58,7 +58,7 @@ public final class Scenery {
     }
 }
 
-/// A grey plane with structure of several sizes, the coarsest the strongest, as in nature.
+/// A gray plane with structures of several sizes, the coarsest being the strongest, as in nature.
 private struct Texture {
     let width: Int
     let height: Int
@@ -81,7 +81,7 @@ private struct Texture {
         }
     }
 
-    /// The same, moved to the left by half a pixel.
+    /// The same texture, moved left by half a pixel.
     var halfPixelFurther: Texture {
         var moved = self
         samples.withUnsafeBufferPointer { source in
@@ -105,7 +105,7 @@ private struct Texture {
         }
     }
 
-    /// Lays a little of this plane over another.
+    /// Blends a little of this plane over another one.
     func blend(
         _ plane: [UInt8], shift: (x: Int, y: Int), _ width: Int, _ height: Int,
         to target: UnsafeMutableBufferPointer<UInt8>

@@ -1,7 +1,7 @@
 import LinuxIO
 import Synchronization
 
-/// The thread of a card that hangs for as long as a test wants.
+/// A card thread that hangs for as long as a test wants.
 public final class ScriptedCard: Sendable {
     private final class State: Sendable {
         let isHanging: Mutex<Bool>
@@ -17,7 +17,7 @@ public final class ScriptedCard: Sendable {
             while !hasEnded.withLock({ $0 }) {
                 changed.drain()
                 var entries = [PollEntry(changed.fileDescriptor)]
-                // Under the lock: once `hang` has returned, no call is performed.
+                // Under the lock, so that no call is performed after `hang` has returned.
                 let isHanging = isHanging.withLock { isHanging in
                     if !isHanging { calls.performWaiting() }
                     return isHanging

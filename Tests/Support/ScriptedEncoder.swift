@@ -4,7 +4,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder in virtual time, which answers at once or as slowly as it is set to, until it is to hang or to fail.
+/// A hardware encoder in virtual time. It answers after a configurable time until it should hang or fail.
 public final class ScriptedEncoder: PolledVideoEncoder {
     public struct Broken: Error {
         public init() {}
@@ -17,28 +17,28 @@ public final class ScriptedEncoder: PolledVideoEncoder {
             public var hangsInFrame = false
             public var hangsInClosing = false
             public var failsAtStart = false
-            /// How long a frame takes.
+            /// Time per frame.
             public var frameTime = Duration.zero
-            /// Inputs that it takes at once.
+            /// How many inputs it accepts at once.
             public var room = 100
-            /// Frames go in and nothing comes out.
+            /// Frames go in but nothing comes out.
             public var isSilent = false
-            /// How long closing takes.
+            /// Time for closing.
             public var closing = Duration.zero
             public var failsAt: Int?
             public var bitrates: [Bitrate] = []
             public var keyframes = 0
             public var inputs = 0
-            /// Of these, frames in ordinary memory.
+            /// How many of the inputs were in ordinary memory.
             public var ordinaryInputs = 0
-            /// Of the frames that went in.
+            /// Sizes of the inputs.
             public var sizes: Set<FrameSize> = []
             public var starts = 0
             public var isClosed = false
         }
 
         public let content = Mutex(Content())
-        /// What a hanging call waits for.
+        /// Ends a hanging call when signalled.
         public let release: EventFD
 
         public init() throws { release = try EventFD() }
@@ -141,7 +141,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
     public func takeNotes() -> [String] { [] }
 }
 
-/// What an encoder has given, and when.
+/// An encoder's packets and their arrival times.
 public final class CollectedPackets: Sendable {
     private let content = Mutex<[(packet: EncodedPacket, arrival: MediaTimestamp)]>([])
 
@@ -159,15 +159,15 @@ public final class CollectedPackets: Sendable {
     public var arrivals: [MediaTimestamp] { content.withLock { $0.map(\.arrival) } }
 }
 
-/// Memory of one frame, counted while somebody holds it.
+/// Memory of one frame that is counted while it is held.
 public final class CountedMemory: FrameMemory {
     private let leases: LeaseCount
     public let dmabuf: Int32?
     private let dropped: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - dmabuf: a number, which nobody opens.
-    ///   - dropped: called when nobody holds it any more.
+    ///   - dmabuf: a number that is never opened.
+    ///   - dropped: called when the memory is released.
     public init(_ leases: LeaseCount, dmabuf: Int32? = nil, dropped: @escaping @Sendable () -> Void = {}) {
         self.leases = leases
         self.dmabuf = dmabuf

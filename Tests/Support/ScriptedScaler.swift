@@ -3,28 +3,28 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A scaling device that gives black frames at once, until it is to hang, to fail, or to have no memory.
+/// A scaling device that delivers black frames at once until it should hang, fail, or lack memory.
 public final class ScriptedScaler: FrameScaler {
     /// Shared with the test, which runs on another thread.
     public final class Script: Sendable {
         public struct Content: Sendable {
             public var failsToOpen = false
             public var hangsInOpening = false
-            /// With which frame, counted from 1.
+            /// Number of the frame that fails, starting at 1.
             public var failsAt: Int?
             public var hangsAt: Int?
-            /// Frames that it gives before somebody drops one.
+            /// How many frames it delivers before one must be released.
             public var room = 6
             public fileprivate(set) var openings = 0
-            /// Frames that went in.
+            /// Number of input frames.
             public fileprivate(set) var frames = 0
             public fileprivate(set) var isClosed = false
         }
 
         public let content = Mutex(Content())
-        /// Frames that it gave and somebody holds.
+        /// Delivered frames that are still held.
         public let leases = LeaseCount()
-        /// What a hanging call waits for.
+        /// Ends a hanging call when signalled.
         public let release: EventFD
 
         public init() throws { release = try EventFD() }

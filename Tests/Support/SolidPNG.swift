@@ -1,4 +1,4 @@
-/// Written with Python's zlib, 2x1 pixels of pure red.
+/// 2x1 pixels of pure red, written with Python's zlib.
 public enum SolidPNG {
     public static let red: [UInt8] = [
         137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 2,

@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
 
-/// A new directory, removed with its files at the end.
+/// A new directory that is removed with its files at the end.
 public final class TemporaryDirectory {
     public let path: String
 
@@ -28,14 +28,14 @@ public final class TemporaryDirectory {
     /// The path of a file in the directory.
     public func file(_ name: String) -> String { path + "/" + name }
 
-    /// Makes a file.
+    /// Creates a file.
     /// - Returns: its path.
     public func write(_ bytes: [UInt8], to name: String) throws -> String {
         try replaceFile(file(name), with: bytes)
         return file(name)
     }
 
-    /// Makes a FIFO.
+    /// Creates a FIFO.
     /// - Returns: its path.
     public func makeFIFO(_ name: String) throws -> String {
         guard mkfifo(file(name), 0o600) == 0 else { throw SystemCallError("mkfifo", subject: file(name)) }

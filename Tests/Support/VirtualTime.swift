@@ -5,26 +5,25 @@ import Synchronization
 
 /// Time that stands still while any of its threads works, and jumps to the next deadline when all of them wait.
 ///
-/// The threads are real, and so are their descriptors and locks; only time is not. What comes from outside (a socket of the
-/// machine's network, a child process, a kernel's timer) comes at no time of this clock: tests with such things have the
-/// kernel's.
+/// Threads, descriptors and locks are real; only time is not. Events from outside (a network socket, a child process, a kernel
+/// timer) have no place on this clock, so tests with such things use the kernel's time.
 public final class VirtualTime: ThreadTime {
-    /// One of its threads, in `poll`.
+    /// One of its threads, waiting in `poll`.
     private struct Waiter {
         let entries: [PollEntry]
         let deadline: MediaTimestamp?
-        /// Signalled when its deadline has come.
+        /// Signalled when its deadline is reached.
         let wakeup: EventFD
     }
 
     private struct State {
-        // Any time will do, but zero: sums of it and a span before it are to be times as well.
+        // Any time except zero, so that subtracting a duration still gives a valid time.
         var now = MediaTimestamp(milliseconds: 3_600_000)
-        /// The test itself is the first.
+        /// The first thread is the test itself.
         var workingCount = 1
         var lastNumber = 0
         var waiters: [Int: Waiter] = [:]
-        /// Of threads that run, signalled at their end.
+        /// For running threads; signalled when they end.
         var endings: [Int: EventFD] = [:]
         var alarms: [ObjectIdentifier: (time: MediaTimestamp, ring: @Sendable () -> Void)] = [:]
         var refusedThread: String?
@@ -40,16 +39,16 @@ public final class VirtualTime: ThreadTime {
 
     public init() {}
 
-    /// The calling thread has this time during `body`, and so have the threads that it starts then. Between two calls time
-    /// stands still: whoever made it counts as working. One call at a time.
+    /// Gives the calling thread this time during `body`, and the threads that it starts then. Between two calls, time stands
+    /// still, because the owner counts as working. One call at a time.
     public func run<Value>(_ body: () throws -> Value) rethrows -> Value { try CurrentTime.with(self, body) }
 
     public func now() -> MediaTimestamp { state.withLock { $0.now } }
 
-    /// No thread of this name can be created from now on.
+    /// From now on, threads of this name cannot be created.
     public func refuseThreads(named name: String) { state.withLock { $0.refusedThread = name } }
 
-    /// Each wait for this descriptor fails from now on, also one that is under way and wakes up.
+    /// From now on, each wait for this descriptor fails, including a present one when it wakes up.
     public func failWaits(for fileDescriptor: Int32) { state.withLock { $0.brokenDescriptor = fileDescriptor } }
 
     public func poll(_ entries: inout [PollEntry], until deadline: MediaTimestamp?) throws(SystemCallError) -> Int {
@@ -71,7 +70,7 @@ public final class VirtualTime: ThreadTime {
             var all = entries + [PollEntry(waiter.wakeup.fileDescriptor)]
             try kernelPoll(&all, waits: true)
             state.withLock { state in
-                // Who reached its deadline for it has counted it already.
+                // If the deadline was reached, the thread is already counted.
                 if state.waiters.removeValue(forKey: number) != nil { state.workingCount += 1 }
             }
         }
@@ -102,8 +101,8 @@ public final class VirtualTime: ThreadTime {
         _ = try? LinuxIO.poll(&entries, until: nil)
     }
 
-    /// Calls `ring` at a time, at once when that is past; never with `nil`.
-    /// - Parameter owner: replaces the alarm that it has set before.
+    /// Calls `ring` at a time: at once if that is in the past, never for `nil`.
+    /// - Parameter owner: replaces its previous alarm.
     func setAlarm(_ owner: ObjectIdentifier, at time: MediaTimestamp?, ring: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.alarms[owner] = nil
@@ -114,10 +113,10 @@ public final class VirtualTime: ThreadTime {
 
     private func stopWorking(_ state: inout State) {
         state.workingCount -= 1
-        // A thread whose descriptor is ready is about to work, although it has not said so yet.
+        // A thread whose descriptor is ready is about to work, although it does not count as working yet.
         while state.workingCount == 0, !state.waiters.values.contains(where: isReady) {
             let times = state.waiters.values.compactMap(\.deadline) + state.alarms.values.map(\.time)
-            // Without any, nothing happens until somebody outside does something.
+            // Without any, nothing happens until something outside acts.
             guard let next = times.min() else { return }
             reach(max(state.now, next), &state)
         }
@@ -145,7 +144,7 @@ public final class VirtualTime: ThreadTime {
 @discardableResult
 private func kernelPoll(_ entries: inout [PollEntry], waits: Bool) throws(SystemCallError) -> Int {
     while true {
-        // PollEntry is a pollfd and nothing else.
+        // PollEntry has the same layout as pollfd.
         let count = entries.withUnsafeMutableBufferPointer { entries in
             entries.withMemoryRebound(to: pollfd.self) { poll($0.baseAddress, nfds_t($0.count), waits ? -1 : 0) }
         }

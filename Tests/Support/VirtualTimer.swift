@@ -2,9 +2,9 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A timer in virtual time as a descriptor: readable when it has expired, and, as timerfd's, never writable.
+/// A timer in virtual time as a descriptor: readable after it has expired and, like a timerfd, never writable.
 final class VirtualTimer {
-    /// A pipe's ends: one holds a byte when the timer has expired.
+    /// The ends of a pipe that holds a byte after the timer has expired.
     private let reading: OwnedFileDescriptor
     private let writing: OwnedFileDescriptor
     private let time: VirtualTime
@@ -22,7 +22,7 @@ final class VirtualTimer {
 
     var fileDescriptor: Int32 { reading.rawValue }
 
-    /// Expires at `expiry`, at once when that is past; never with `nil`. What has expired before is forgotten.
+    /// Expires at `expiry`: at once if that is in the past, never for `nil`. Clears an earlier expiry.
     func arm(at expiry: MediaTimestamp?) {
         let descriptor = writing.rawValue
         time.setAlarm(ObjectIdentifier(self), at: nil) {}
@@ -30,7 +30,7 @@ final class VirtualTimer {
         while read(reading.rawValue, &byte, 1) == 1 {}
         time.setAlarm(ObjectIdentifier(self), at: expiry) {
             var byte: UInt8 = 1
-            // One byte has room in an empty pipe.
+            // An empty pipe has room for one byte.
             _ = write(descriptor, &byte, 1)
         }
     }

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: rates)
-    func theToneHasNoJumps(rate: Int) {
+    func toneHasNoJumps(rate: Int) {
         let tone = ToneSource(sampleRate: rate, stop: stop)
         var samples: [Int16] = []
         var first = 0
@@ -26,7 +26,7 @@ import Testing
             samples += tone.samples(from: first, frameCount: 1000)
             first += 1000
         }
-        // -20 dBFS at 1 kHz rises by at most 2 pi f A per second; at the beep's end a part of a period may be missing.
+        // At -20 dBFS and 1 kHz, the slope is at most 2 pi f A per second. At the beep's end, part of a period may be missing.
         let limit = Int(3 * 2 * Double.pi * 1000 * 3277 / Double(rate))
         let left = stride(from: 0, to: samples.count, by: 2).map { Int(samples[$0]) }
         let right = stride(from: 1, to: samples.count, by: 2).map { Int(samples[$0]) }
@@ -34,11 +34,11 @@ import Testing
         #expect(zip(left, left.dropFirst()).allSatisfy { abs($0 - $1) <= limit })
         #expect((3100...3277).contains(left.max() ?? 0))
         #expect(Array(left[rate..<2 * rate]) == Array(left[..<rate]))
-        // Whole periods: the tone's second ends where it starts.
+        // Whole periods: the second ends where it started.
         #expect(abs(left[rate - 1] - left[rate]) <= limit / 3)
     }
 
-    @Test func blocksOfAnyLengthContinueEachOther() {
+    @Test func blocksOfAnyLengthAreContinuous() {
         let tone = ToneSource(sampleRate: 8000, stop: stop)
         let whole = tone.samples(from: 0, frameCount: 20_000)
         var parts: [Int16] = []
@@ -76,7 +76,7 @@ import Testing
             }
             #expect(try silence.nextBlock(frameCount: 100)?.samples == [Int16](repeating: 0, count: 100))
             stop.signal()
-            // An hour's block, had it not been stopped.
+            // Without the stop, this block would take an hour.
             for source in [silence, tone] as [any AudioSource] {
                 #expect(try source.nextBlock(frameCount: 48_000 * 3600) == nil)
                 #expect(source.endingNote == nil)
@@ -109,7 +109,7 @@ import Testing
         return blocks
     }
 
-    @Test func aFileIsPacedByItsRate() throws {
+    @Test func filePlaysAtItsRate() throws {
         try VirtualTime().run {
             let samples = samples(2 * 950)
             let path = try directory.write(bytes(samples) + [1, 2, 3], to: "a.pcm")
@@ -126,8 +126,8 @@ import Testing
         }
     }
 
-    /// Of several, only the first is asked at once.
-    @Test func aFileStartsWhenOthersDo() throws {
+    /// With several sources, only the first one is asked at once.
+    @Test func fileStartsTogetherWithOtherSources() throws {
         try VirtualTime().run {
             let samples = samples(2 * 300)
             let path = try directory.write(bytes(samples), to: "a.pcm")
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// 5.1 in 32 bits, with half a frame more.
+    /// 5.1 in 32 bits, plus half a frame.
     @Test func manyChannelsBecomeStereo() throws {
         let path = try directory.write([UInt8](repeating: 0, count: 24 * 950 + 12), to: "a.pcm")
         let format = RawAudioFormat(sample: .s32le, sampleRate: 192_000, channelCount: 6)
@@ -153,7 +153,7 @@ import Testing
         #expect(source.endingNote == "\(path) ended after 950 samples; 12 of 24 bytes of another one are left out")
     }
 
-    @Test func aFIFOWaitsForItsWriter() throws {
+    @Test func fifoWaitsForItsWriter() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: path, format: format, stop: stop)
         let samples = samples(2 * 250)
@@ -167,7 +167,7 @@ import Testing
         #expect(source.endingNote == "\(path) ended after 250 samples")
     }
 
-    @Test func aPipeThatIsWrittenAtOnceIsPacedByItsRate() throws {
+    @Test func pipeWrittenAtOncePlaysAtItsRate() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: path, format: format, stop: stop)
         let samples = samples(2 * 2000)
@@ -175,14 +175,14 @@ import Testing
         let blocks = try all(source)
         #expect(blocks.flatMap(\.samples) == samples)
         let start = try #require(blocks.first?.captureTime)
-        // A busy machine may be late, and then counts as a writer with a clock of its own.
+        // A busy machine may be late, so that the writer counts as paced by its own clock.
         for (index, block) in blocks.enumerated() {
             #expect(block.captureTime - start >= .ofFrames(100 * index, sampleRate: 44_100) * 499 / 500)
         }
         #expect(MonotonicClock.now() >= start + .ofFrames(1900, sampleRate: 44_100) * 499 / 500)
     }
 
-    @Test func aPipeThatGivesNothingIsSilent() throws {
+    @Test func pipeWithoutDataIsSilent() throws {
         try VirtualTime().run {
             let path = try directory.makeFIFO("fifo")
             let source = try RawAudioInput(path: path, format: format, stop: stop)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func tooLittleIsAnError() throws {
+    @Test func incompleteInputIsAnError() throws {
         let fifo = try directory.makeFIFO("fifo")
         let source = try RawAudioInput(path: fifo, format: format, stop: stop)
         try write([[1, 2, 3]], toFIFO: fifo)
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func saysWhyAFileCannotBeOpened() throws {
+    @Test func reportsWhyAFileCannotBeOpened() throws {
         let missing = directory.file("none.pcm")
         #expect(
             throws: SourceError.cannotRead(path: missing, SystemCallError("open", number: ENOENT, subject: missing))

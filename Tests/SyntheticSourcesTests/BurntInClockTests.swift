@@ -11,7 +11,7 @@ import Testing
 @Suite struct BurntInClockTests {
     private static let time = MediaTimestamp(milliseconds: 98_765_432_109)
 
-    /// A grey frame with a strip.
+    /// A gray frame with a strip.
     private static func frame(_ size: FrameSize, frameNumber: UInt32 = 0xDEAD_BEEF) -> [UInt8] {
         var bytes = [UInt8](repeating: 128, count: FrameLayout(packed: .i420, size: size).byteCount)
         bytes.withUnsafeMutableBytes {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: VideoDimension.presets.map(\.size))
-    func readsWhatItDrew(size: FrameSize) {
+    func readsBackTheStrip(size: FrameSize) {
         for number in [0, 1, 0xDEAD_BEEF, .max] as [UInt32] {
             let reading = Self.read(Self.frame(size, frameNumber: number), size)
             #expect(reading?.frameNumber == number)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func readsNothingWhereNoStripIs() {
+    @Test func readsNothingWithoutAStrip() {
         let size = FrameSize(width: 640, height: 360)
         #expect(Self.read([UInt8](repeating: 128, count: 640 * 360), size) == nil)
         #expect(Self.read([UInt8](repeating: 0, count: 640 * 360), size) == nil)
@@ -96,7 +96,7 @@ import Testing
         #expect(Self.read(whole, FrameSize(width: 640, height: 2)) == nil)
     }
 
-    @Test func leavesTinyFramesAlone() {
+    @Test func leavesTinyFramesUnchanged() {
         let size = FrameSize(width: 4, height: 4)
         #expect(Self.frame(size) == [UInt8](repeating: 128, count: 24))
     }

@@ -15,19 +15,19 @@ import Testing
         }
     }
 
-    @Test func itemsThatComeAtOnceKeepTheirRate() {
+    @Test func itemsThatArriveAtOnceKeepTheirRate() {
         var schedule = PipeSchedule(isPaced: true)
         let given = times(&schedule, arriving: [Duration](repeating: .zero, count: 500))
         #expect(given == (0..<500).map { duration * $0 })
     }
 
-    @Test func anUnpacedPipeGivesItemsAsTheyCome() {
+    @Test func unpacedPipeDeliversItemsOnArrival() {
         var schedule = PipeSchedule(isPaced: false)
         let arrivals: [Duration] = [.zero, .zero, .milliseconds(3), .milliseconds(3), .seconds(9)]
         #expect(times(&schedule, arriving: arrivals) == arrivals)
     }
 
-    @Test func aLateItemComesAtOnceAndTheNextOnesCatchUp() {
+    @Test func lateItemComesAtOnceAndLaterOnesCatchUp() {
         var schedule = PipeSchedule(isPaced: true)
         let arrivals: [Duration] = [.zero, .milliseconds(70), .milliseconds(71), .milliseconds(72), .milliseconds(73)]
         let given = times(&schedule, arriving: arrivals)
@@ -35,7 +35,7 @@ import Testing
         #expect(given[4] > .milliseconds(79) && given[4] <= .milliseconds(80))
     }
 
-    @Test func aPauseIsNotCaughtUpWith() {
+    @Test func longPauseIsNotCaughtUp() {
         var schedule = PipeSchedule(isPaced: true)
         let pause = Duration.seconds(10)
         let given = times(&schedule, arriving: [.zero, pause, pause, pause])
@@ -43,8 +43,8 @@ import Testing
         #expect(given[3] - given[1] > duration * 2 * 499 / 500 - .nanoseconds(10))
     }
 
-    /// A sound card that is a thousandth too fast, for an hour.
-    @Test func aWriterWithAFastClockIsFollowed() {
+    /// A sound card that is one thousandth too fast, for an hour.
+    @Test func writerWithAFastClockIsFollowed() {
         var schedule = PipeSchedule(isPaced: true)
         let given = times(&schedule, arriving: (0..<180_000).map { duration * $0 * 999 / 1000 })
         let waits = given.enumerated().map { index, time in time - duration * index * 999 / 1000 }

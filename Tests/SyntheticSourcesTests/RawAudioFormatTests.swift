@@ -13,17 +13,17 @@ import Testing
         levels.flatMap { level in (0..<4).map { UInt8(truncatingIfNeeded: level.bitPattern >> UInt32(8 * $0)) } }
     }
 
-    @Test func sixteenBitsStayAsTheyAre() {
+    @Test func sixteenBitSamplesStayUnchanged() {
         #expect(samples([0x34, 0x12, 0x00, 0x80, 0xff, 0x7f, 0xff, 0xff], .s16le) == [0x1234, -32_768, 32_767, -1])
     }
 
-    @Test func thirtyTwoBitsAreRoundedToSixteen() {
+    @Test func thirtyTwoBitSamplesAreRoundedToSixteen() {
         let given: [Int32] = [0, .min, .max, 1 << 16, -1 << 16, (1 << 15) - 1, 1 << 30]
         let bytes = given.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> Int32(8 * $0)) } }
         #expect(samples(bytes, .s32le, channels: 1) == [0, -32_768, 32_767, 1, -1, 0, 16_384])
     }
 
-    @Test func floatsAreCutOffAtFullScaleAndWhatIsNoNumberIsSilent() {
+    @Test func floatsAreClippedAndNaNIsSilent() {
         let given: [Float] = [
             0, 0.5, -0.5, 1, -1, 1.5, -1e30, .infinity, -.infinity, .nan, -.nan, .signalingNaN,
             .leastNonzeroMagnitude, .greatestFiniteMagnitude,
@@ -34,13 +34,14 @@ import Testing
         #expect(samples(bytes(given), .f32le) == expected)
     }
 
-    /// One channel at a time at full scale, in each count: where it is heard, and how loud beside the front's.
+    /// One channel at full scale at a time, for each channel count: on which side it is heard, and how loud relative to front
+    /// left and right.
     @Test(arguments: [
         (3, ["L", "R", "LR"]), (4, ["L", "R", "l", "r"]), (5, ["L", "R", "LR", "l", "r"]),
         (6, ["L", "R", "LR", "", "l", "r"]), (7, ["L", "R", "LR", "", "lr", "l", "r"]),
         (8, ["L", "R", "LR", "", "l", "r", "l", "r"]),
     ])
-    func eachChannelHasItsPlace(count: Int, places: [String]) {
+    func eachChannelHasItsPosition(count: Int, places: [String]) {
         for (channel, place) in places.enumerated() {
             var frame = [Float](repeating: 0, count: count)
             frame[channel] = 1
@@ -51,8 +52,8 @@ import Testing
         }
     }
 
-    /// 5.1: 1 + 0.707 + 0.707 would be too loud.
-    @Test func surroundIsMixedAsBS775HasIt() {
+    /// 5.1: the sum 1 + 0.707 + 0.707 would clip.
+    @Test func surroundIsMixedAccordingToBS775() {
         func left(_ frame: [Float]) -> Double { Double(samples(bytes(frame), .f32le, channels: 6)[0]) / 32_768 }
         let sum = 1 + 2 * 0.5.squareRoot()
         #expect(abs(left([1, 0, 0, 0, 0, 0]) - 1 / sum) < 1e-4)
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: Array(3...8))
-    func allChannelsAtFullScaleAreNotTooLoud(count: Int) {
+    func allChannelsAtFullScaleDoNotClip(count: Int) {
         let loud = samples(bytes([Float](repeating: 1, count: count)), .f32le, channels: count)
         #expect(loud.allSatisfy { $0 >= 32_765 })
         let broken = samples(bytes([Float](repeating: .infinity, count: count)), .f32le, channels: count)
@@ -70,7 +71,7 @@ import Testing
         #expect(samples(bytes([Float](repeating: .nan, count: count)), .f32le, channels: count) == [0, 0])
     }
 
-    @Test func whatIsMixedIsStereo() {
+    @Test func mixIsStereo() {
         let channels = (1...8).map { RawAudioFormat(sampleRate: 96_000, channelCount: $0).mixed.channelCount }
         #expect(channels == [1, 2, 2, 2, 2, 2, 2, 2])
         #expect(samples([0, 64, 0, 0, 0, 0], .s16le, channels: 3).count == 2)

@@ -39,7 +39,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         return (0..<count).map { _ in random.bytes(byteCount) }
     }
 
-    /// All that a source gives, and when.
+    /// All frames of a source, with their times.
     private func all(_ source: RawVideoInput) throws -> (frames: [[UInt8]], times: [MediaTimestamp]) {
         var frames: [[UInt8]] = []
         var times: [MediaTimestamp] = []
@@ -51,7 +51,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     @Test(arguments: [(PixelFormat.i420, 6, 4, 36), (.nv12, 6, 4, 36), (.i420, 5, 3, 27), (.nv12, 5, 3, 27)])
-    func aFileIsPacedByItsRate(format: PixelFormat, width: Int, height: Int, byteCount: Int) throws {
+    func filePlaysAtItsRate(format: PixelFormat, width: Int, height: Int, byteCount: Int) throws {
         try time.run {
             let frames = frames(8, byteCount: byteCount)
             let path = try directory.write(Array(frames.joined()), to: "a.yuv")
@@ -69,7 +69,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         }
     }
 
-    @Test func aPartOfAFrameIsReported() throws {
+    @Test func incompleteFrameIsReported() throws {
         let path = try directory.write(Array(frames(3).joined().dropLast(10)), to: "a.yuv")
         let source = try open(path)
         #expect(try all(source).frames.count == 2)
@@ -80,7 +80,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(source.endingNote == note)
     }
 
-    @Test func aFIFOWaitsForItsWriter() throws {
+    @Test func fifoWaitsForItsWriter() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
         let frames = frames(3)
@@ -94,7 +94,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(source.endingNote == "\(path) ended after 3 frames; 2 of 36 bytes of another one are left out")
     }
 
-    @Test func aPipeThatIsWrittenAtOnceIsPacedByItsRate() throws {
+    @Test func pipeWrittenAtOncePlaysAtItsRate() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
         let frames = frames(6)
@@ -102,15 +102,15 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         let (given, times) = try all(source)
         #expect(given == frames)
         let start = try #require(times.first)
-        // A busy machine may be late, and then counts as a writer with a clock of its own.
+        // A busy machine may be late, so that the writer counts as paced by its own clock.
         for (index, time) in times.enumerated() { #expect(time - start >= rate.frameDuration * index * 499 / 500) }
         #expect(MonotonicClock.now() >= start + rate.frameDuration * 5 * 499 / 500)
     }
 
-    @Test func aPipeThatGivesNothingRepeatsItsLastFrame() throws {
+    @Test func pipeWithoutDataRepeatsItsLastFrame() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
-        // Opened without waiting, as the reader is there; a frame, and a part of the next.
+        // Opening does not wait, because the reader exists. Writes one frame and part of the next.
         let writer = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_NONBLOCK)
         let frames = frames(2)
         try writer.writeAll(frames[0] + frames[1][..<10])
@@ -120,7 +120,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
             #expect(frame.bytes == frames[0])
             times.append(frame.time)
         }
-        // Not at once, as writers do not come evenly; then at the source's rate.
+        // Not at once, because writers are uneven; then at the source's rate.
         #expect(times[1] - times[0] >= .milliseconds(199))
         #expect(times[2] - times[1] == rate.frameDuration)
         #expect(times[3] - times[2] == rate.frameDuration)
@@ -135,7 +135,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(last == frames[1], "what had come of it before was kept")
     }
 
-    @Test func aSlowPipeIsNotLateBeforeItsOwnTime() throws {
+    @Test func slowPipeIsNotLateBeforeItsOwnInterval() throws {
         try time.run {
             let path = try directory.makeFIFO("fifo")
             let source = try open(path, at: FrameRate(framesPerSecond: 2))
@@ -152,7 +152,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         return (bytes(frame), frame.captureTime)
     }
 
-    @Test func aPipeWithTooLittleIsAnError() throws {
+    @Test func incompletePipeInputIsAnError() throws {
         let path = try directory.makeFIFO("fifo")
         let source = try open(path)
         try write([[1, 2, 3]], toFIFO: path)
@@ -170,7 +170,7 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
         #expect(source.endingNote == nil)
     }
 
-    @Test func saysWhyAFileCannotBeOpened() throws {
+    @Test func reportsWhyAFileCannotBeOpened() throws {
         let missing = directory.file("none.yuv")
         #expect(
             throws: SourceError.cannotRead(path: missing, SystemCallError("open", number: ENOENT, subject: missing))

@@ -50,7 +50,7 @@ import Testing
         ("raw:a,format=i420,size=2x2,fps=1,fps=2", "fps is there twice"),
         ("raw:a,fps=1,format=i420,size=2x2,fps=2", "fps is there twice"),
     ])
-    func saysWhatIsWrongWithAVideoSource(text: String, part: String) {
+    func reportsWhatIsWrongWithAVideoSource(text: String, part: String) {
         do {
             let source = try VideoSourceDescription(parsing: text)
             Issue.record("\(text) was read as \(source)")
@@ -88,7 +88,7 @@ import Testing
         ("raw:a,rate=44100,size=1,channels=1", "\"size\" is not one of rate, channels, format"),
         ("raw:a,channels=1,rate=44100,channels=1", "channels is there twice"),
     ])
-    func saysWhatIsWrongWithAnAudioSource(text: String, part: String) {
+    func reportsWhatIsWrongWithAnAudioSource(text: String, part: String) {
         do {
             let source = try AudioSourceDescription(parsing: text)
             Issue.record("\(text) was read as \(source)")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func opensWhatItDescribes() throws {
+    @Test func opensTheDescribedSource() throws {
         let stop = try EventFD()
         let size = FrameSize(width: 64, height: 48)
         let rate = FrameRate(framesPerSecond: 5)

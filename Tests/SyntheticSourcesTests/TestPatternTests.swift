@@ -7,7 +7,7 @@ import Testing
 
 struct SourceHasEnded: Error {}
 
-/// The next frame of a source that has one.
+/// The next frame of a source that is known to have one.
 func next(_ source: some VideoSource) throws -> CapturedFrame {
     guard let frame = try source.nextFrame() else { throw SourceHasEnded() }
     return frame
@@ -25,7 +25,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         frame.withBytes { BurntInClock.read(luma: $0, stride: size.width, size: size) }
     }
 
-    @Test func countsAndTimesItsFrames() throws {
+    @Test func framesAreNumberedAndTimed() throws {
         let rate = FrameRate(framesPerSecond: 60)
         let pattern = TestPattern(size: size, frameRate: rate, stop: stop)
         var start: MediaTimestamp?
@@ -45,7 +45,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         }
     }
 
-    @Test func drawingOverAnOlderFrameLeavesNothingOfIt() {
+    @Test func drawingOverAnOlderFrameLeavesNoTrace() {
         let size = FrameSize(width: 320, height: 180)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
         var used = [UInt8](repeating: 0, count: pattern.layout.byteCount)
@@ -63,7 +63,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         }
     }
 
-    @Test func showsPeopleTheSame() throws {
+    @Test func digitsMatchTheStrip() throws {
         let size = FrameSize(width: 640, height: 360)
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 30), stop: stop)
         var frame = [UInt8](repeating: 0, count: pattern.layout.byteCount)
@@ -85,7 +85,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         #expect(with("12:34.321", "123457") != frame)
     }
 
-    @Test func leavesOutWhatNobodyTook() {
+    @Test func skipsFramesThatNobodyTook() {
         let rate = FrameRate(framesPerSecond: 10)
         var schedule = Schedule(start: .zero, rate: rate)
         schedule.skipMissed(now: MediaTimestamp(milliseconds: 100))
@@ -97,8 +97,8 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         #expect(schedule.due == MediaTimestamp(milliseconds: 1000))
     }
 
-    /// Whoever is too slow for the frames learns how many there were.
-    @Test func countsWhatNobodyTook() throws {
+    /// A slow reader can tell how many frames it missed.
+    @Test func skippedFramesAreCounted() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
         var numbers: [Int] = []
         for _ in 0..<3 {
@@ -117,7 +117,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         let hasEnded = try pattern.nextFrame() == nil
         #expect(hasEnded)
         #expect(pattern.endingNote == nil)
-        // Not drained: it ends others, and stays ended.
+        // It is not drained, so it stays signalled and can stop other sources too.
         #expect(stop.drain())
     }
 
@@ -133,7 +133,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         #expect(after == before)
     }
 
-    @Test func usesTheSameMemoryAgain() throws {
+    @Test func reusesMemory() throws {
         let pattern = TestPattern(size: size, frameRate: FrameRate(framesPerSecond: 60), stop: stop)
         func address(_ frame: CapturedFrame) -> Int { frame.withBytes { Int(bitPattern: $0.baseAddress) } }
         var addresses: Set<Int> = []
@@ -155,7 +155,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         frame.withUnsafeMutableBytes {
             pattern.draw(into: $0, frame: 7, at: MediaTimestamp(milliseconds: 2600), since: .zero)
         }
-        // The limited range: every sample was drawn.
+        // Limited range everywhere: every sample was drawn.
         #expect(frame.allSatisfy { (16...240).contains($0) })
     }
 }

@@ -6,19 +6,19 @@ import Testing
 @Suite struct ConfigurationTransactionTests {
     private typealias Action = ConfigurationTransaction.Action
 
-    /// The request for these changes, as pairs of name and value.
+    /// The request for these changes, given as pairs of name and value.
     private func changes(_ words: String...) throws -> [Action] {
         [.command(.apply(try RequestedChanges(parsing: words)))]
     }
 
     @Test func severalChangesAreOneTransaction() throws {
         var transaction = ConfigurationTransaction()
-        #expect(transaction.lineReceived("begin") == [.answer(["what is set from here on waits for commit"])])
+        #expect(transaction.lineReceived("begin") == [.answer(["transaction open: further changes wait for commit"])])
         #expect(transaction.lineReceived("set quality medium2") == [.answer(["noted: quality Medium2"])])
         #expect(transaction.lineReceived("set fps 15 mute on") == [.answer(["noted: fps 15", "noted: mute on"])])
         let all = try changes("quality", "Medium2", "fps", "15", "mute", "on")
         #expect(transaction.lineReceived("commit") == all)
-        // It is over.
+        // The transaction is over.
         #expect(try transaction.lineReceived("set fps 10") == changes("fps", "10"))
     }
 
@@ -37,7 +37,7 @@ import Testing
         #expect(try actions == changes("quality", "Low2", "audio-quality", "Low1"))
     }
 
-    @Test func aBadValueLeavesWhatWasNoted() throws {
+    @Test func badValueKeepsTheNotedChanges() throws {
         var transaction = ConfigurationTransaction()
         _ = transaction.lineReceived("begin")
         _ = transaction.lineReceived("set fps 10")
@@ -45,11 +45,11 @@ import Testing
         #expect(try transaction.lineReceived("commit") == changes("fps", "10"))
     }
 
-    @Test func cancelForgets() {
+    @Test func cancelDropsTheNotedChanges() {
         var transaction = ConfigurationTransaction()
         _ = transaction.lineReceived("begin")
         _ = transaction.lineReceived("set fps 10")
-        #expect(transaction.lineReceived("cancel") == [.answer(["1 change is forgotten"])])
+        #expect(transaction.lineReceived("cancel") == [.answer(["1 change discarded"])])
         #expect(refusal(transaction.lineReceived("commit")) != nil)
     }
 
@@ -59,25 +59,25 @@ import Testing
     }
 
     @Test(arguments: ["set", "set quality", "set quality Low1 fps", "begin now", "commit", "cancel", "foo", "SETT x y"])
-    func whatIsNoCommandIsRefused(line: String) {
+    func invalidCommandIsRefused(line: String) {
         var transaction = ConfigurationTransaction()
         #expect(refusal(transaction.lineReceived(line)) != nil)
     }
 
     @Test(arguments: ["begin", "COMMIT", "cancel", "settings", "stop", "help"])
-    func aCommandWithTooManyWordsIsNotMisspelled(command: String) {
+    func commandWithTooManyWordsIsAnsweredWithItsUsage(command: String) {
         var transaction = ConfigurationTransaction()
         let expected = "usage: \(command.lowercased())"
         #expect(transaction.lineReceived("\(command) now") == [.refuse(expected)])
     }
 
-    @Test func aMisspelledCommandIsGuessed() {
+    @Test func misspelledCommandIsAnsweredWithASuggestion() {
         var transaction = ConfigurationTransaction()
         #expect(refusal(transaction.lineReceived("comit"))?.contains("; did you mean commit? help lists them") == true)
         #expect(refusal(transaction.lineReceived("dance"))?.hasSuffix("\"dance\"; help lists them") == true)
     }
 
-    /// Refusals are events, which are kept: a publish URL that was typed in the wrong place is a secret.
+    /// Refusals are stored as events, but a publish URL typed in the wrong place is a secret.
     @Test(arguments: [
         "rtmp://host/live/hush-hush", "push rtmp://host/live/hush-hush", "set rtmp://host/live/hush-hush 1",
         "set quality rtmp://host/live/hush-hush", "set audio-quality rtmp://host/live/hush-hush",
@@ -86,7 +86,7 @@ import Testing
         "set adapt rtmp://host/live/hush-hush", "set mute rtmp://host/live/hush-hush",
         "set keep-audio-quality rtmp://host/live/hush-hush", "set rtmp://host/live/hush-hush",
     ])
-    func aURLIsNotRepeated(line: String) throws {
+    func urlIsNotRepeated(line: String) throws {
         for command in [[line], ["begin", line]] {
             var transaction = ConfigurationTransaction()
             let reason = try #require(refusal(command.reduce([]) { _, line in transaction.lineReceived(line) }))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func aSnapshotIsTakenAtOnce() {
+    @Test func snapshotIsTakenAtOnce() {
         var transaction = ConfigurationTransaction()
         _ = transaction.lineReceived("begin")
         let request = SnapshotRequest(CommandID(0), path: "/tmp/a.jpg")
@@ -122,7 +122,7 @@ import Testing
         #expect(refusal(transaction.lineReceived("torch on"))?.contains("board") == true)
     }
 
-    @Test func settingsNameWhatIsNoted() {
+    @Test func settingsIncludeNotedChanges() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("settings") == [.ask(.settings, .text)])
         _ = transaction.lineReceived("begin")
@@ -130,7 +130,7 @@ import Testing
         #expect(transaction.lineReceived("settings") == [.answer(["noted: fps 10"]), .ask(.settings, .text)])
     }
 
-    @Test func theStreamIsAskedInTheFormThatIsWanted() {
+    @Test func streamIsAskedForTheWantedForm() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("status") == [.ask(.status, .text)])
         #expect(transaction.lineReceived("status json") == [.ask(.status, .json)])
@@ -139,7 +139,7 @@ import Testing
         #expect(transaction.lineReceived("controls json") == [.ask(.controls, .json)])
     }
 
-    @Test func shortFormsOfSetAreTheSame() throws {
+    @Test func shortFormsOfSetAreEquivalent() throws {
         var transaction = ConfigurationTransaction()
         #expect(try transaction.lineReceived("mute on") == changes("mute", "on"))
         #expect(try transaction.lineReceived("quality Low2") == changes("quality", "Low2"))
@@ -147,12 +147,12 @@ import Testing
         #expect(transaction.lineReceived("mute off") == [.answer(["noted: mute off"])])
     }
 
-    @Test func aFormerCommandNamesTheNewOnes() {
+    @Test func formerCommandNamesTheNewOnes() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("show") == [.refuse("show is now status, settings or controls")])
     }
 
-    @Test func emptyLinesAreNothing() {
+    @Test func emptyLinesAreIgnored() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("  \t") == [])
         #expect(transaction.lineReceived("stop") == [.command(.stop)])

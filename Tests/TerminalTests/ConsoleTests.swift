@@ -24,13 +24,13 @@ struct ConsoleTests {
         return try Console(eventStyle: style, descriptors: descriptors)
     }
 
-    /// What was written in all.
+    /// All text written so far.
     private func written(_ console: Console) -> (events: String, log: String) {
         console.finishWriting()
         return (events.takeText(), log.takeText())
     }
 
-    /// Lines without the time that they start with.
+    /// Lines without their leading time.
     private func unstamped(_ text: String) -> [String] {
         text.split(separator: "\n").map { line in
             let words = line.split(separator: " ", maxSplits: 1)
@@ -39,7 +39,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test func scriptsGetALineOfJSONAndPeopleTheSameAsText() throws {
+    @Test func scriptsGetJSONAndPeopleTheSameAsText() throws {
         let console = try console(.json)
         console.emit(StreamEvent.connected(server: "10.0.0.1:1935"))
         console.emit(StreamEvent.bufferDuration(.microseconds(1_234_567)))
@@ -55,7 +55,7 @@ struct ConsoleTests {
                 #","code":0,"name":"failed","message":"a \"quoted\" word"}"#,
             ])
         #expect(lines.allSatisfy { $0.hasPrefix("{\"t\":") })
-        #expect(unstamped(log) == ["connected to 10.0.0.1:1935", "muted: audio goes out as silence"])
+        #expect(unstamped(log) == ["connected to 10.0.0.1:1935", "muted: sending silence"])
     }
 
     @Test func peopleGetTextOnly() throws {
@@ -77,8 +77,8 @@ struct ConsoleTests {
         #expect(unstamped(log) == ["the answer to a command"])
     }
 
-    /// Ten times a second there is an event that people never read.
-    @Test func whatNobodyReadsIsNotRendered() throws {
+    /// Ten times a second there is an event without text for people.
+    @Test func unreadEventIsNotRendered() throws {
         struct Unread: Event {
             var code: EventCode? { unread() }
             var name: String { unread() ?? "" }
@@ -95,7 +95,7 @@ struct ConsoleTests {
         #expect(written(console) == ("", ""))
     }
 
-    @Test func textThatLeavesThroughAPipeEndsTheView() throws {
+    @Test func eventsSentToAPipeDisableTheView() throws {
         setenv("TERM", "xterm", 1)
         let terminal = try PseudoTerminal()
         var descriptors = Console.Descriptors()
@@ -111,7 +111,7 @@ struct ConsoleTests {
         console.finishWriting()
     }
 
-    @Test(arguments: [true, false]) func colorsAreForThoseWhoWantThem(hasColor: Bool) throws {
+    @Test(arguments: [true, false]) func colorsAreOnlyUsedIfWanted(hasColor: Bool) throws {
         setenv("TERM", "xterm", 1)
         let terminal = try PseudoTerminal()
         var descriptors = Console.Descriptors()
@@ -126,7 +126,7 @@ struct ConsoleTests {
                     ? "\u{1B}[1;41;97m LIVE \u{1B}[0m  \u{1B}[K12 kbit/s\r\n" : " LIVE   \u{1B}[K12 kbit/s\r\n"))
     }
 
-    @Test func aLineOnATerminalBreaksAtWords() throws {
+    @Test func lineOnATerminalWrapsAtWords() throws {
         let terminal = try PseudoTerminal(columns: 40)
         var descriptors = Console.Descriptors()
         (descriptors.events, descriptors.log) = (terminal.terminal, terminal.terminal)
@@ -143,14 +143,14 @@ struct ConsoleTests {
         #expect(written == "+1.0s the link to the network is down,\r\n      so wait\r\n")
     }
 
-    @Test func withoutATerminalThereIsNoView() throws {
+    @Test func noViewWithoutATerminal() throws {
         let console = try console(.text)
         #expect(!console.hasTerminal)
         console.show(view: ["live"])
         #expect(written(console) == ("", ""))
     }
 
-    /// A thread that the machine has not let run yet loses nothing: a file always takes more.
+    /// Nothing is lost if the thread has not run yet: a file always accepts more.
     @Test func endWaitsForItsThreadAsLongAsTheOutputTakesMore() throws {
         let directory = try TemporaryDirectory()
         let output = try OwnedFileDescriptor(opening: "\(directory.path)/output", flags: O_CREAT | O_RDWR)
@@ -167,7 +167,7 @@ struct ConsoleTests {
         console.finish(patience: .milliseconds(10))
         var inPipe: Int32 = 0
         #expect(ioctl(events.descriptor, UInt(FIONREAD), &inPipe) == 0 && inPipe < 200_000)
-        // The thread goes on as soon as somebody reads.
+        // The thread continues as soon as the pipe is read.
         var received = 0
         while received < 200_000 {
             let text = events.takeText(waiting: .seconds(60))
@@ -176,7 +176,7 @@ struct ConsoleTests {
         }
     }
 
-    @Test func aReaderThatDoesNotReadHoldsUpNobody() throws {
+    @Test func blockedReaderDelaysNothing() throws {
         let console = try console(.text)
         let line = String(repeating: "x", count: 1000)
         let start = MonotonicClock.now()
@@ -184,7 +184,7 @@ struct ConsoleTests {
         #expect(MonotonicClock.now() - start < .seconds(60))
         let reader = JoinableThread(
             try NamedThread("reader") { [events] in
-                // All that comes until nothing has come for a while.
+                // Everything up to a pause in the output.
                 while events.takeText(waiting: .milliseconds(300)).isEmpty == false {}
             })
         reader.join()
@@ -194,7 +194,7 @@ struct ConsoleTests {
             #expect(line.hasPrefix("tallycam: ") && line.hasSuffix(" lines dropped: the output is not being read"))
             return sum + (line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
         }
-        // A megabyte waits, and a pipe's worth is on its way.
+        // A megabyte is waiting, and a pipe's capacity is in flight.
         #expect((1700..<2100).contains(lost), "\(lost)")
     }
 }

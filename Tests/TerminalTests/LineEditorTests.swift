@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Line editor")
 struct LineEditorTests {
-    /// The lines that typing submits.
+    /// The lines submitted by typing.
     private func lines(_ typed: String) -> [String] {
         var editor = LineEditor(prompt: "> ")
         return editor.received(Array(typed.utf8)).compactMap { action in
@@ -21,11 +21,11 @@ struct LineEditorTests {
         ("a\rty\u{1B}[A\u{1B}[Bped\r", ["a", "typed"]), ("\u{1B}[A\u{1B}[Bx\r", ["x"]), ("a\u{0}\u{5}b\r", ["ab"]),
         ("a\u{1B}[1;5Db\r", ["ba"]), ("a\u{1B}xb\r", ["ab"]),
     ])
-    func whatIsTypedIsWhatIsSubmitted(typed: String, expected: [String]) {
+    func submitsTheTypedLines(typed: String, expected: [String]) {
         #expect(lines(typed) == expected)
     }
 
-    @Test func aLineIsEchoedAndDrawnAgain() {
+    @Test func lineIsEchoedAndRedrawn() {
         var editor = LineEditor(prompt: "> ")
         #expect(editor.received([0x61]) == [.write([0x61])])
         #expect(editor.drawing == Array("\r\u{1B}[K> a".utf8))
@@ -33,11 +33,11 @@ struct LineEditorTests {
         #expect(editor.drawing == Array("\r\u{1B}[K> ab\u{1B}[1D".utf8))
     }
 
-    @Test func noLineGrowsForEver() {
+    @Test func lineLengthIsLimited() {
         #expect(lines(String(repeating: "x", count: 10_000) + "\r").first?.count == 200)
     }
 
-    @Test func anyBytesInAnyPortionsLeadToTheSameLines() {
+    @Test func anyPortionsOfInputGiveTheSameLines() {
         var state: UInt64 = 7
         let bytes = (0..<20_000).map { _ -> UInt8 in
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

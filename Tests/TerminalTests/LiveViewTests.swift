@@ -31,19 +31,19 @@ struct LiveViewTests {
         return snapshot
     }
 
-    /// As people see it: without colours.
+    /// The text that people see, without colors.
     private func shown(_ snapshot: StreamSnapshot, columns: Int = 100) -> [String] {
         LiveView.lines(snapshot, rates, columns: columns).map(withoutColours)
     }
 
-    @Test func itSaysWhatIsSentAndWhatIsMeantToBe() {
+    @Test func showsSentAndTargetRates() {
         let lines = shown(snapshot)
         #expect(lines[0] == " LIVE   server/live/***  1:15")
         #expect(lines[1].hasPrefix("  quality  Medium1 "))
         #expect(lines[2].hasPrefix("  video     29.5 fps") && lines[2].hasSuffix(" of 30"))
         #expect(lines[3].hasPrefix("  bitrate    512 kbit/s"))
         #expect(lines[4].hasPrefix("  target     528 kbit/s"))
-        #expect(lines[5] == "  link         ? kbit/s  never full so far")
+        #expect(lines[5] == "  link         ? kbit/s  not saturated yet")
         #expect(lines[6].hasPrefix("  buffer    0.50 s"))
         #expect(lines[7] == "  frames   90 sent, 3 skipped by the encoder, 2 dropped, 1 decimated")
         #expect(lines[8] == "  camera   95 frames, 0 missed, 0 repeated, 0 decoded, 0 converted")
@@ -58,7 +58,7 @@ struct LiveViewTests {
         #expect(shown(paused)[0].hasPrefix(" STALLED "))
     }
 
-    @Test func itSaysWhatTheLinkLeavesOfTheFrames() {
+    @Test func showsTheReducedFrameSize() {
         var smaller = snapshot
         smaller.size = FrameSize(width: 1280, height: 720)
         smaller.point.frameSize = FrameSize(width: 640, height: 360)
@@ -67,7 +67,7 @@ struct LiveViewTests {
         #expect(shown(smaller)[1] == "  quality  Medium1 1280x720")
     }
 
-    @Test func itSaysWhyTheQualityChangedAndWhatTheLinkCarries() {
+    @Test func showsTheReasonForAChangeAndTheLinksRate() {
         var changed = snapshot
         changed.reason = .linkCarriesLess
         changed.linkEstimate = Bitrate(kilobitsPerSecond: 480)
@@ -86,7 +86,7 @@ struct LiveViewTests {
         #expect(shown(changed)[9] == "  audio    peak -6.0 dBFS of -12.3 and silent, 0 overruns, drift 2.5 ppm")
     }
 
-    @Test func itSaysThatAudioIsMutedOrSilent() {
+    @Test func showsThatAudioIsMutedOrSilent() {
         var muted = snapshot
         muted.isMuted = true
         muted.encoded.audioSource.capturedSamples = 1
@@ -95,7 +95,7 @@ struct LiveViewTests {
         #expect(lines[10] == "  level     none dBFS    \(String(repeating: "░", count: 30))  muted")
     }
 
-    @Test func theBadgeIsRedOnlyWhileMediaGoesThrough() {
+    @Test func badgeIsRedOnlyWhileMediaGetsThrough() {
         func badge(_ state: StreamState, isStalled: Bool = false) -> String {
             var snapshot = snapshot
             (snapshot.state, snapshot.isStalled) = (state, isStalled)
@@ -119,7 +119,7 @@ struct LiveViewTests {
         }
     }
 
-    @Test func theBufferIsGreenYellowAndRed() {
+    @Test func bufferIsGreenYellowAndRed() {
         func colour(_ share: Double) -> String {
             var snapshot = snapshot
             snapshot.buffered = .nanoseconds(Int64(snapshot.bufferLimits.maxDuration.inSeconds * share * 1e9))
@@ -134,14 +134,14 @@ struct LiveViewTests {
 
     // MARK: On a terminal
 
-    @Test func theViewStaysBelowWhatIsSaidAndGoesWithTheStream() throws {
+    @Test func viewStaysBelowTheLogAndEndsWithTheStream() throws {
         setenv("TERM", "xterm", 1)
         let terminal = try PseudoTerminal(columns: 100)
         let output = try Pipe()
         var descriptors = Console.Descriptors()
         (descriptors.events, descriptors.log) = (output.input, terminal.terminal)
         let console = try Console(eventStyle: .json, descriptors: descriptors)
-        // Its thread must not write to these descriptors when they are somebody else's.
+        // Its thread must not write to these descriptors after they have been reused.
         defer { withExtendedLifetime((terminal, output)) { console.finishWriting() } }
         #expect(console.hasTerminal && console.columns == 100)
         let view = StreamView(console)
@@ -153,9 +153,9 @@ struct LiveViewTests {
 
         view.take(.event(.linkDown))
         let beside = terminal.takeText(until: "> mut\r\n")
-        // Ten lines up, cleared, the event, and the view anew.
+        // Ten lines up, cleared, the event, and the redrawn view.
         #expect(beside.hasPrefix("\u{1B}[10A\r\u{1B}[J"), "\(beside)")
-        let event = try #require(beside.range("the link to the network is down"))
+        let event = try #require(beside.range("the network link is down"))
         let badge = try #require(beside.range("LIVE"))
         #expect(event < badge)
 
@@ -180,7 +180,7 @@ struct LiveViewTests {
 }
 
 extension String {
-    /// Where this starts.
+    /// Start of the first match.
     fileprivate func range(_ text: String) -> Index? {
         indices.first { self[$0...].hasPrefix(text) }
     }

@@ -13,14 +13,14 @@ struct OutageLinesTests {
         .reconnecting(attempt: number, limit: limit, delay: .milliseconds(500))
     }
 
-    /// What is read of so many attempts that fail alike.
+    /// The readings for attempts that fail with the same text.
     private func readings(_ lines: inout OutageLines, _ text: String, attempts: ClosedRange<Int>) -> [OutageLines
         .Reading]
     {
         attempts.flatMap { [lines.take(failure(text)), lines.take(attempt($0))] }.filter { $0 != .nothing }
     }
 
-    @Test func aLineForTheChangeAndThenACounter() {
+    @Test func showsALineForTheChangeAndThenACounter() {
         var lines = OutageLines()
         #expect(readings(&lines, "refused", attempts: 1...10) == [.line, .line])
         #expect(
@@ -31,19 +31,19 @@ struct OutageLinesTests {
         #expect(readings(&lines, "no route", attempts: 22...25) == [.line, .line])
     }
 
-    @Test func theCounterGrowsRare() {
+    @Test func counterBecomesRare() {
         var lines = OutageLines()
         #expect(readings(&lines, "refused", attempts: 1...2001).count == 2 + 8)
     }
 
-    @Test func aServerThatIsBackStartsAnew() {
+    @Test func returningServerResetsTheCounter() {
         var lines = OutageLines()
         _ = readings(&lines, "refused", attempts: 1...3)
         #expect(lines.take(.connected(server: "10.0.0.1:1935")) == .line && lines.counter == nil)
         #expect(readings(&lines, "refused", attempts: 1...3) == [.line, .line])
     }
 
-    @Test func attemptsThatEndAreAllShown() {
+    @Test func limitedAttemptsAreAllShown() {
         var lines = OutageLines()
         for number in 1...3 {
             #expect(lines.take(failure("refused")) == .line && lines.take(attempt(number, of: 3)) == .line)
@@ -51,7 +51,7 @@ struct OutageLinesTests {
         #expect(lines.counter == nil)
     }
 
-    @Test func otherEventsAreNotTouched() {
+    @Test func otherEventsAreNotAffected() {
         var lines = OutageLines()
         _ = readings(&lines, "refused", attempts: 1...3)
         #expect(lines.take(.muted(true)) == .line && lines.take(.stateChanged(.reconnecting)) == .line)

@@ -4,7 +4,7 @@ import Media
 
 @testable import Terminal
 
-/// Two ends of a pipe: what was written into the one comes out of the other.
+/// The two ends of a pipe.
 final class Pipe: Sendable {
     private let output: OwnedFileDescriptor
     private let inputEnd: OwnedFileDescriptor
@@ -16,19 +16,19 @@ final class Pipe: Sendable {
         inputEnd = OwnedFileDescriptor(adopting: ends[1])
     }
 
-    /// To be written to.
+    /// The end to write to.
     var input: Int32 { inputEnd.rawValue }
-    /// To be read from.
+    /// The end to read from.
     var descriptor: Int32 { output.rawValue }
 
     func write(_ text: String) { write(Array(text.utf8)) }
     func write(_ bytes: [UInt8]) { LinuxIO.write(bytes, to: input) }
 
-    /// What has come; waits for it, if there is nothing yet.
+    /// The text received so far; waits if there is nothing yet.
     func takeText(waiting limit: Duration = .zero) -> String { takenText(from: descriptor, waiting: limit) }
 }
 
-/// A terminal without a screen. What is written to `terminal` is what a person would see.
+/// A terminal without a screen. A person would see what is written to `terminal`.
 final class PseudoTerminal: Sendable {
     /// TIOCSPTLCK and TIOCGPTN, which Swift does not import.
     private static let (setLock, number): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
@@ -49,7 +49,7 @@ final class PseudoTerminal: Sendable {
 
     var terminal: Int32 { slaveEnd.rawValue }
 
-    /// What is written until it ends so, or for a minute; line ends as a terminal has them.
+    /// The text until this ending, or for a minute, with a terminal's line ends.
     func takeText(until end: String) -> String {
         let deadline = MonotonicClock.now() + .seconds(60)
         var text = ""
@@ -60,7 +60,7 @@ final class PseudoTerminal: Sendable {
     }
 }
 
-/// Reads what there is, and waits for the first of it.
+/// Reads what is available, and waits for the first byte.
 private func takenText(from descriptor: Int32, waiting limit: Duration) -> String {
     var bytes: [UInt8] = []
     var deadline = MonotonicClock.now() + limit
@@ -77,6 +77,6 @@ private func takenText(from descriptor: Int32, waiting limit: Duration) -> Strin
 }
 
 extension Console {
-    /// A test may wait longer than a person for the end.
+    /// A test may wait longer for the end than a person.
     func finishWriting() { for _ in 0..<20 { finish() } }
 }

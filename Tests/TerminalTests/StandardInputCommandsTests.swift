@@ -14,7 +14,7 @@ struct StandardInputCommandsTests {
         try #require(StandardInputCommands(isAskedFor: true, editsLines: true, from: pipe.descriptor))
     }
 
-    @Test func aPipeIsAPlaceOfCommandsWhenAskedFor() throws {
+    @Test func commandsAreReadFromAPipeOnlyOnRequest() throws {
         #expect(StandardInputCommands(isAskedFor: false, editsLines: false, from: pipe.descriptor) == nil)
         let input = try input()
         #expect(input.fileDescriptor >= 0)
@@ -22,7 +22,7 @@ struct StandardInputCommandsTests {
         #expect(input.prompt == nil, "nothing is drawn where nobody types")
     }
 
-    @Test func linesComeWhenTheyAreWhole() throws {
+    @Test func linesArriveWhenComplete() throws {
         let input = try input()
         pipe.write("quality Low1\nmu")
         #expect(input.takeLines() == ["quality Low1"])
@@ -30,7 +30,7 @@ struct StandardInputCommandsTests {
         #expect(input.takeLines() == ["mute on", "", "stop"])
     }
 
-    @Test func theLastLineNeedsNoEnd() throws {
+    @Test func lastLineNeedsNoLineEnd() throws {
         let input = try #require(try openAndClose("stop"))
         #expect(input.takeLines() == [], "it may go on")
         #expect(input.takeLines() == ["stop"])
@@ -38,14 +38,14 @@ struct StandardInputCommandsTests {
         #expect(!input.isInBackground)
     }
 
-    /// Input of a pipe whose other end is closed after this text.
+    /// A pipe's input whose other end is closed after this text.
     private func openAndClose(_ text: String) throws -> StandardInputCommands? {
         let pipe = try Pipe()
         pipe.write(text)
         return StandardInputCommands(isAskedFor: true, editsLines: false, from: pipe.descriptor)
     }
 
-    @Test func whatIsTooLongIsNoCommand() throws {
+    @Test func lineThatIsTooLongIsNotACommand() throws {
         let input = try input()
         pipe.write(String(repeating: "x", count: 4097))
         for _ in 0..<9 { #expect(input.takeLines() == []) }
@@ -55,7 +55,7 @@ struct StandardInputCommandsTests {
         #expect(input.takeLines() == ["set brightness 0.1"])
     }
 
-    @Test func whatIsNotUTF8IsNoCommand() throws {
+    @Test func invalidUTF8IsNotACommand() throws {
         let input = try input()
         pipe.write([UInt8]("filter text text=a".utf8) + [0xFF, 0x0A])
         pipe.write([UInt8]("filter text text=".utf8) + [0xC3, 0x0A, 0xA4, 0x0A])
@@ -64,7 +64,7 @@ struct StandardInputCommandsTests {
         #expect(input.takeLines() == [refused, refused, refused, "filter text text=\u{E4}"])
     }
 
-    @Test func aTerminalThatAnotherProgramHasIsLeftAlone() throws {
+    @Test func terminalOfAnotherProgramIsLeftAlone() throws {
         let terminal = try PseudoTerminal()
         let input = try #require(StandardInputCommands(isAskedFor: false, editsLines: true, from: terminal.terminal))
         #expect(input.isInBackground)

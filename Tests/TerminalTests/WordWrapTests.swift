@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lines of a narrow terminal")
 struct WordWrapTests {
-    @Test func aLongLineIsBrokenAtWords() {
+    @Test func longLineIsWrappedAtWords() {
         let text = "one two three four five"
         #expect(WordWrap.wrapped(text, columns: 11) == "one two\nthree four\nfive")
         #expect(WordWrap.wrapped(text, columns: 10, indent: 2) == "one two\n  three\n  four\n  five")
@@ -12,7 +12,7 @@ struct WordWrapTests {
         #expect(WordWrap.wrapped("", columns: 5) == "")
     }
 
-    @Test func aTableKeepsItsColumns() {
+    @Test func tableKeepsItsColumns() {
         let row = "      --url URL    where to publish"
         #expect(WordWrap.wrapped(row, columns: 60) == row)
         #expect(
@@ -23,7 +23,7 @@ struct WordWrapTests {
         #expect(WordWrap.wrapped("      continued text here", columns: 20) == "      continued text\n      here")
     }
 
-    @Test func reportGoesOnBelowItsLabelOrItsTime() {
+    @Test func reportContinuesBelowItsLabelOrTime() {
         let report = WordWrap.report(
             "state:    live\ndetail:   one two three four\n2026-11-25T09:00:00Z live at last\n+3.1s live at last\n"
                 + "stream.json:1:2: url: must be  another\n", columns: 24)
@@ -32,7 +32,7 @@ struct WordWrapTests {
                 + "            live at last\n+3.1s live at last\nstream.json:1:2: url:\n  must be  another\n")
     }
 
-    @Test func aWordThatIsTooLongStaysWhole() {
+    @Test func longWordStaysWhole() {
         #expect(
             WordWrap.wrapped("see rtmp://a.example/very/long now", columns: 10)
                 == "see\nrtmp://a.example/very/long\nnow")
@@ -48,7 +48,7 @@ struct WordWrapTests {
         }
     }
 
-    @Test func whereThereIsNoTerminalNothingIsBroken() throws {
+    @Test func nothingIsWrappedWithoutATerminal() throws {
         let text = String(repeating: "word ", count: 100)
         #expect(WordWrap.fitted(text, to: try Pipe().input) == text)
         let terminal = try PseudoTerminal(columns: 40)

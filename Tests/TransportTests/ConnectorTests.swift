@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transport
 
-/// What a connection came to: the peer's address or the error.
+/// The result of a connection: the peer's address or the error.
 private func outcome(_ connect: () throws -> any ByteStream) -> Result<String, TransportError> {
     do {
         return .success(try connect().peer)
@@ -17,7 +17,7 @@ private func outcome(_ connect: () throws -> any ByteStream) -> Result<String, T
     }
 }
 
-/// An address that swallows everything that is sent to it.
+/// An address that swallows everything sent to it.
 private let swallowingLink = """
     ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up
     ip addr add 192.0.2.1/24 dev v0
@@ -32,18 +32,18 @@ private let brief: ConnectionTimeouts = {
     return timeouts
 }()
 
-/// Where a connection is to be made, on a busy machine as well.
+/// For connections that must succeed, even on a busy machine.
 private let patient = ConnectionTimeouts(
     lookup: .seconds(60), connect: .seconds(60), tlsHandshake: .seconds(60))
 
 @Suite struct ConnectorTests {
-    @Test func connectsToANameOfTheHostsFile() throws {
+    @Test func connectsToANameFromTheHostsFile() throws {
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let client = try Connector.connect(to: Endpoint(host: "localhost", port: listener.port), timeouts: patient)
         #expect(client.peer == "127.0.0.1:\(listener.port)")
     }
 
-    @Test func saysThatNobodyListens() throws {
+    @Test func reportsThatNothingListensOnThePort() throws {
         let port = try TCPListener(Endpoint(host: "127.0.0.1", port: 0)).port
         let endpoint = Endpoint(host: "127.0.0.1", port: port)
         let error = TransportError.connectFailed(
@@ -56,7 +56,7 @@ private let patient = ConnectionTimeouts(
         )
     }
 
-    @Test func saysThatThereIsNoNetwork() throws {
+    @Test func reportsThatThereIsNoNetwork() throws {
         let endpoint = Endpoint(host: "192.0.2.7", port: 1935)
         let result = try inNetworkNamespace { outcome { try Connector.connect(to: endpoint) } }
         let attempt = TransportError.FailedAttempt(address: "192.0.2.7:1935", reason: "Network is unreachable")
@@ -72,13 +72,13 @@ private let patient = ConnectionTimeouts(
         #expect(result == .failure(.timedOut(peer: "192.0.2.2:1935", .connect)))
     }
 
-    @Test func asksASilentAddressAgainAndAgain() throws {
+    @Test func keepsRetryingASilentAddress() throws {
         let peer = try inNetworkNamespace { () -> String in
             try shell(swallowingLink)
             let listener = try TCPListener(Endpoint(host: "0.0.0.0", port: 0))
             defer { withExtendedLifetime(listener) {} }
             try shell("echo 1 > /proc/sys/net/ipv6/conf/v0/disable_ipv6")
-            // The first five questions are lost; TCP alone would ask for the fifth time after 15 s.
+            // The first five attempts are lost. TCP alone would send its fifth after 15 s.
             let opener = try ChildProcess([
                 "sh", "-c",
                 "sent() { awk '/v0:/ { print $11 }' /proc/net/dev; }; first=$(sent); "
@@ -93,7 +93,7 @@ private let patient = ConnectionTimeouts(
         #expect(peer.hasPrefix("192.0.2.2:"))
     }
 
-    @Test func isCancelledWhileConnecting() throws {
+    @Test func canBeCancelledWhileConnecting() throws {
         let result = try inNetworkNamespace {
             try shell(swallowingLink)
             let cancellation = try EventFD()
@@ -109,7 +109,7 @@ private let patient = ConnectionTimeouts(
         #expect(result == .failure(.cancelled))
     }
 
-    @Test func passesOverAnAddressThatDoesNotAnswer() throws {
+    @Test func skipsAnAddressThatDoesNotAnswer() throws {
         let result = try inNetworkNamespace {
             try shell(swallowingLink)
             let server = try NameServer { _, wantsIPv6 in
@@ -136,9 +136,9 @@ private let patient = ConnectionTimeouts(
         #expect(result == .success("[::1]:1935"))
     }
 
-    @Test func fallsBackToIPv4WhereIPv6IsDead() throws {
+    @Test func fallsBackToIPv4IfIPv6IsDead() throws {
         let result = try inNetworkNamespace {
-            // IPv6 has an address that goes nowhere.
+            // IPv6 has an address that leads nowhere.
             let server = try NameServer { _, wantsIPv6 in
                 wantsIPv6 ? .ipv6([[0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 1, count: 12)]) : .ipv4([[127, 0, 0, 1]])
             }
@@ -150,7 +150,7 @@ private let patient = ConnectionTimeouts(
         #expect(result == .success("127.0.0.1:1935"))
     }
 
-    @Test func doesNotNeedAnAnswerAboutIPv6() throws {
+    @Test func connectsWithoutAnAnswerAboutIPv6() throws {
         let result = try inNetworkNamespace {
             let server = try NameServer { _, wantsIPv6 in wantsIPv6 ? .silence : .ipv4([[127, 0, 0, 1]]) }
             defer { withExtendedLifetime(server) {} }
@@ -161,7 +161,7 @@ private let patient = ConnectionTimeouts(
         #expect(result == .success("127.0.0.1:1935"))
     }
 
-    @Test func saysThatANameDoesNotExist() throws {
+    @Test func reportsThatANameDoesNotExist() throws {
         let endpoint = Endpoint(host: "nowhere.example", port: 1935)
         let result = try inNetworkNamespace {
             let server = try NameServer { _, _ in .noSuchName }
@@ -184,7 +184,7 @@ private let patient = ConnectionTimeouts(
         #expect(error.code == -1000)
     }
 
-    /// The peer and how long it took to look its name up and connect.
+    /// The peer, and how long the lookup and the connection took.
     private static func secondsToConnect(_ server: () throws -> NameServer) throws -> (peer: String, seconds: Double) {
         let server = try server()
         defer { withExtendedLifetime(server) {} }
@@ -195,8 +195,8 @@ private let patient = ConnectionTimeouts(
         return (stream.peer, (MonotonicClock.now() - start).inSeconds)
     }
 
-    /// As while a link comes up: the C library alone would ask twice, the second time after five seconds.
-    @Test(arguments: [8, 20]) func aQuestionThatGotLostIsAskedAgainAndAgain(lostCount: Int) throws {
+    /// As while a link comes up. The C library alone would ask twice, the second time after five seconds.
+    @Test(arguments: [8, 20]) func lostNameQueriesAreRepeated(lostCount: Int) throws {
         let (peer, _) = try inNetworkNamespace {
             try Self.secondsToConnect {
                 let count = Atomic(0)
@@ -209,8 +209,8 @@ private let patient = ConnectionTimeouts(
         #expect(peer == "127.0.0.1:1935")
     }
 
-    /// The C library alone would wait for five seconds. Not every one of three attempts is held up by a busy machine.
-    @Test func aDeadNameServerBeforeTheOneThatAnswersCostsASecondAtMost() throws {
+    /// The C library alone would wait for five seconds. A busy machine does not delay all three attempts.
+    @Test func deadFirstNameServerCostsAtMostASecond() throws {
         var fastest = Double.infinity
         for _ in 0..<3 where fastest > 1.4 {
             let (peer, seconds) = try inNetworkNamespace {
@@ -227,7 +227,7 @@ private let patient = ConnectionTimeouts(
         #expect(fastest < 3, "\(fastest) s")
     }
 
-    @Test func isCancelledWhileLookingUp() throws {
+    @Test func canBeCancelledDuringTheLookup() throws {
         let result = try inNetworkNamespace {
             let server = try NameServer { _, _ in .silence }
             defer { withExtendedLifetime(server) {} }

@@ -33,7 +33,7 @@ private func hexadecimal(_ bytes: [UInt8]) -> String {
         #expect(hexadecimal(HMACSHA1.authenticationCode(for: message, key: key)) == code)
     }
 
-    @Test func authenticatesNothingWithNothing() {
+    @Test func authenticatesAnEmptyMessageWithAnEmptyKey() {
         #expect(
             hexadecimal(HMACSHA1.authenticationCode(for: [], key: [])) == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")
     }
@@ -52,7 +52,7 @@ private func hexadecimal(_ bytes: [UInt8]) -> String {
         #expect(hexadecimal(MD5.digest(of: Array(message.utf8))) == digest)
     }
 
-    @Test func givesRandomBytes() throws {
+    @Test func randomBytesDiffer() throws {
         let first = try randomBytes(count: 1528)
         let second = try randomBytes(count: 1528)
         #expect(first.count == 1528)

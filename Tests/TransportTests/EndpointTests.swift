@@ -14,7 +14,7 @@ import Transport
         #expect(endpoint.description == description)
     }
 
-    @Test func takesADefaultPort() throws {
+    @Test func usesTheDefaultPort() throws {
         #expect(try Endpoint(parsing: "a", defaultPort: 1935) == Endpoint(host: "a", port: 1935))
         #expect(try Endpoint(parsing: "[::1]", defaultPort: 443) == Endpoint(host: "::1", port: 443))
         #expect(try Endpoint(parsing: "a:1", defaultPort: 443) == Endpoint(host: "a", port: 1))

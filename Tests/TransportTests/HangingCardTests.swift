@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transport
 
-/// Certificates on a card that does not answer.
+/// Certificates on a memory card that does not answer.
 @Suite struct HangingCardTests {
     private let time = VirtualTime()
     private let directory: TemporaryDirectory
@@ -25,7 +25,7 @@ import Testing
             authorityFile: file, readBy: card.calls, within: .seconds(10), cancellation: cancellation)
     }
 
-    @Test func knownCertificatesStayInUse() throws {
+    @Test func loadedCertificatesStayInUse() throws {
         try time.run {
             let card = try ScriptedCard()
             let first = try context(card, file)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func changedCertificatesCountAsSoonAsTheCardAnswers() throws {
+    @Test func changedCertificatesApplyOnceTheCardAnswers() throws {
         try time.run {
             let card = try ScriptedCard()
             let first = try context(card, file)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func unknownCertificatesAreWaitedForUntilTheCallersOwnDeadline() throws {
+    @Test func waitsForUnknownCertificatesUntilTheCallersDeadline() throws {
         try time.run {
             let card = try ScriptedCard()
             _ = try context(card, file)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatIsGivenUpDoesNotWaitForTheCard() throws {
+    @Test func cancelledConnectionDoesNotWaitForTheCard() throws {
         try time.run {
             let (card, end) = (try ScriptedCard(isHanging: true), try EventFD())
             end.signal()
@@ -79,12 +79,12 @@ import Testing
         }
     }
 
-    /// The lock was once held while the disk was waited for.
-    @Test func whoReadsAnotherFileIsNotHeldUp() throws {
+    /// The lock used to be held during the wait for the disk.
+    @Test func readerOfAnotherFileIsNotDelayed() throws {
         let pipe = try directory.makeFIFO("hangs.pem")
         let (cache, file) = (cache, file)
         let hanging = try NamedThread("hangs") { _ = try? cache.context(authorityFile: pipe) }
-        // Fails until the pipe has a reader, which waits from then on: for as long as this end is open.
+        // Opening fails until the pipe has a reader, which then blocks for as long as this end stays open.
         var writer = open(pipe, O_WRONLY | O_NONBLOCK)
         while writer < 0 {
             usleep(1000)

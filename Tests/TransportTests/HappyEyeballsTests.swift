@@ -29,7 +29,7 @@ import Testing
         #expect(machine.nextTime == nil)
     }
 
-    @Test mutating func waitsShortlyForIPv6() {
+    @Test mutating func waitsBrieflyForIPv6() {
         #expect(text(machine.lookupAnswered(.ipv4, with: ["4a", "4b"], now: at(100))) == [])
         #expect(machine.nextTime == at(150))
         #expect(text(machine.lookupAnswered(.ipv6, with: ["6a"], now: at(140))) == ["6a"])
@@ -37,7 +37,7 @@ import Testing
         #expect(text(machine.timePassed(now: at(390))) == ["4a"])
     }
 
-    @Test mutating func goesOnWithIPv4WhenIPv6IsSilent() {
+    @Test mutating func continuesWithIPv4IfIPv6IsSilent() {
         _ = machine.lookupAnswered(.ipv4, with: ["4a"], now: at(0))
         #expect(text(machine.timePassed(now: at(50))) == ["4a"])
         #expect(text(machine.attemptFailed(now: at(60))) == [])
@@ -51,7 +51,7 @@ import Testing
         #expect(text(machine.lookupAnswered(.ipv4, with: ["4a"], now: at(5))) == ["4a"])
     }
 
-    @Test mutating func triesTheNextAtOnceAfterAFailure() {
+    @Test mutating func triesTheNextAddressAtOnceAfterAFailure() {
         _ = machine.lookupAnswered(.ipv6, with: ["6a"], now: at(0))
         _ = machine.lookupAnswered(.ipv4, with: ["4a", "4b"], now: at(0))
         #expect(text(machine.attemptFailed(now: at(20))) == ["4a"])
@@ -60,7 +60,7 @@ import Testing
         #expect(text(machine.attemptFailed(now: at(40))) == ["give up"])
     }
 
-    @Test mutating func givesUpOnlyWhenAllHaveFailed() {
+    @Test mutating func givesUpOnlyAfterAllAddressesFailed() {
         _ = machine.lookupAnswered(.ipv6, with: ["6a"], now: at(0))
         _ = machine.lookupAnswered(.ipv4, with: ["4a"], now: at(0))
         #expect(text(machine.timePassed(now: at(250))) == ["4a"])
@@ -73,7 +73,7 @@ import Testing
         #expect(text(machine.lookupAnswered(.ipv6, with: [], now: at(0))) == ["give up"])
     }
 
-    @Test mutating func endOfLookupEndsTheWaiting() {
+    @Test mutating func endOfTheLookupEndsTheWait() {
         #expect(text(machine.lookupTimeEnded(now: at(5000))) == ["give up"])
         var other = HappyEyeballs<String>()
         _ = other.lookupAnswered(.ipv4, with: ["4a"], now: at(4980))

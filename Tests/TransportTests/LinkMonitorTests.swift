@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-/// Messages as the kernel writes them (rtnetlink(7)), little endian as both of the product's machines are.
+/// Messages in the kernel's format (rtnetlink(7)), little-endian like both of the product's machines.
 private enum Netlink {
     static func message(_ type: UInt16, _ payload: [UInt8]) -> [UInt8] {
         little(UInt32(16 + payload.count)) + little(type) + little(UInt16(0)) + little(UInt32(0)) + little(UInt32(0))
@@ -49,18 +49,18 @@ private let enabledOnly: UInt32 = 0x1
         RouteMessage.messages(in: bytes[...]).flatMap { table.messageReceived($0) }
     }
 
-    @Test mutating func followsACableOutAndIn() {
+    @Test mutating func followsACableBeingUnpluggedAndPluggedIn() {
         #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0")])
         #expect(received(Netlink.address(2, [10, 0, 0, 7])) == [.addressAdded("eth0")])
         #expect(received(Netlink.route(link: 2)) == [.defaultRouteFound])
         #expect(table.link(holding: [10, 0, 0, 7]) == "eth0")
         #expect(received(Netlink.link(2, "eth0", flags: up)) == [])
         #expect(received(Netlink.link(2, "eth0", flags: enabledOnly)) == [.linkDown("eth0"), .defaultRouteLost])
-        // Address and route outlive a lost carrier.
+        // Address and route survive a lost carrier.
         #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0"), .defaultRouteFound])
     }
 
-    @Test mutating func theOwnAddressIsWhatPeopleCanRead() {
+    @Test mutating func ownAddressIsTheOnePeopleCanRead() {
         #expect(table.firstAddress == nil)
         _ = received(Netlink.link(2, "eth0", flags: up) + Netlink.link(3, "wlan0", flags: enabledOnly))
         _ = received(Netlink.address(2, [0x20, 0x01, 0x0D, 0xB8] + [UInt8](repeating: 0, count: 11) + [7]))
@@ -73,14 +73,14 @@ private let enabledOnly: UInt32 = 0x1
         #expect(table.firstAddress == nil)
     }
 
-    @Test mutating func forgetsTheRoutesOfALinkThatIsSwitchedOff() {
+    @Test mutating func forgetsTheRoutesOfADisabledLink() {
         _ = received(Netlink.link(2, "eth0", flags: up) + Netlink.route(link: 2))
         #expect(received(Netlink.link(2, "eth0", flags: 0)) == [.linkDown("eth0"), .defaultRouteLost])
         #expect(received(Netlink.link(2, "eth0", flags: up)) == [.linkUp("eth0")])
         #expect(!table.hasDefaultRoute)
     }
 
-    @Test mutating func forgetsALinkThatIsUnplugged() {
+    @Test mutating func forgetsAnUnpluggedLink() {
         _ = received(Netlink.link(3, "usb0", flags: up) + Netlink.address(3, [10, 0, 0, 7]) + Netlink.route(link: 3))
         #expect(received(Netlink.link(3, "usb0", flags: 0, type: 17)) == [.linkDown("usb0"), .defaultRouteLost])
         #expect(table.link(holding: [10, 0, 0, 7]) == nil)
@@ -93,7 +93,7 @@ private let enabledOnly: UInt32 = 0x1
         #expect(received(Netlink.route(link: 3, type: 25)) == [.defaultRouteLost])
     }
 
-    @Test mutating func passesOverWhatIsOfNoInterest() {
+    @Test mutating func ignoresIrrelevantMessages() {
         #expect(received(Netlink.link(1, "lo", flags: up | 0x8)) == [])
         #expect(received(Netlink.address(1, [127, 0, 0, 1])) == [])
         #expect(received(Netlink.route(link: 1, prefix: 8)) == [])
@@ -102,28 +102,28 @@ private let enabledOnly: UInt32 = 0x1
         let linkLocal: [UInt8] = [0xfe, 0x80] + [UInt8](repeating: 1, count: 14)
         #expect(received(Netlink.address(2, linkLocal, scope: 253)) == [])
         let global: [UInt8] = [0x20, 1] + [UInt8](repeating: 1, count: 14)
-        // Tentative first, then checked for duplicates.
+        // First tentative, then checked for duplicates.
         #expect(received(Netlink.address(2, global, flags: 0x40)) == [])
         #expect(received(Netlink.address(2, global)) == [.addressAdded("eth0")])
         #expect(received(Netlink.message(99, [1, 2, 3, 4])) == [])
     }
 
-    @Test func survivesMessagesCutAnywhere() {
+    @Test func survivesMessagesTruncatedAnywhere() {
         let bytes = Netlink.link(2, "eth0", flags: up) + Netlink.address(2, [10, 0, 0, 7]) + Netlink.route(link: 2)
         for count in 0..<bytes.count {
             #expect(RouteMessage.messages(in: bytes[..<count]).count <= 2)
-            // And with the length of what follows damaged.
+            // Also damage the byte there, which may be a length.
             var damaged = bytes
             damaged[count] ^= 0xff
             _ = RouteMessage.messages(in: damaged[...])
         }
         #expect(RouteMessage.messages(in: bytes[...]).count == 3)
-        // A slice that does not start at 0.
+        // A slice that does not start at index 0.
         #expect(RouteMessage.messages(in: ([9, 9, 9] + bytes)[3...]).count == 3)
     }
 }
 
-/// What a board knows of its network, and what of that is the stream's.
+/// The board's network, and the part of it that concerns the stream.
 @Suite struct OwnLinkTests {
     struct Board: OwnLink.Links {
         var linksUp: Set<String> = ["eth0", "wlan0"]
@@ -140,31 +140,31 @@ private let enabledOnly: UInt32 = 0x1
 
     mutating func news(_ events: LinkEvent...) -> [OwnLink.News] { link.news(of: events, board) }
 
-    @Test mutating func anotherLinkIsNoNews() {
+    @Test mutating func anotherLinkDoesNotMatterWhileTheOwnLinkIsUp() {
         board.linksUp = ["wlan0"]
         #expect(news(.linkDown("eth0"), .linkUp("eth0"), .addressAdded("eth0")) == [])
         #expect(news(.linkDown("wlan0")) == [.down])
         #expect(news(.linkUp("wlan0")) == [.up])
     }
 
-    @Test mutating func anotherLinkMayLeadWhereTheOwnIsDown() {
+    @Test mutating func anotherLinkMattersWhileTheOwnLinkIsDown() {
         board.linksUp = ["eth0"]
         #expect(news(.linkDown("wlan0"), .linkUp("eth0")) == [.down, .up])
         board.addresses = ["10.0.0.7:0": "wlan0"]
         #expect(news(.linkUp("eth0"), .addressAdded("eth0")) == [.routeAppeared])
     }
 
-    @Test mutating func aLinkIsBackWhenItHasAnAddress() {
+    @Test mutating func linkIsBackOnlyOnceItHasAnAddress() {
         board.addresses = [:]
         #expect(news(.linkDown("wlan0"), .defaultRouteLost) == [.addressDisappeared, .down])
         #expect(news(.linkUp("wlan0")) == [])
         board.addresses = ["10.0.0.9:0": "wlan0"]
         #expect(news(.addressAdded("wlan0"), .defaultRouteFound) == [.routeAppeared, .routeAppeared])
-        // Reported once.
+        // It is reported only once.
         #expect(news() == [])
     }
 
-    @Test mutating func throughLoopbackNothingIsLost() {
+    @Test mutating func loopbackConnectionIgnoresLinks() {
         link.connected(from: SocketAddress(numericHost: "127.0.0.1", port: 0), board)
         #expect(news(.linkDown("eth0"), .linkDown("wlan0")) == [])
         #expect(news(.linkUp("eth0")) == [.up])
@@ -172,7 +172,7 @@ private let enabledOnly: UInt32 = 0x1
 }
 
 @Suite struct LinkMonitorTests {
-    @Test func reportsWhatTheKernelDoes() throws {
+    @Test func reportsRealKernelEvents() throws {
         let found = try inNetworkNamespace { () -> [[LinkEvent]] in
             try shell("ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up")
             try shell("ip addr add 192.0.2.1/24 dev v0; ip route add default via 192.0.2.2")
@@ -180,7 +180,7 @@ private let enabledOnly: UInt32 = 0x1
             var steps: [[LinkEvent]] = []
             _ = try events(of: monitor) { monitor.hasDefaultRoute && monitor.linksUp == ["v0", "v1"] }
 
-            /// Does something and waits until all the expected events have come.
+            /// Runs a command and waits for the last expected event.
             func step(_ command: String, until last: LinkEvent) throws {
                 try shell(command)
                 var events: [LinkEvent] = []
@@ -191,7 +191,7 @@ private let enabledOnly: UInt32 = 0x1
                 }
                 steps.append(events)
             }
-            // The other end loses its carrier with this one.
+            // The other end loses its carrier too.
             try step("ip link set v1 down", until: .defaultRouteLost)
             try step("ip link set v1 up", until: .defaultRouteFound)
             try step("ip addr add 198.51.100.1/24 dev v1", until: .addressAdded("v1"))
@@ -218,12 +218,12 @@ private let enabledOnly: UInt32 = 0x1
         #expect(link == "v0")
     }
 
-    @Test func forgetsTheNeighboursThatDoNotAnswer() throws {
+    @Test func forgetsNeighborsThatDoNotAnswer() throws {
         let (before, after) = try inNetworkNamespace { () -> ([String], [String]) in
             try shell("ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up")
             try shell("ip addr add 192.0.2.1/24 dev v0")
             try shell("ip neigh add 192.0.2.8 lladdr 02:00:00:00:00:08 dev v0 nud permanent")
-            // Nobody is there; the kernel asks three times, once a second.
+            // There is no such host; the kernel asks three times, once a second.
             _ = try? Connector.connect(
                 to: Endpoint(host: "192.0.2.9", port: 1), timeouts: ConnectionTimeouts(connect: .milliseconds(100)))
             let monitor = try LinkMonitor()

@@ -5,9 +5,8 @@ import Synchronization
 
 struct SupportFailure: Error { let what: String }
 
-/// Runs `body` on a thread with a network and a file tree of its own: loopback is up,
-/// and it may mount, add links and take any port. Expectations belong outside: hand
-/// back what was found.
+/// Runs `body` on a thread with its own network and file tree: loopback is up, and it may mount, add links and use any port.
+/// Return the results and check them outside.
 func inNetworkNamespace<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
     let outcome = Mutex<Result<Value, any Error>?>(nil)
     let thread = try NamedThread("namespace") {
@@ -24,24 +23,24 @@ func inNetworkNamespace<Value: Sendable>(_ body: @escaping @Sendable () throws -
 }
 
 private func unshareNetworkAndMounts() throws {
-    // Declared for GNU sources only, which Swift's view of the C library is not.
+    // Declared for GNU sources only, so Swift does not see it.
     typealias Unshare = @convention(c) (Int32) -> Int32
     guard let symbol = dlsym(nil, "unshare") else { throw SupportFailure(what: "unshare") }
     let newNetworkAndMounts: Int32 = 0x4000_0000 | 0x0002_0000
     guard unsafeBitCast(symbol, to: Unshare.self)(newNetworkAndMounts) == 0 else { throw SystemCallError("unshare") }
 }
 
-/// Runs a shell command to its end, in the namespaces of the calling thread.
+/// Runs a shell command to completion, in the namespaces of the calling thread.
 func shell(_ command: String) throws {
     let status = try ChildProcess(["sh", "-euc", command]).wait()
     guard status == 0 else { throw SupportFailure(what: "\(command): status \(status)") }
 }
 
-/// A program that runs beside the test; ended with the object.
+/// A program that runs alongside the test and is killed with the object.
 final class ChildProcess {
     private var identifier: pid_t = 0
     private var isRunning = true
-    /// What the program prints, when it was asked for.
+    /// The program's output, if requested.
     let output: Int32
     private let input: Int32
 
@@ -79,7 +78,7 @@ final class ChildProcess {
         return (status >> 8) & 0xff
     }
 
-    /// Reads what the program prints until it has printed `text`.
+    /// Reads the program's output until `text` appears.
     func waitForOutput(_ text: String) throws {
         var seen: [UInt8] = []
         var byte: UInt8 = 0
@@ -90,7 +89,7 @@ final class ChildProcess {
         throw SupportFailure(what: "\"\(text)\" did not come, but: \(String(decoding: seen, as: UTF8.self))")
     }
 
-    /// Reads so many bytes of what the program prints; calls `meanwhile` whenever there is nothing.
+    /// Reads this many bytes of the program's output; calls `meanwhile` whenever it has to wait.
     func readOutput(_ count: Int, meanwhile: () throws -> Void) throws -> ArraySlice<UInt8> {
         var received: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)

@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import Transport
 
-/// Passes bytes between one client and a server on 127.0.0.1, and may do harm to those for the client.
+/// Relays bytes between one client and a server on 127.0.0.1. Can damage what the client receives.
 final class Relay: Sendable {
     let port: UInt16
     private let shared: Shared
@@ -15,7 +15,7 @@ final class Relay: Sendable {
         let port = Atomic<UInt16>(0)
     }
 
-    /// - Parameter chunkSize: the most that reaches the client at once.
+    /// - Parameter chunkSize: the most bytes the client receives at once.
     init(to serverPort: UInt16, chunkSize: Int = 65_536) throws {
         let shared = Shared()
         let stop = try EventFD()
@@ -35,7 +35,7 @@ final class Relay: Sendable {
 
     deinit { stop.signal() }
 
-    /// From now on the last byte of each piece for the client is changed.
+    /// From now on, corrupts the last byte of each piece for the client.
     func startDamage() { shared.damagesBytes.store(true, ordering: .sequentiallyConsistent) }
 
     private static func run(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-/// Two ends of a connection over loopback.
+/// Both ends of a connection over loopback.
 func connectedPair(settings: TCPSettings = TCPSettings()) throws -> (client: any ByteStream, server: TCPConnection) {
     let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
     let client = try Connector.connect(
@@ -22,7 +22,7 @@ func accept(_ listener: TCPListener) throws -> TCPConnection {
     }
 }
 
-/// Reads so many bytes, waiting for them; fewer when the stream ends.
+/// Waits for and reads this many bytes; fewer if the stream ends.
 func receive(_ count: Int, from stream: any ByteStream) throws -> [UInt8] {
     var received: [UInt8] = []
     while received.count < count {
@@ -48,7 +48,7 @@ func send(_ bytes: [UInt8], through stream: any ByteStream) throws {
     }
 }
 
-/// Waits until the other side has done something that makes the stream readable.
+/// Waits until the peer has made the stream readable.
 func waitUntilReadable(_ stream: any ByteStream) throws {
     var entries = [PollEntry(stream.fileDescriptor)]
     try poll(&entries, until: nil)
@@ -69,9 +69,9 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect((client as? TCPConnection)?.localAddress?.host == "127.0.0.1")
     }
 
-    @Test func gathersSlicesInOrder() throws {
+    @Test func sendsSlicesInOrder() throws {
         let (client, server) = try connectedPair()
-        // More slices than go into one call, empty ones among them.
+        // More slices than fit into one call, some of them empty.
         let parts = (0..<150).map { [UInt8](repeating: UInt8($0), count: $0 % 4) }
         let pointers = parts.map { part in
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: part.count, alignment: 1)
@@ -94,7 +94,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(client.unsentByteCount == 0)
         let block = [UInt8](repeating: 9, count: 32 * 1024)
         var taken = 0
-        // Nobody reads: first the peer's window fills, then the queue here.
+        // The peer does not read: first its window fills, then the queue here.
         while true {
             let count = try client.write(block)
             taken += count
@@ -105,7 +105,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(client.unsentByteCount > 0)
         #expect(client.unsentByteCount <= settings.unsentLowWaterByteCount + block.count)
         #expect(client.unacknowledgedByteCount >= client.unsentByteCount)
-        // SO_SNDBUF counts twice, for bookkeeping.
+        // The kernel doubles SO_SNDBUF for bookkeeping.
         #expect(client.unacknowledgedByteCount <= 2 * settings.sendBufferByteCount)
 
         #expect(try receive(taken, from: server).count == taken)
@@ -115,7 +115,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(client.unsentByteCount == 0)
     }
 
-    @Test func tellsAnOrderlyEndFromACut() throws {
+    @Test func distinguishesAnOrderlyEndFromAReset() throws {
         let (client, server) = try connectedPair()
         server.close()
         try waitUntilReadable(client)
@@ -123,7 +123,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(try client.read(into: &buffer) == .closed)
 
         let (reset, resetter) = try connectedPair()
-        // Unread bytes make the close a reset.
+        // Closing with unread bytes resets the connection.
         try send([1], through: reset)
         try waitUntilReadable(resetter)
         resetter.close()
@@ -132,12 +132,12 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(throws: cut) { try reset.read(into: &buffer) }
         #expect(cut.code == -1013)
         #expect(cut.description == "the connection to \(reset.peer) was cut: Connection reset by peer")
-        // A second fault on the same socket: EPIPE, and no signal that would end this process.
+        // A second error on the same socket: EPIPE, without the signal that would kill this process.
         let broken = TransportError.closedByPeer(peer: reset.peer, SystemCallError("sendmsg", number: EPIPE))
         #expect(throws: broken) { try reset.write([1]) }
     }
 
-    @Test func isOfNoUseAfterClose() throws {
+    @Test func callsAfterCloseThrow() throws {
         let (client, server) = try connectedPair()
         client.close()
         client.close()
@@ -149,7 +149,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(try receive(1, from: server) == [])
     }
 
-    @Test func countsAPeerThatTakesNothingAsDead() throws {
+    @Test func peerThatAcceptsNoDataCountsAsDead() throws {
         var settings = TCPSettings()
         settings.userTimeout = .milliseconds(500)
         let (client, server) = try connectedPair(settings: settings)
@@ -172,7 +172,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
             settings.userTimeout = .milliseconds(300)
             let (client, server) = try connectedPair(settings: settings)
             defer { server.close() }
-            // Each packet is larger than the bucket will ever hold: the link loses all.
+            // Each packet is larger than the bucket, so the link drops everything.
             try shell("tc qdisc add dev lo root tbf rate 8kbit burst 10 limit 10000")
             do {
                 try send([1], through: client)
@@ -200,7 +200,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         client.close()
     }
 
-    @Test func saysWhichAddressIsTaken() throws {
+    @Test func reportsWhichAddressIsInUse() throws {
         let first = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let address = "127.0.0.1:\(first.port)"
         let error = TransportError.socketFailed(SystemCallError("bind", number: EADDRINUSE, subject: address))
@@ -208,7 +208,7 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         #expect(error.description.contains("bind \(address): Address already in use"))
     }
 
-    @Test func refusesAForeignAddress() {
+    @Test func refusesAnAddressOfAnotherMachine() {
         let error = SystemCallError("bind", number: EADDRNOTAVAIL, subject: "192.0.2.1:0")
         #expect(throws: TransportError.socketFailed(error)) { try TCPListener(Endpoint(host: "192.0.2.1", port: 0)) }
     }

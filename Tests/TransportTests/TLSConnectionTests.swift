@@ -18,7 +18,7 @@ private func connect(
     return connection
 }
 
-/// Why TLS with such a server is refused.
+/// Why TLS with this server is refused.
 private func refusal(_ certificate: String, host: String = "localhost", _ options: [String] = []) throws -> TLSFailure?
 {
     let server = try TLSServer(certificate: certificate, host: host, options)
@@ -54,9 +54,9 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(try refusal("good", host: host) == nil)
     }
 
-    @Test func asksForTheServerByName() throws {
+    @Test func sendsTheServerName() throws {
         let directory = try TestCertificates.shared.get().directory
-        // The good certificate is given only to those that ask for its name.
+        // Only clients that ask for this name get the good certificate.
         let options = [
             "-servername", "localhost", "-servername_fatal", "-cert2", "\(directory)/good.crt", "-key2",
             "\(directory)/key",
@@ -64,7 +64,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(try refusal("otherhost", options) == nil)
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func saysThatACertificateHasEnded(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func reportsAnExpiredCertificate(option: String) throws {
         let failure = try refusal("expired", [option])
         guard case .certificateExpired(let until, let now) = failure else {
             Issue.record("\(String(describing: failure))")
@@ -74,7 +74,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(now.hasPrefix("20") && now.hasSuffix(" UTC"))
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func pointsToTheClockWhenACertificateHasNotStarted(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func pointsToTheClockIfACertificateIsNotValidYet(option: String) throws {
         let failure = try refusal("future", [option])
         guard case .certificateNotYetValid(let from, _) = failure else {
             Issue.record("\(String(describing: failure))")
@@ -84,7 +84,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(failure?.description.contains("the clock is probably wrong, set it") == true)
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesAnotherHost(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesACertificateForAnotherHost(option: String) throws {
         let names = ["other.example", "192.0.2.1"]
         #expect(try refusal("otherhost", [option]) == .wrongHost(expected: "localhost", names: names))
         #expect(
@@ -95,7 +95,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(try refusal("selfsigned", [option]) == .selfSigned(subject: "CN=localhost"))
     }
 
-    @Test func trustsASelfSignedCertificateThatIsGiven() throws {
+    @Test func trustsASelfSignedCertificateIfConfigured() throws {
         let server = try TLSServer(certificate: "selfsigned")
         let file = try TestCertificates.shared.get().directory + "/selfsigned.crt"
         #expect(try connect(to: server, authorityFile: file).version == "TLSv1.3")
@@ -118,7 +118,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(reason.contains("TLS 1.2"))
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesACertificateForClients(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesAClientCertificate(option: String) throws {
         let failure = try refusal("clientonly", [option])
         guard case .certificateUnacceptable(let reason) = failure else {
             Issue.record("\(String(describing: failure))")
@@ -132,7 +132,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         let client = try connect(to: server)
         try send(Array("start\n".utf8), through: client)
         try server.process.waitForOutput("start\n")
-        // What the server prints goes unread until everything on the way is full.
+        // The server's output stays unread until every buffer on the way is full.
         let block = try randomBytes(count: 20_011)
         var taken = 0
         while true {
@@ -149,7 +149,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(client.unacknowledgedByteCount >= client.unsentByteCount)
 
         let printed = try server.process.readOutput(taken) {
-            // A record that was taken half goes out without anything new to send.
+            // A partly sent record is flushed without new data.
             var none = [UInt8](repeating: 0, count: 1)
             _ = try client.read(into: &none)
         }
@@ -163,7 +163,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         #expect(try receive(digits.utf8.count, from: client) == Array(digits.utf8))
     }
 
-    @Test func isOfNoUseAfterClose() throws {
+    @Test func callsAfterCloseThrow() throws {
         let client = try connect(to: TLSServer(certificate: "good"))
         client.close()
         client.close()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Transport
 
-/// Servers that Mbed TLS 3.6.6 fails with: those that sign with RSA-PSS under TLS 1.2.
+/// Servers that Mbed TLS 3.6.6 fails with, because they sign with RSA-PSS under TLS 1.2.
 @Suite struct TLSFallbackTests {
-    /// Its own, so that no other test knows of its servers.
+    /// A separate list, so that no other test affects it.
     private let servers = TLS12Servers()
 
     private func connect(to endpoint: Endpoint) throws -> TLSConnection {
@@ -26,20 +26,20 @@ import Testing
         }
     }
 
-    @Test func aServerThatFollowsTheClientSignsWithPKCS1() throws {
+    @Test func serverThatFollowsTheClientsOrderSignsWithPKCS1() throws {
         let server = try TLSServer(certificate: "rsa", ["-tls1_2"])
         let client = try connect(to: server.endpoint)
         #expect(client.version == "TLSv1.2")
         #expect(client.fallbackReason == nil)
     }
 
-    @Test func tls13StaysAsItIsWithAnRSAKey() throws {
+    @Test func rsaKeyStillGetsTLS13() throws {
         let server = try TLSServer(certificate: "rsa", ["-serverpref"])
         #expect(try connect(to: server.endpoint).version == "TLSv1.3")
     }
 
     @Test(arguments: [[], ["-cipher", "DHE-RSA-AES128-GCM-SHA256"]])
-    func aServerThatInsistsOnPSSIsAskedAgainWithoutIt(options: [String]) throws {
+    func serverThatInsistsOnPSSGetsASecondOfferWithoutIt(options: [String]) throws {
         let server = try TLSServer(certificate: "rsa", ["-tls1_2", "-serverpref"] + options)
         let first = try connect(to: server.endpoint)
         #expect(first.version == "TLSv1.2")
@@ -47,13 +47,13 @@ import Testing
         try send(Array("good\n".utf8), through: first)
         try server.process.waitForOutput("good\n")
         first.close()
-        // Known by now: reported once, and asked once.
+        // The server is known now: no second report, and only one attempt.
         let second = try connect(to: server.endpoint)
         #expect(second.version == "TLSv1.2")
         #expect(second.fallbackReason == nil)
     }
 
-    @Test func aBadCertificateIsNoReasonToAskAgain() throws {
+    @Test func badCertificateDoesNotTriggerASecondOffer() throws {
         let server = try TLSServer(certificate: "rsa-expired", ["-tls1_2", "-serverpref", "-naccept", "1"])
         guard case .certificateExpired = try failure({ try connect(to: server.endpoint) }) else {
             Issue.record("not expired")
@@ -62,9 +62,9 @@ import Testing
         #expect(!servers.contains(server.endpoint))
     }
 
-    /// An alert, the end of the connection, a message that is damaged: the client connects once, whatever comes.
+    /// An alert, the end of the connection, a damaged message: the client never connects a second time.
     @Test(arguments: [[21, 3, 3, 0, 2, 2, 70], [21, 3, 3, 0, 2, 2, 47], [], [22, 3, 3, 0, 4, 12, 0, 0, 0]])
-    func nothingElseIsAReasonToAskAgain(bytes: [UInt8]) throws {
+    func nothingElseTriggersASecondOffer(bytes: [UInt8]) throws {
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority, tls12Servers: servers)
@@ -93,15 +93,15 @@ import Testing
         #expect(!servers.contains(endpoint))
     }
 
-    /// Somebody on the way has made it look as if the server knew no better, or the server has learned.
-    @Test func aServerThatSpeaksTLS13IsNotTakenWithLess() throws {
+    /// Either an attacker made the server look older, or the server was upgraded.
+    @Test func serverThatSupportsTLS13MustNotBeDowngraded() throws {
         let server = try TLSServer(certificate: "rsa")
         #expect(servers.insert(server.endpoint))
         #expect(try failure { try connect(to: server.endpoint) } == .downgraded)
         #expect(try connect(to: server.endpoint).version == "TLSv1.3")
     }
 
-    @Test func theServersThatAreKnownHaveAnEnd() {
+    @Test func listOfKnownServersIsBounded() {
         let all = (0...TLS12Servers.limit).map { Endpoint(host: "host\($0)", port: 443) }
         for endpoint in all { #expect(servers.insert(endpoint)) }
         #expect(!servers.insert(all[1]))
@@ -113,7 +113,7 @@ import Testing
 }
 
 @Suite struct ServerKeyExchangeTests {
-    /// Of a named curve with a point of 65 bytes, and of DHE with 2048 bits.
+    /// ECDHE on a named curve with a 65-byte point, and DHE with 2048 bits.
     private static let bodies: [[UInt8]] = [
         [3, 0, 23, 65] + [UInt8](repeating: 4, count: 65),
         [1, 0] + [UInt8](repeating: 0xff, count: 256) + [0, 1, 2, 1, 0] + [UInt8](repeating: 7, count: 256),
@@ -124,7 +124,7 @@ import Testing
         return [12, 0, UInt8(whole.count >> 8), UInt8(whole.count & 0xff)] + whole
     }
 
-    @Test(arguments: bodies) func saysWhatItIsSignedWith(body: [UInt8]) {
+    @Test(arguments: bodies) func findsTheSignatureScheme(body: [UInt8]) {
         #expect(ServerKeyExchange(message(body, scheme: [8, 6]))?.signatureScheme == 0x0806)
         for scheme in [4, 5, 6] as [UInt8] {
             #expect(ServerKeyExchange(message(body, scheme: [8, scheme]))?.isSignedWithPSS == true)
@@ -133,7 +133,7 @@ import Testing
         #expect(ServerKeyExchange(message(body, scheme: [8, 7]))?.isSignedWithPSS == false)
     }
 
-    @Test(arguments: bodies) func anythingThatIsCutIsNone(body: [UInt8]) {
+    @Test(arguments: bodies) func rejectsTruncatedMessages(body: [UInt8]) {
         let whole = message(body, scheme: [8, 4])
         for count in 0..<whole.count { #expect(ServerKeyExchange(Array(whole[..<count])) == nil) }
         #expect(ServerKeyExchange(whole + [0]) == nil)
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-/// The transport error that comes out of the body, if one does.
+/// The transport error that the body throws, if any.
 private func transportError(_ body: () throws -> Void) -> TransportError? {
     do {
         try body()

@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 @Suite struct TLSHandshakeFaultTests {
-    /// What comes of a handshake with a server that says something else, or nothing, and then ends.
+    /// The result of a handshake with a server that sends something else, or nothing, and then closes.
     func outcome(serverSays bytes: [UInt8]) throws -> TransportError? {
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
@@ -15,7 +15,7 @@ import Testing
         do {
             while try connector.advance(now: MonotonicClock.now()) == nil {
                 if let server {
-                    // Read what came, or the end would be a reset.
+                    // Read the client's message, or closing would reset the connection.
                     var hello = [UInt8](repeating: 0, count: 4096)
                     if case .bytes = try server.read(into: &hello) {
                         try send(bytes, through: server)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func saysThatAServerSpeaksNoTLS() throws {
+    @Test func reportsThatAServerDoesNotSpeakTLS() throws {
         let error = try outcome(serverSays: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
         guard case .tlsFailed(_, .handshake(let reason)) = error else {
             Issue.record("\(String(describing: error))")
@@ -43,7 +43,7 @@ import Testing
         #expect(reason.contains("does not speak TLS"))
     }
 
-    @Test func saysThatAServerHangsUp() throws {
+    @Test func reportsThatAServerHangsUp() throws {
         guard case .tlsFailed(_, let failure) = try outcome(serverSays: []) else {
             Issue.record("no TLS failure")
             return
@@ -55,7 +55,7 @@ import Testing
         #expect(reason.hasPrefix("the server closed the connection without a word; if it takes RTMP without TLS"))
     }
 
-    @Test func recognizesAServerThatSpeaksRTMP() throws {
+    @Test func recognizesAnRTMPServer() throws {
         let answer = [3] + [UInt8](repeating: 0, count: 3072)
         guard case .tlsFailed(_, .handshake(let reason)) = try outcome(serverSays: answer) else {
             Issue.record("no TLS failure")
@@ -64,7 +64,7 @@ import Testing
         #expect(reason == "the server speaks RTMP without TLS on this port; start the URL with rtmp://")
     }
 
-    @Test func saysWhatAnAlertMeans() throws {
+    @Test func explainsAnAlert() throws {
         // A fatal alert (RFC 8446 section 6), unrecognized_name.
         guard case .tlsFailed(_, .handshake(let reason)) = try outcome(serverSays: [21, 3, 3, 0, 2, 2, 112]) else {
             Issue.record("no TLS failure")
@@ -73,7 +73,7 @@ import Testing
         #expect(reason.contains("unrecognized name"))
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func saysThatAServerWantsACertificate(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func reportsThatAServerWantsAClientCertificate(option: String) throws {
         let server = try TLSServer(certificate: "good", ["-Verify", "1", option])
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
         let error = transportError {
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func stopsWaitingForASilentServer() throws {
-        // The kernel connects, nobody accepts.
+        // The kernel connects, but nothing accepts.
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let endpoint = Endpoint(host: "127.0.0.1", port: listener.port)
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func isCancelledInTheHandshake() throws {
+    @Test func canBeCancelledDuringTheHandshake() throws {
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
         let cancellation = try EventFD()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["-tls1_2", "-tls1_3"]) func takesItsInputByteByByte(option: String) throws {
+    @Test(arguments: ["-tls1_2", "-tls1_3"]) func acceptsInputByteByByte(option: String) throws {
         let server = try TLSServer(certificate: "good", [option])
         let relay = try Relay(to: server.endpoint.port, chunkSize: 1)
         let client = try connect(through: relay)
@@ -147,7 +147,7 @@ import Testing
 }
 
 @Suite struct TLSContextTests {
-    @Test func takesTheSystemsAuthorities() throws {
+    @Test func usesTheSystemsAuthorities() throws {
         let authority = try TestCertificates.shared.get().authority
         let file = try inNetworkNamespace {
             try shell(
@@ -158,7 +158,7 @@ import Testing
         #expect(file == "/etc/ssl/certs/ca-certificates.crt")
     }
 
-    /// What is given twice in a row; other tests may ask for other files in between.
+    /// A context that two calls in a row return; other tests may ask for other files in between.
     private func kept(_ file: String) throws -> TLSContext {
         for _ in 0..<100 {
             let context = try TLSContext.shared(authorityFile: file)
@@ -167,9 +167,8 @@ import Testing
         throw TransportError.tlsUnavailable(reason: "it is parsed each time")
     }
 
-    /// Parsing a bundle of a hundred certificates for each attempt to connect would take a board's processor for tens of
-    /// milliseconds.
-    @Test func parsesAFileOnceUntilItChanges() throws {
+    /// Parsing a bundle of a hundred certificates for every attempt would cost a board tens of milliseconds.
+    @Test func parsesAFileOnlyOnceUntilItChanges() throws {
         let certificates = try TestCertificates.shared.get()
         let bundle = try readFile(certificates.authority, limit: 1 << 20)
         let file = certificates.directory + "/authorities-that-change.pem"
@@ -185,7 +184,7 @@ import Testing
         #expect(transportError { _ = try TLSContext.shared(authorityFile: file + ".none") }?.code == -1201)
     }
 
-    @Test func theSharedContextServesSeveralThreads() throws {
+    @Test func sharedContextServesSeveralThreads() throws {
         let authority = try TestCertificates.shared.get().authority
         let threads = try (0..<8).map { _ in
             let done = try EventFD()
@@ -201,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func saysThatTheSystemHasNoAuthorities() throws {
+    @Test func reportsThatTheSystemHasNoAuthorities() throws {
         let error = try inNetworkNamespace {
             try shell("mount -t tmpfs none /etc/ssl")
             return transportError { _ = try TLSContext() }
@@ -210,7 +209,7 @@ import Testing
         #expect(error?.description.contains("/etc/ssl/certs/ca-certificates.crt") == true)
     }
 
-    @Test func saysThatAGivenFileIsOfNoUse() throws {
+    @Test func reportsThatAGivenFileIsUnusable() throws {
         let missing = transportError { _ = try TLSContext(authorityFile: "/none/ca.pem") }
         #expect(missing?.description.contains("open /none/ca.pem: No such file or directory") == true)
         let key = try TestCertificates.shared.get().directory + "/key"
@@ -220,7 +219,7 @@ import Testing
     }
 }
 
-/// The transport error that comes out of the body, if one does.
+/// The transport error that the body throws, if any.
 private func transportError(_ body: () throws -> Void) -> TransportError? {
     do {
         try body()

@@ -3,10 +3,10 @@ import LinuxIO
 
 @testable import Transport
 
-/// Certificates made for one test run: an authority and servers that it vouches for, each with its own flaw.
+/// Certificates for one test run: an authority and server certificates that it signed, each with one flaw.
 final class TestCertificates: Sendable {
     let directory: String
-    /// Shared by all tests of the process, and removed at its end.
+    /// Shared by all tests of the process and removed at its end.
     static let shared: Result<TestCertificates, any Error> = Result {
         let certificates = try TestCertificates()
         atexit { try? shell("rm -r \(TestCertificates.shared.get().directory)") }
@@ -52,10 +52,10 @@ final class TLSServer {
     let endpoint: Endpoint
     let process: ChildProcess
 
-    /// - Parameter options: more options of s_server, for example `-tls1_2`. Certificates named `rsa` have an RSA key.
+    /// - Parameter options: further options of s_server, for example `-tls1_2`. Certificates named `rsa` have an RSA key.
     init(certificate: String, host: String = "localhost", _ options: [String] = []) throws {
         let directory = try TestCertificates.shared.get().directory
-        // s_server says which port it got; it only has to be given one that is free just now.
+        // s_server reports the port it got.
         process = try ChildProcess(
             [
                 "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "\(directory)/\(certificate).crt",
@@ -67,7 +67,7 @@ final class TLSServer {
 }
 
 extension ChildProcess {
-    /// Reads the number that comes next and the end of its line.
+    /// Reads the next number and the end of its line.
     func readNumber() throws -> UInt16 {
         var digits = ""
         var byte: UInt8 = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import USBVideo
 
-/// A computer at the other end of the cable, as far as requests go.
+/// A computer at the other end of the cable, reduced to its requests.
 struct Computer {
     private static let bus = IsochronousBudget(packetBytes: 3072)
     var function = VideoFunction(VideoOffer(on: bus), on: bus)
@@ -34,7 +34,7 @@ struct Computer {
         return function.handle(.data(bytes))
     }
 
-    /// - Returns: what becomes of the camera.
+    /// - Returns: the resulting change of the camera.
     mutating func moves(_ bytes: [UInt8], _ selector: UInt8, of entity: UInt8) -> String? {
         guard case .change(let change) = write(bytes, selector: selector, entity: entity, interface: 0).last else {
             return nil
@@ -42,7 +42,7 @@ struct Computer {
         return "\(change)"
     }
 
-    /// Format and frame by number, interval in 100 ns.
+    /// Format and frame by number, interval in units of 100 ns.
     static func parameters(_ format: UInt8, _ frame: UInt8, _ interval: UInt32, count: Int = 34) -> [UInt8] {
         var bytes: [UInt8] = [1, 0, format, frame]
         bytes += (0..<4).map { UInt8(truncatingIfNeeded: interval >> (8 * $0)) }
@@ -73,7 +73,7 @@ struct Computer {
         #expect(computer.function.handle(.disconnected) == [.report(.notConnected)])
     }
 
-    @Test func anUnpluggingEndsFramesThatAreUnderWay() {
+    @Test func unpluggingStopsFrames() {
         var computer = Computer()
         _ = computer.function.handle(high)
         _ = computer.start(2, 1, 333_333)
@@ -83,9 +83,9 @@ struct Computer {
         #expect(computer.function.handle(high) == [.reopen, .report(.connected(.high))])
     }
 
-    /// Computers look for a setting of the endpoint that carries as much.
+    /// Computers choose an endpoint setting that carries this much.
     @Test(arguments: [(3072, USBSpeed.high, 3072), (3072, .full, 1023), (2500, .high, 2499), (512, .full, 512)])
-    func aTransferIsNoLargerThanTheEndpoint(packetBytes: Int, speed: USBSpeed, largest: UInt32) throws {
+    func transferIsNoLargerThanTheEndpoint(packetBytes: Int, speed: USBSpeed, largest: UInt32) throws {
         let bus = IsochronousBudget(packetBytes: packetBytes)
         var computer = Computer()
         computer.function = VideoFunction(VideoOffer(on: bus), on: bus)
@@ -97,24 +97,24 @@ struct Computer {
         #expect(field.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } == largest)
     }
 
-    /// After a stop behind an unplugging the kernel reports no new connection.
-    @Test func aRequestIsAConnectionToo() {
+    /// After a stop that follows unplugging, the kernel reports no new connection.
+    @Test func requestCountsAsAConnectionToo() {
         var computer = Computer()
         #expect(computer.ask(0x81, selector: 1, interface: 1).first == .report(.connected(.unknown)))
     }
 
-    @Test func theNearestThatThereIsIsAgreedOn() throws {
+    @Test func nearestOfferedModeIsAgreedOn() throws {
         var computer = Computer()
         _ = computer.write(Computer.parameters(9, 9, 400_001), selector: 1, interface: 1)
         let answer = computer.read(0x81, selector: 1, interface: 1)
         let agreed = try #require(answer)
-        // YUYV, 640x480, 25 a second.
+        // YUYV, 640x480, 25 per second.
         #expect(agreed.count == 34 && Array(agreed[2...7]) == [3, 2, 0x80, 0x1A, 0x06, 0])
         #expect(Array(agreed[18...21]) == [0, 0x60, 0x09, 0])
         #expect(Array(agreed[22...25]) == [0, 0x0C, 0, 0])
     }
 
-    @Test func aProposalOfUVC10IsTaken() throws {
+    @Test func uvc10ProposalIsAccepted() throws {
         var computer = Computer()
         _ = computer.write(Computer.parameters(1, 2, 0, count: 26), selector: 1, interface: 1)
         let answer = computer.read(0x81, selector: 1, interface: 1)
@@ -122,7 +122,7 @@ struct Computer {
         #expect(Array(agreed[2...7]) == [1, 2, 0x15, 0x16, 0x05, 0])
     }
 
-    @Test func aProbeAloneChangesNothingThatIsCommitted() {
+    @Test func probeAloneDoesNotChangeTheCommittedMode() {
         var computer = Computer()
         _ = computer.write(Computer.parameters(2, 2, 333_333), selector: 2, interface: 1)
         _ = computer.write(Computer.parameters(1, 1, 333_333), selector: 1, interface: 1)
@@ -133,14 +133,15 @@ struct Computer {
         #expect("\(choice.mode)" == "nv12 640x480")
     }
 
-    /// A computer that asks something else in the middle leaves out its data; the next ones are for another question.
-    @Test func aProposalThatWasBrokenOffChangesNothing() {
+    /// A computer that sends another request has abandoned the data of the previous one; the next data belong to the new
+    /// request.
+    @Test func abandonedProposalChangesNothing() {
         var computer = Computer()
         _ = computer.write(Computer.parameters(2, 2, 333_333), selector: 2, interface: 1)
         _ = computer.ask(1, selector: 2, interface: 1, length: 34)
         _ = computer.read(0x81, selector: 2, entity: 2, interface: 0)
         #expect(computer.function.handle(.data(Computer.parameters(1, 1, 333_333))) == [])
-        // Too short for anything.
+        // Too short to be valid.
         _ = computer.ask(1, selector: 2, interface: 1, length: 34)
         _ = computer.function.handle(.data([1]))
         #expect(computer.function.handle(.data(Computer.parameters(1, 1, 333_333))) == [])
@@ -151,7 +152,7 @@ struct Computer {
         #expect("\(choice.mode)" == "nv12 640x480")
     }
 
-    @Test func boundsAreTheModesOwn() {
+    @Test func limitsAreThoseOfTheMode() {
         var computer = Computer()
         _ = computer.write(Computer.parameters(1, 3, 400_000), selector: 1, interface: 1)
         #expect(computer.read(0x82, selector: 1, interface: 1).map { Array($0[4...7]) } == [0x15, 0x16, 0x05, 0])
@@ -163,15 +164,15 @@ struct Computer {
     }
 
     @Test(arguments: [(0x81, 9, 0, 1), (0x99, 1, 0, 1), (0x81, 1, 0, 7), (0x81, 2, 9, 0), (0x81, 99, 1, 0)])
-    func whatIsUnknownIsStalled(request: Int, selector: Int, entity: Int, interface: Int) {
+    func unknownRequestsAreStalled(request: Int, selector: Int, entity: Int, interface: Int) {
         var computer = Computer()
         let actions = computer.ask(
             UInt8(request), selector: UInt8(selector), entity: UInt8(entity), interface: UInt8(interface))
         #expect(actions.last == .answer(.stall))
     }
 
-    /// No request, in no order, traps, or starts what is not offered.
-    @Test func requestsOfAnyKindAreAnswered() {
+    /// No request, in any order, may crash the camera or select something that is not offered.
+    @Test func anyRequestIsAnswered() {
         var numbers = SeededGenerator(seed: 20)
         var computer = Computer()
         computer.function.controlsChanged(UnitTests.statuses)

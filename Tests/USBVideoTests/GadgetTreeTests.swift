@@ -16,7 +16,7 @@ import Testing
         return nil
     }
 
-    @Test func aFrameSaysAllThatComputersAskFor() {
+    @Test func frameDescriptorIsComplete() {
         let frame = "functions/uvc.0/streaming/mjpeg/mjpeg/3"
         #expect(text("\(frame)/wWidth") == "1280" && text("\(frame)/wHeight") == "720")
         #expect(text("\(frame)/dwDefaultFrameInterval") == "333333")
@@ -27,7 +27,7 @@ import Testing
         #expect(text("functions/uvc.0/control/processing/default/bmControls") == "65\n16")
     }
 
-    @Test func everyDirectoryIsMadeBeforeWhatIsInIt() {
+    @Test func directoriesAreCreatedBeforeTheirContents() {
         var made: Set = ["configs", "strings", "functions"]
         let kernels = [
             "functions/uvc.0/streaming", "functions/uvc.0/control", "functions/uvc.0/streaming/class",
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func linksComeBehindWhatTheyLeadTo() {
+    @Test func linksAreCreatedAfterTheirTargets() {
         var made: Set<String> = []
         for step in tree {
             switch step {
@@ -51,18 +51,18 @@ import Testing
                 #expect(made.contains(target), "\(path)")
                 made.insert(path)
             case .file(let path, _), .bytes(let path, _):
-                // The kernel takes nothing any more for what is linked.
+                // The kernel accepts no changes to anything that is linked.
                 let linked = tree.prefix { $0 != step }.contains { earlier in
                     if case .link(_, let target) = earlier { path.hasPrefix("\(target)/") } else { false }
                 }
                 #expect(!linked, "\(path)")
             }
         }
-        // The kernel makes descriptors for each speed, whatever the controller's is.
+        // The kernel makes descriptors for every speed, whatever the controller supports.
         #expect(["fs", "hs", "ss"].allSatisfy { made.contains("functions/uvc.0/streaming/class/\($0)/h") })
     }
 
-    @Test func aLongNameIsCut() {
+    @Test func longNameIsCut() {
         let identity = GadgetIdentity(name: String(repeating: "ä", count: 40), serialNumber: "1")
         #expect(identity.name == String(repeating: "ä", count: 15))
     }

@@ -5,24 +5,24 @@ import Testing
 
 @Suite struct OfferTests {
     @Test(arguments: [(1024, 1, 8_096_000), (3072, 1, 24_480_000), (1024, 4, 1_012_000)])
-    func aBusCarriesItsPacketsWithoutTheirHeaders(packet: Int, interval: Int, bytesPerSecond: Int) {
+    func busCarriesItsPacketsWithoutTheirHeaders(packet: Int, interval: Int, bytesPerSecond: Int) {
         #expect(IsochronousBudget(packetBytes: packet, interval: interval).bytesPerSecond == bytesPerSecond)
     }
 
-    @Test func whatIsBeyondTheBusIsBroughtIntoIt() {
+    @Test func valuesAreClampedToTheBus() {
         #expect(
             IsochronousBudget(packetBytes: 100_000, interval: 99) == IsochronousBudget(packetBytes: 3072, interval: 16))
         #expect(IsochronousBudget(packetBytes: -1, interval: 0) == IsochronousBudget(packetBytes: 1, interval: 1))
     }
 
-    @Test func aBusOfFullSpeedCountsMilliseconds() {
+    @Test func fullSpeedBusCountsMilliseconds() {
         let (each, eighth) = (IsochronousBudget(packetBytes: 2048), IsochronousBudget(packetBytes: 1024, interval: 4))
         #expect(each.carried(at: .full).bytesPerSecond == 1_011_000)
         #expect(eighth.carried(at: .full).bytesPerSecond == 126_375)
         #expect(each.carried(at: .high) == each)
     }
 
-    @Test func aJPEGThatIsTooLargeIsMadeSmallerAtOnce() {
+    @Test func oversizedJPEGLowersTheQualityAtOnce() {
         var quality = JPEGQuality(largest: 100_000, room: 100_000)
         let first = quality.value
         #expect(!quality.adapt(toByteCount: 400_000) && quality.value <= first / 4)
@@ -30,20 +30,20 @@ import Testing
         #expect(quality.adapt(toByteCount: 70_000) && quality.value == 21)
     }
 
-    /// A bus of full speed: files come as slowly as raw frames do, rather than not at all.
-    @Test func aJPEGThatIsLargeAtALowQualityIsSentAllTheSame() {
+    /// On a full-speed bus, such files arrive as slowly as raw frames, which is better than not at all.
+    @Test func largeJPEGIsSentOnceQualityIsAtItsMinimum() {
         var quality = JPEGQuality(largest: 31_000, room: 250_000)
         #expect(!quality.adapt(toByteCount: 200_000) && quality.value == 20)
         for _ in 0..<5 { #expect(quality.adapt(toByteCount: 60_000) && quality.value == 20) }
-        // What fits again comes in time.
+        // Once files fit again, quality rises slowly.
         #expect(quality.adapt(toByteCount: 15_000) && quality.value == 21)
         #expect(!quality.adapt(toByteCount: 32_000) && quality.value == 20)
     }
 
-    /// Noise on a slow port: better poor than none.
-    @Test func aJPEGThatTheBufferDoesNotHoldIsMadePoorer() {
+    /// Noise on a slow port: poor quality is better than no video.
+    @Test func qualityDropsFurtherIfTheBufferIsTooSmall() {
         var quality = JPEGQuality(largest: 60_000, room: 60_000)
-        // As noise does, hardly smaller with each step.
+        // Noise hardly shrinks with each step.
         func size() -> Int { 40_000 + 1500 * quality.value }
         var tries = 0
         while !quality.adapt(toByteCount: size()), tries < 20 { tries += 1 }
@@ -52,12 +52,12 @@ import Testing
             let size = size()
             #expect(quality.adapt(toByteCount: size) == (size <= 60_000))
         }
-        // An easier scene.
+        // Then an easier scene.
         for _ in 0..<100 { _ = quality.adapt(toByteCount: 10_000) }
         #expect(quality.value == 85)
     }
 
-    @Test func aFastBusHasAll() {
+    @Test func fastBusOffersEverything() {
         let offer = VideoOffer(on: IsochronousBudget(packetBytes: 3072))
         #expect(offer.formats.map(\.coding) == [.mjpeg, .nv12, .yuyv])
         #expect(offer.formats[0].modes.map { "\($0.size)" } == ["640x360", "640x480", "1280x720", "1920x1080"])
@@ -66,15 +66,15 @@ import Testing
         #expect(offer.mode(format: 2, frame: 2)?.largestFrame == 640 * 480 * 3 / 2)
     }
 
-    @Test func aRaspberryPisBusHasAllButTheFastestRawFrames() {
+    @Test func raspberryPiBusOffersAllButTheFastestRawFrames() {
         let offer = VideoOffer(on: IsochronousBudget())
         #expect(offer.formats.map { $0.modes.count } == [4, 2, 2])
         let slower = offer.formats.flatMap(\.modes).filter { $0.intervals.first != 333_333 }
         #expect(slower.map { "\($0)" } == ["yuyv 640x480"] && slower.first?.intervals.first == 500_000)
     }
 
-    /// 1024 bytes in every microframe are 7.6 MB/s for frames: 614,400 bytes twelve times a second.
-    @Test func whatDoesNotFitIsNotOffered() {
+    /// 1024 bytes in every microframe give 7.6 MB/s for frames: 614,400 bytes twelve times per second.
+    @Test func modesThatDoNotFitAreNotOffered() {
         let offer = VideoOffer(on: IsochronousBudget(packetBytes: 1024, interval: 1))
         #expect(offer.mode(format: 3, frame: 2)?.intervals == [1_000_000, 2_000_000])
         let slow = VideoOffer(on: IsochronousBudget(packetBytes: 1024, interval: 4))
@@ -83,7 +83,7 @@ import Testing
         #expect(slow.formats[0].modes[3].intervals == [2_000_000])
     }
 
-    @Test func bothRawFormatsHaveTheSameSizes() {
+    @Test func bothRawFormatsOfferTheSameSizes() {
         for packet in stride(from: 64, through: 3072, by: 64) {
             let formats = VideoOffer(on: IsochronousBudget(packetBytes: packet)).formats
             let raw = formats.filter { $0.coding != .mjpeg }.map { $0.modes.map(\.size) }
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func noFrameIsLargerThanTheBusCarriesAtItsRate() {
+    @Test func noFrameExceedsTheBusAtItsRate() {
         for packet in stride(from: 64, through: 3072, by: 64) {
             let bus = IsochronousBudget(packetBytes: packet)
             for mode in VideoOffer(on: bus).formats.flatMap(\.modes) {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aModeThatIsNotThereIsNone() {
+    @Test func unknownModeIsRejected() {
         let offer = VideoOffer(on: IsochronousBudget())
         for (format, frame) in [(0, 1), (4, 1), (1, 0), (1, 5), (-1, -1), (Int.max, Int.max)] {
             #expect(offer.mode(format: format, frame: frame) == nil)

@@ -23,10 +23,10 @@ import Testing
         return computer
     }
 
-    @Test func aUnitHasWhatTheCameraHas() {
+    @Test func unitsAnnounceTheCamerasControls() {
         // AE mode, exposure time, zoom; focus in the third byte.
         #expect(UnitControl.mask(of: .camera, having: Self.statuses) == [0b0000_1010, 0b0000_0010, 0b10])
-        // Brightness and both of white balance.
+        // Brightness, and both white balance controls.
         #expect(UnitControl.mask(of: .processing, having: Self.statuses) == [0b0100_0001, 0b0001_0000, 0])
         #expect(UnitControl.mask(of: .camera, having: []) == [0, 0, 0])
     }
@@ -35,7 +35,7 @@ import Testing
         (2, 2, [25, 0], [0x9C, 0xFF], [100, 0], [0, 0]), (1, 11, [100, 0], [100, 0], [0x90, 1], [100, 0]),
         (1, 4, [200, 0, 0, 0], [1, 0, 0, 0], [0x94, 2, 0, 0], [0x4A, 1, 0, 0]), (1, 8, [0], [0], [1], [1]),
     ])
-    func numbersAreTheClasss(
+    func numbersUseTheClasssScale(
         entity: Int, selector: Int, now: [UInt8], lowest: [UInt8], highest: [UInt8], usual: [UInt8]
     ) {
         var computer = Self.computer()
@@ -45,8 +45,8 @@ import Testing
         #expect(answers == [now, lowest, highest, usual])
     }
 
-    /// A driver's numbers have no common scale.
-    @Test func theUsualNumberIsTheDriversOwn() {
+    /// Drivers' numbers have no common scale.
+    @Test func defaultIsTheDrivers() {
         var computer = Computer()
         let offer = ControlOffer(.contrast, range: 0...255, usual: 128)
         computer.function.controlsChanged([ControlStatus(offer, value: .number(1), reported: nil)])
@@ -58,14 +58,14 @@ import Testing
         (ControlValue.word("auto"), UInt8(1)), (.word("locked"), 0), (.word("daylight"), 0), (.temperature(4000), 0),
         (.gains(red: 2, blue: 1.5), 0),
     ])
-    func whiteBalanceIsAutomaticOrItIsNot(value: ControlValue, number: UInt8) {
+    func whiteBalanceIsEitherAutomaticOrNot(value: ControlValue, number: UInt8) {
         var computer = Computer()
         let offer = ControlOffer(.whiteBalance, words: ["auto", "locked", "daylight"], range: 2500...8000)
         computer.function.controlsChanged([ControlStatus(offer, value: value, reported: nil)])
         #expect(computer.read(0x81, selector: 11, entity: 2, interface: 0) == [number])
     }
 
-    @Test func theModesOfExposureAreBits() {
+    @Test func exposureModesAreBits() {
         var computer = Self.computer()
         #expect(computer.read(0x84, selector: 2, entity: 1, interface: 0) == [9])
         #expect(computer.read(0x81, selector: 2, entity: 1, interface: 0) == [1])
@@ -76,7 +76,7 @@ import Testing
         ([1], 1, 8, "focus continuous"), ([0], 2, 11, "white-balance locked"),
         ([0xF4, 1, 0, 0], 1, 4, "exposure-time 50"),
     ])
-    func whatTheComputerMovesMovesTheCamera(bytes: [UInt8], entity: Int, selector: Int, change: String) {
+    func computersChangesReachTheCamera(bytes: [UInt8], entity: Int, selector: Int, change: String) {
         var computer = Self.computer()
         let actions = computer.write(bytes, selector: UInt8(selector), entity: UInt8(entity), interface: 0)
         guard case .change(let found) = actions.last else {
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// UVC 1.5, section 4.2.1.2.
-    @Test func anErrorHasAReasonUntilItIsRead() {
+    @Test func errorReasonRemainsUntilItIsRead() {
         var computer = Self.computer()
         func reason() -> [UInt8]? { computer.read(0x81, selector: 2, interface: 0) }
         func stalls(_ request: UInt8, selector: UInt8, entity: UInt8 = 0, interface: UInt8 = 0) -> Bool {
@@ -99,14 +99,14 @@ import Testing
         #expect(reason() == [0], "reading it is a success, too")
         #expect(stalls(0x81, selector: 4, entity: 9))
         #expect(reason() == [5])
-        // The output terminal is there, and has no controls.
+        // The output terminal exists but has no controls.
         #expect(stalls(0x81, selector: 1, entity: 3))
         #expect(reason() == [6])
-        // Five times as large: the request has succeeded by the time its number is known.
+        // Five times as large: the request has succeeded before its number is known.
         #expect(computer.write([0xF4, 1], selector: 11, entity: 1, interface: 0) == [])
         #expect(reason() == [4])
         #expect(computer.read(0x81, selector: 11, entity: 1, interface: 0) == [100, 0])
-        // A success of either interface ends it.
+        // A success on either interface clears it.
         for interface: UInt8 in [0, 1] {
             #expect(stalls(0x99, selector: 11, entity: 1))
             _ = computer.read(
@@ -120,7 +120,7 @@ import Testing
         #expect(stalls(1, selector: 2))
     }
 
-    // MARK: What is automatic
+    // MARK: Automatic control
 
     private static let automatic: [ControlStatus] = [
         ControlStatus(ControlOffer(.exposure), value: .word("auto"), reported: nil),
@@ -137,7 +137,7 @@ import Testing
     struct Number: CustomTestStringConvertible {
         let testDescription: String
         let (entity, selector, bytes): (UInt8, UInt8, [UInt8])
-        /// Selector of the automatic, and the number that ends it.
+        /// The selector of the automatic mode, and the number that turns it off.
         let (master, manual, on): (UInt8, UInt8, UInt8)
     }
 
@@ -152,8 +152,8 @@ import Testing
             on: 1),
     ]
 
-    /// A program that sets all that it remembers leaves the camera automatic.
-    @Test(arguments: numbers) func whatTheCameraFindsByItselfIsNotSet(number: Number) {
+    /// A program that restores all its settings must not turn the automatic off.
+    @Test(arguments: numbers) func automaticControlsCannotBeSet(number: Number) {
         var computer = Computer()
         computer.function.controlsChanged(Self.automatic)
         func isSet() -> Bool {
@@ -172,17 +172,17 @@ import Testing
         #expect(computer.moves([number.on], number.master, of: master) != nil)
         #expect(computer.read(0x81, selector: number.master, entity: master, interface: 0) == [number.on])
         #expect(information() == [7] && !isSet())
-        // Another control is set at any time.
+        // Other controls can be set at any time.
         #expect(computer.moves([10, 0], 2, of: 2) != nil)
     }
 
-    /// Some cameras find the time, and have no automatic gain; or a computer could not take the number back.
-    @Test func whatIsNeverAutomaticIsSet() {
+    /// Some cameras control the exposure time but not the gain; and some automatics could not be turned off by the computer.
+    @Test func controlsThatAreNeverAutomaticCanBeSet() {
         var computer = Computer()
         computer.function.controlsChanged([
             Self.automatic[0], Self.automatic[1],
             ControlStatus(ControlOffer(.gain, words: [], range: 1...16), value: nil, reported: nil),
-            // Its focus has one word of the class's only.
+            // Its focus has only one of the class's modes.
             ControlStatus(ControlOffer(.focus, words: ["auto"]), value: .word("auto"), reported: nil),
             ControlStatus(ControlOffer(.lens, range: 0...10), value: nil, reported: nil),
         ])
@@ -191,8 +191,8 @@ import Testing
         #expect(computer.ask(1, selector: 4, entity: 1, interface: 0, length: 4).last == .answer(.stall))
     }
 
-    /// Somebody at the camera has set the time, or its exposure is not reported: the camera is not automatic.
-    @Test func aTimeThatIsSetIsManualExposure() {
+    /// If the time was set at the camera, or its exposure is not reported, the camera is not automatic.
+    @Test func fixedTimeMeansManualExposure() {
         var computer = Computer()
         let time = ControlStatus(ControlOffer(.exposureTime, range: 0.1...66), value: .number(20), reported: nil)
         computer.function.controlsChanged([Self.automatic[0], time, Self.automatic[2]])
@@ -209,12 +209,12 @@ import Testing
         return computer
     }
 
-    /// All of a driver's range fits the field, in as fine steps as can be.
+    /// The driver's whole range fits into the field, in steps as fine as possible.
     @Test(arguments: [
         (1.0...16, 100, 1600), (0...255, 0, 25_500), (0...655, 0, 65_500), (0...1023, 0, 10_230),
         (16...6553, 160, 65_530), (0...65_535, 0, 65_535), (0...100_000, 0, 65_535), (-64...64, 0, 6400),
     ])
-    func aRangeFitsItsField(range: ClosedRange<Double>, lowest: Int, highest: Int) throws {
+    func rangeFitsIntoItsField(range: ClosedRange<Double>, lowest: Int, highest: Int) throws {
         var computer = Self.computer(ControlOffer(.gain, words: [], range: range))
         func number(_ request: UInt8) -> Int? {
             computer.read(request, selector: 4, entity: 2, interface: 0).map { Int($0[0]) | Int($0[1]) << 8 }
@@ -227,7 +227,7 @@ import Testing
         #expect(number(0x81) == highest)
     }
 
-    @Test func aSignedFieldHoldsLess() {
+    @Test func signedFieldHoldsLess() {
         var computer = Self.computer(ControlOffer(.brightness, range: -512...511, usual: 100))
         // -5120, 5110 and 1000.
         #expect(computer.read(0x82, selector: 2, entity: 2, interface: 0) == [0, 0xEC])
@@ -235,21 +235,21 @@ import Testing
         #expect(computer.read(0x87, selector: 2, entity: 2, interface: 0) == [0xE8, 0x03])
     }
 
-    /// Some drivers say one that they do not take.
+    /// Some drivers report a default that they do not accept.
     @Test(arguments: [(-7.0, 0), (300, 25_500), (12, 1200)])
-    func aUsualNumberOutsideOfTheRangeIsItsEnd(usual: Double, number: Int) {
+    func defaultOutsideTheRangeIsClamped(usual: Double, number: Int) {
         var computer = Self.computer(ControlOffer(.saturation, range: 0...255, usual: usual))
         let bytes = computer.read(0x87, selector: 7, entity: 2, interface: 0)
         #expect(bytes == [UInt8(number & 0xFF), UInt8(number >> 8)])
     }
 
-    @Test func aWrongLengthIsRefused() {
+    @Test func wrongLengthIsRefused() {
         var computer = Self.computer()
         #expect(computer.ask(1, selector: 11, entity: 1, interface: 0, length: 1).last == .answer(.stall))
         #expect(computer.ask(1, selector: 1, interface: 1, length: 25).last == .answer(.stall))
     }
 
-    @Test func dataWithoutARequestAreNothing() {
+    @Test func dataWithoutARequestIsIgnored() {
         var computer = Self.computer()
         #expect(computer.function.handle(.data([1, 2, 3])) == [])
     }

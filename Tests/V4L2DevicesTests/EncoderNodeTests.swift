@@ -13,7 +13,7 @@ import Testing
         return range
     }
 
-    @Test func theDriversFrameSizesAreTaken() throws {
+    @Test func driversFrameSizesAreUsed() throws {
         let (smallest, largest) = try V4L2EncoderNode.sizes(
             range(32...1920, 16...1088), of: "bcm2835", at: "/dev/video11")
         #expect(smallest == FrameSize(width: 32, height: 16) && largest == FrameSize(width: 1920, height: 1088))

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct FrameCopyTests {
     private let size = FrameSize(width: 6, height: 4)
-    /// 6x4 of I420 and the same of NV12: every sample differs from the others.
+    /// A 6x4 frame in I420 and in NV12; all samples differ.
     private let i420: [UInt8]
     private let nv12: [UInt8]
 
@@ -25,7 +25,7 @@ import Testing
         return isWhole ? result : nil
     }
 
-    @Test func planesBecomePairsAndPairsPlanes() {
+    @Test func i420AndNV12AreConvertedIntoEachOther() {
         let planes = FrameLayout(packed: .i420, size: size)
         let pairs = FrameLayout(packed: .nv12, size: size)
         #expect(copied(i420, planes, to: pairs) == nv12)
@@ -34,7 +34,7 @@ import Testing
         #expect(copied(nv12, pairs, to: pairs) == nv12)
     }
 
-    @Test func rowsGoToTheDriversPlaces() throws {
+    @Test func rowsFollowTheDriversStride() throws {
         let target = try #require(FrameLayout(format: .nv12, size: size, stride: 8, bufferSize: 48))
         var expected: [UInt8] = []
         for row in 0..<6 {
@@ -44,8 +44,8 @@ import Testing
         #expect(copied(i420, FrameLayout(packed: .i420, size: size), to: target) == expected)
     }
 
-    /// They have no second plane: what encoders take is made of them by the scaler.
-    @Test func formatsOfOnePlaneAreRefused() {
+    /// They have no second plane. The scaler converts them for encoders.
+    @Test func singlePlaneFormatsAreRefused() {
         let pairs = FrameLayout(packed: .nv12, size: size)
         for format in PixelFormat.allCases where format.bytesPerPixel != nil {
             let packed = FrameLayout(packed: format, size: size)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InFlightFramesTests {
     private func time(_ milliseconds: Int64) -> MediaTimestamp { MediaTimestamp(milliseconds: milliseconds) }
 
-    @Test func framesOvertakenByALaterOneWereLeftOut() {
+    @Test func overtakenFramesCountAsSkipped() {
         var frames = InFlightFrames()
         for index in Int64(0)..<5 { frames.frameSubmitted(time(index * 40)) }
         let first = frames.frameReturned(time(0))
@@ -16,7 +16,7 @@ import Testing
         #expect(!frames.expects(time(80)) && frames.expects(time(160)))
     }
 
-    @Test func everyPatternOfSkipsEndsEmpty() {
+    @Test func everyPatternOfSkipsLeavesNoFrameBehind() {
         for pattern in 0..<256 {
             var frames = InFlightFrames()
             for index in 0..<64 {
@@ -38,7 +38,7 @@ import Testing
         #expect(isExpected)
     }
 
-    @Test func aFrameIsExpectedOnce() {
+    @Test func frameIsExpectedOnlyOnce() {
         var frames = InFlightFrames()
         frames.frameSubmitted(time(1))
         let first = frames.frameReturned(time(1))

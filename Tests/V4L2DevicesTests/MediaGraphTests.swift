@@ -3,7 +3,7 @@ import Testing
 
 @testable import V4L2Devices
 
-/// Sensor 1 with lens 2, and sensor 3 with lens 4; a receiver for each, whose nodes are 81:0 and 81:1.
+/// Sensor 1 with lens 2, sensor 3 with lens 4, and a receiver for each, with nodes 81:0 and 81:1.
 @Suite struct MediaGraphTests {
     private let cameras = [MediaGraph.NodeNumber(major: 81, minor: 0), MediaGraph.NodeNumber(major: 81, minor: 1)]
     private let lenses = [MediaGraph.NodeNumber(major: 81, minor: 12), MediaGraph.NodeNumber(major: 81, minor: 14)]
@@ -35,24 +35,24 @@ import Testing
         return graph
     }
 
-    @Test(arguments: [0, 1]) func eachSensorHasItsLens(index: Int) {
+    @Test(arguments: [0, 1]) func eachSensorGetsItsOwnLens(index: Int) {
         #expect(graph(ancillary: true).lens(of: cameras[index]) == lenses[index])
     }
 
-    @Test func severalThatNothingTellsApartAreNone() {
+    @Test func indistinguishableLensesAreNotUsed() {
         #expect(graph(ancillary: false).lens(of: cameras[0]) == nil)
-        // Another sensor's frames would come.
+        // The frames would come from the other sensor.
         #expect(graph(ancillary: true, isEnabled: false).lens(of: cameras[0]) == nil)
     }
 
-    @Test func theOnlyOneIsIt() {
+    @Test func onlyUnlinkedLensIsUsed() {
         #expect(graph(ancillary: false, lenses: 1).lens(of: cameras[0]) == lenses[0])
         #expect(graph(ancillary: false, lenses: 0).lens(of: cameras[0]) == nil)
-        // It is another sensor's.
+        // This lens belongs to the other sensor.
         #expect(graph(ancillary: true, lenses: 1).lens(of: cameras[1]) == nil)
     }
 
-    @Test func aRingEnds() {
+    @Test func circularGraphIsHandled() {
         var graph = graph(ancillary: true)
         graph.links.append(
             MediaGraph.Link(

@@ -32,21 +32,21 @@ import Testing
         return assembly
     }
 
-    @Test func aStreamStartsWithHeadersAndAKeyframe() {
+    @Test func streamStartsWithHeadersAndAKeyframe() {
         var assembly = submitted(2)
         #expect(give(&assembly, 0, Self.headers + Self.key) == [.videoHeader, .video(isKeyframe: true)])
         #expect(give(&assembly, 40, Self.other) == [.video(isKeyframe: false)])
         #expect(assembly.inFlight.count == 0 && assembly.faultCount == 0 && !assembly.takeKeyframeWish())
     }
 
-    @Test func whatComesBeforeTheFirstKeyframeIsWithheld() {
+    @Test func framesBeforeTheFirstKeyframeAreWithheld() {
         var assembly = submitted(2)
         #expect(give(&assembly, 0, Self.other) == [])
         #expect(give(&assembly, 40, Self.headers + Self.key) == [.videoHeader, .video(isKeyframe: true)])
         #expect(assembly.inFlight.count == 0)
     }
 
-    @Test func afterABrokenFrameNothingGoesOutBeforeAKeyframe() {
+    @Test func framesAfterABrokenOneAreWithheldUntilAKeyframe() {
         var assembly = submitted(4)
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, [], isBroken: true) == [])
@@ -56,14 +56,14 @@ import Testing
         #expect(assembly.faultCount == 1 && assembly.inFlight.count == 0)
     }
 
-    @Test func aFrameInSeveralBuffersIsPutTogether() {
+    @Test func frameInSeveralBuffersIsJoined() {
         var assembly = submitted(1)
         let bytes = Self.headers + Self.key
         #expect(give(&assembly, 0, Array(bytes[..<9]), isFull: true) == [])
         #expect(give(&assembly, 0, Array(bytes[9...])) == [.videoHeader, .video(isKeyframe: true)])
     }
 
-    @Test func aFrameWhoseRestNeverComesIsLost() {
+    @Test func frameWithoutItsRestIsLost() {
         var assembly = submitted(3)
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, Self.other, isFull: true) == [])
@@ -71,14 +71,14 @@ import Testing
         #expect(assembly.faultCount == 1 && assembly.takeKeyframeWish() && assembly.inFlight.count == 0)
     }
 
-    @Test func headersInABufferOfTheirOwnAreNoFaultWhenTheirFrameFollows() {
+    @Test func separateHeadersAreNotAFaultIfAFrameFollows() {
         var assembly = submitted(1)
         #expect(give(&assembly, 0, Self.headers) == [.videoHeader])
         #expect(give(&assembly, 0, Self.key) == [.video(isKeyframe: true)])
         #expect(assembly.faultCount == 0)
     }
 
-    @Test func headersInPlaceOfAFrameAreAFault() {
+    @Test func headersInsteadOfAFrameAreAFault() {
         var assembly = submitted(3)
         _ = give(&assembly, 0, Self.headers + Self.key)
         #expect(give(&assembly, 40, Self.headers) == [])
@@ -86,7 +86,7 @@ import Testing
         #expect(assembly.faultCount == 1 && assembly.takeKeyframeWish())
     }
 
-    @Test func anEncoderThatStartsAnewOwesAKeyframe() {
+    @Test func restartedEncoderMustSendAKeyframe() {
         var assembly = submitted(2)
         _ = give(&assembly, 0, Self.headers + Self.key)
         assembly.encoderStopped()

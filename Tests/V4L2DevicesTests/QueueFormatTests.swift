@@ -9,8 +9,8 @@ struct QueueFormatTests {
     private static func down(_ side: Int) -> Int { side / 16 * 16 }
     private static func up(_ side: Int) -> Int { (side + 15) / 16 * 16 }
 
-    /// - Parameter round: what the driver makes of each side.
-    /// - Returns: what it was asked for, and the format in the end.
+    /// - Parameter round: how the driver adjusts each side.
+    /// - Returns: the requests, and the final format.
     private func covered(
         _ width: Int, _ height: Int, stride: Int = 0, _ round: (Int) -> Int
     ) throws -> (asked: [QueueFormat], format: QueueFormat) {
@@ -26,7 +26,7 @@ struct QueueFormatTests {
     }
 
     @Test(arguments: [(320, 180, 320, 192), (416, 234, 416, 240), (234, 416, 240, 416), (1920, 1140, 1920, 1152)])
-    func aDriverThatWouldCutTheFrameIsAskedForMore(width: Int, height: Int, wider: Int, higher: Int) throws {
+    func driverThatWouldCropTheFrameIsAskedForMore(width: Int, height: Int, wider: Int, higher: Int) throws {
         let (asked, format) = try covered(width, height, stride: width, Self.down)
         let size = FrameSize(width: wider, height: higher)
         #expect(asked.map(\.size) == [FrameSize(width: width, height: height), size] && format.size == size)
@@ -34,21 +34,21 @@ struct QueueFormatTests {
         #expect(asked.allSatisfy { $0.fourCC == PixelFormat.nv12.fourCC && $0.colorspace == asked[0].colorspace })
     }
 
-    @Test func roundingToTheNearestCutsSomeFrames() throws {
+    @Test func roundingToTheNearestCropsSomeFrames() throws {
         let (asked, format) = try covered(320, 180, Self.nearest)
         #expect(asked.count == 2 && format.size == FrameSize(width: 320, height: 192))
         let (once, larger) = try covered(640, 360, Self.nearest)
         #expect(once.count == 1 && larger.size == FrameSize(width: 640, height: 368))
     }
 
-    @Test func whoeverRoundsUpIsAskedOnce() throws {
+    @Test func driverThatRoundsUpIsAskedOnce() throws {
         let (asked, format) = try covered(320, 180, stride: 512, Self.up)
         #expect(asked.count == 1 && format.size == FrameSize(width: 320, height: 192) && format.stride == 512)
         #expect(try covered(640, 480, Self.down).asked.count == 1)
     }
 
-    /// What becomes of that is for whoever needs the frame.
-    @Test func noDriverIsAskedForLong() throws {
+    /// The caller has to cope with the result.
+    @Test func noDriverIsAskedMoreThanTwice() throws {
         let (asked, format) = try covered(1920, 1080) { min($0, 640) }
         #expect(asked.count == 2 && format.size == FrameSize(width: 640, height: 640))
         #expect(try covered(1280, 720) { min($0, 640) }.asked.count == 1, "whole macroblocks are there already")

@@ -7,7 +7,7 @@ import Testing
 @testable import V4L2Devices
 
 struct ImportedBuffersTests {
-    @Test func aDescriptorKeepsItsBuffer() {
+    @Test func descriptorKeepsItsBuffer() {
         var imported = ImportedBuffers()
         let all: Set = [0, 1, 2]
         let first = imported.index(for: 10, free: all)
@@ -16,10 +16,10 @@ struct ImportedBuffersTests {
         #expect(imported.index(for: 11, free: all) == second && imported.index(for: 10, free: all) == first)
     }
 
-    @Test func ofTooManyTheLatestDisplaceOthers() {
+    @Test func surplusDescriptorsDisplaceOthers() {
         var imported = ImportedBuffers()
         for dmabuf in 10...12 { _ = imported.index(for: Int32(dmabuf), free: [0, 1, 2]) }
-        // Its own is in the driver: it goes into another one's, which is that one's no more.
+        // The descriptor's own buffer is with the driver, so it takes over another descriptor's buffer.
         #expect(imported.index(for: 10, free: [1, 2]) == 1)
         #expect(imported.index(for: 11, free: [0, 2]) == 0)
         #expect(imported.index(for: 13, free: []) == nil)
@@ -37,7 +37,7 @@ struct ScalerTrialTests {
         bytes.withUnsafeBytes { ScalerTrial.isPainted(layout, in: $0) }
     }
 
-    @Test(arguments: [PixelFormat.nv12, .i420]) func showsItselfInAnySize(_ format: PixelFormat) throws {
+    @Test(arguments: [PixelFormat.nv12, .i420]) func recognizesTheTestFrameInAnySize(_ format: PixelFormat) throws {
         let size = FrameSize(width: 48, height: 36)
         for layout in [
             FrameLayout(packed: format, size: size),
@@ -45,10 +45,10 @@ struct ScalerTrialTests {
         ] { #expect(isPainted(layout, painted(layout))) }
     }
 
-    @Test(arguments: [PixelFormat.nv12, .i420]) func aPartOfTheFrameIsNotTheFrame(_ format: PixelFormat) throws {
+    @Test(arguments: [PixelFormat.nv12, .i420]) func croppedFrameIsNotRecognized(_ format: PixelFormat) throws {
         let whole = FrameLayout(packed: format, size: FrameSize(width: 96, height: 72))
         let bytes = painted(whole)
-        // The upper left quarter, read with the rows of the whole: what a driver gives that cuts.
+        // The upper left quarter, read with the stride of the whole: the result of a driver that crops.
         let cut = FrameLayout(
             format: format, size: FrameSize(width: 48, height: 36), planes: whole.planes, byteCount: whole.byteCount)
         #expect(!isPainted(cut, bytes) && isPainted(whole, bytes))
@@ -56,8 +56,8 @@ struct ScalerTrialTests {
         #expect(!isPainted(whole, Array(bytes.dropLast())))
     }
 
-    /// Chroma that is exchanged, or left as it was, is no scaled frame either.
-    @Test func chromaCounts() {
+    /// Swapped or unscaled chroma does not count as a scaled frame either.
+    @Test func wrongChromaIsNotRecognized() {
         let layout = FrameLayout(packed: .i420, size: FrameSize(width: 48, height: 36))
         let bytes = painted(layout)
         let quarter = 24 * 18
@@ -69,7 +69,7 @@ struct ScalerTrialTests {
 }
 
 struct HardwareScalingErrorTests {
-    @Test func saysWhatHappenedToTheScalerAndNothingOfCameras() {
+    @Test func errorsMentionTheScalerAndNotACamera() {
         let path = "/dev/video12"
         func said(_ error: V4L2Error) -> String { "\(HardwareScalingError(error, path: path))" }
         #expect(said(.gone(path: path)) == "the scaler at /dev/video12 is gone")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import V4L2Devices
 
-/// The table's controls in V4L2's, with those that a webcam has.
+/// Maps the table's controls to V4L2's, with those of a webcam.
 @Suite struct V4L2ControlMappingTests {
     private static func control(
         _ id: UInt32, _ range: ClosedRange<Int64>, step: Int64 = 1, kind: V4L2Control.Kind = .integer
@@ -39,7 +39,7 @@ import Testing
         return mapping.settings(for: [change]).map { [Int64($0.id), $0.value] }
     }
 
-    @Test func whatTheDriverHasIsOffered() {
+    @Test func driversControlsAreOffered() {
         let offers = Dictionary(uniqueKeysWithValues: mapping.offers.map { ($0.name, $0) })
         #expect(offers[.lens]?.range == 0...10 && offers[.focus]?.words == ["continuous", "manual"])
         #expect(offers[.exposureTime]?.range == 0.3...204.7 && offers[.exposureValue]?.range == -1...1)
@@ -49,7 +49,7 @@ import Testing
         #expect(offers[.focusPoint]?.absence == "the camera's driver takes no point")
     }
 
-    @Test mutating func eachChangeBecomesWhatTheDriverTakes() throws {
+    @Test mutating func eachChangeBecomesDriverControls() throws {
         let (auto, time) = (Int64(clinux_v4l2_cid_exposure_auto), Int64(clinux_v4l2_cid_exposure_absolute))
         #expect(try set("exposure", "auto") == [[auto, 3]])
         #expect(try set("exposure", "locked") == [[auto, 1]])
@@ -58,7 +58,7 @@ import Testing
         #expect(try set("exposure-value", "0.9") == [[Int64(clinux_v4l2_cid_auto_exposure_bias), 2]])
         let focus = (Int64(clinux_v4l2_cid_focus_auto), Int64(clinux_v4l2_cid_focus_absolute))
         #expect(try set("focus", "continuous") == [[focus.0, 1]])
-        // In steps of the driver.
+        // Rounded to the driver's steps.
         #expect(try set("lens", "2.5") == [[focus.0, 0], [focus.1, 60]])
         #expect(try set("zoom", "2.5") == [[Int64(clinux_v4l2_cid_zoom_absolute), 250]])
         #expect(try set("mirror", "on") == [[Int64(clinux_v4l2_cid_hflip), 1]])
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: ControlError.self) { try set("focus", "auto") }
     }
 
-    @Test func aDriverThatCropsZooms() throws {
+    @Test func croppingDriverZooms() throws {
         let crop = try #require(
             V4L2Crop(
                 whole: FrameArea(left: 8, top: 4, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360)))
@@ -86,7 +86,7 @@ import Testing
         #expect(report.values[.zoom] == .number(2) && report.values[.zoomCentre] == .point(FramePoint(x: 0.75, y: 0.5)))
     }
 
-    @Test func aPartNoLargerThanTheFrameIsNoZoom() {
+    @Test func cropNoLargerThanTheFrameCannotZoom() {
         let whole = FrameArea(left: 0, top: 0, width: 640, height: 480)
         #expect(V4L2Crop(whole: whole, frame: FrameSize(width: 640, height: 360)) == nil)
         #expect(
@@ -94,7 +94,7 @@ import Testing
                 == nil)
     }
 
-    @Test func aLensThatZoomsComesBeforeACrop() throws {
+    @Test func zoomLensTakesPrecedenceOverACrop() throws {
         let crop = V4L2Crop(
             whole: FrameArea(left: 0, top: 0, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360))
         var mapping = V4L2ControlMapping(offered: [Self.control(clinux_v4l2_cid_zoom_absolute, 100...500)], crop: crop)
@@ -102,7 +102,7 @@ import Testing
         #expect(mapping.croppedArea == nil && mapping.offers.first { $0.name == .zoomCentre }?.absence != nil)
     }
 
-    @Test func whatIsAutomaticIsReadFromTheDriver() {
+    @Test func automaticStateIsReadFromTheDriver() {
         let manual: [UInt32: Int64] = [
             clinux_v4l2_cid_exposure_auto: 1, clinux_v4l2_cid_focus_auto: 0, clinux_v4l2_cid_auto_exposure_bias: 2,
             clinux_v4l2_cid_auto_white_balance: 0,
@@ -115,7 +115,7 @@ import Testing
         #expect(free[.exposure] == .word("auto") && free[.focus] == .word("continuous") && free[.whiteBalance] == nil)
     }
 
-    @Test func theDriversValuesAreReportedInTheTablesUnits() {
+    @Test func driversValuesAreReportedInTheTablesUnits() {
         let report = mapping.report { id in
             [
                 clinux_v4l2_cid_exposure_absolute: 200, clinux_v4l2_cid_focus_absolute: 125,

@@ -18,36 +18,36 @@ import Testing
             ranking: ranking)
     }
 
-    @Test func aWebcamsSlowUncompressedModeLosesAgainstItsFastCompressedOne() {
+    @Test func fastCompressedModeBeatsSlowUncompressedOne() {
         let modes = [mode("YUYV", 1280, 720, 10), mode("MJPG", 1280, 720, 30), mode("YUYV", 640, 480, 30)]
         #expect(best(modes, 1280, 720, 30) == modes[1])
         #expect(best(modes, 1280, 720, 10) == modes[0])
         #expect(best(modes, 640, 480, 30) == modes[2])
     }
 
-    @Test func theSizeCountsMoreThanTheFormat() {
+    @Test func sizeMattersMoreThanFormat() {
         let modes = [mode("NV12", 1920, 1080, 30), mode("YUYV", 640, 480, 30)]
         #expect(best(modes, 640, 480, 30) == modes[1])
     }
 
-    @Test func withoutTheSizeTheNextLargerOneIsTakenElseTheLargest() {
+    @Test func missingSizeFallsBackToTheNextLargerElseTheLargest() {
         let modes = [mode("NV12", 320, 240, 30), mode("NV12", 1920, 1080, 30), mode("NV12", 1280, 720, 30)]
         #expect(best(modes, 640, 480, 30) == modes[2])
         #expect(best(modes, 3840, 2160, 30) == modes[1])
     }
 
-    @Test func whatCannotBeDecodedIsLeftOut() {
+    @Test func undecodableFormatsAreIgnored() {
         #expect(best([mode("H264", 640, 480, 30)], 640, 480, 30) == nil)
         #expect(best([], 640, 480, 30) == nil)
     }
 
-    @Test func anUnknownRateCountsAsEnough() {
+    @Test func unknownRateCountsAsSufficient() {
         let modes = [mode("NV12", 640, 480, 0), mode("NV12", 640, 480, 5)]
         #expect(best(modes, 640, 480, 30) == modes[0])
     }
 
     @Test(arguments: [(640, 640), (641, 640), (10, 32), (9999, 1920), (47, 32), (48, 48)])
-    func aSizeIsBroughtIntoADriversSteps(wanted: Int, fitted: Int) {
+    func sizeIsFittedToTheDriversSteps(wanted: Int, fitted: Int) {
         #expect(wanted.fitted(32, 1920, 16) == fitted)
         #expect(5.fitted(8, 4, 0) == 8)
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(PixelFormat.yuyv.fourCC.rawValue == 0x5659_5559)
         #expect(PixelFormat(FourCC("NV12")) == .nv12)
         #expect(PixelFormat(FourCC("MJPG")) == nil)
-        // V4L2 names the bytes of RGB in the order of memory, libdrm from the highest one.
+        // V4L2 names the bytes of RGB in memory order, libdrm from the highest byte.
         #expect(PixelFormat(v4l2: FourCC("RGB3")) == .bgr888)
         #expect(PixelFormat(v4l2: FourCC("BGR3")) == .rgb888)
         #expect(PixelFormat(FourCC("BG24")) == .bgr888)
@@ -81,13 +81,13 @@ import Testing
             id: 1, name: name, kind: kind, minimum: minimum, maximum: maximum, step: step, defaultValue: minimum)
     }
 
-    @Test func namesAreThoseOfV4L2Ctl() {
+    @Test func namesMatchV4L2Ctl() {
         #expect(control(.integer, 0, 1, name: "Focus, Absolute").name == "focus_absolute")
         #expect(control(.integer, 0, 1, name: "White Balance, Auto & Preset").name == "white_balance_auto_preset")
         #expect(control(.integer, 0, 1, name: "Gamma").name == "gamma")
     }
 
-    @Test func valuesAreHeldAgainstRangeAndStep() {
+    @Test func valuesAreCheckedAgainstRangeAndStep() {
         let focus = control(.integer, 0, 250, step: 5)
         #expect(focus.value("25") == 25)
         #expect(focus.value("26") == nil)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoCameraIsNamed() {
+    @Test func otherDevicesAreReported() {
         #expect(failure("/dev/no-such-video") == .missing(path: "/dev/no-such-video"))
         #expect(failure("/dev/null") == .wrongKind(path: "/dev/null", reason: "it is no video device"))
     }
@@ -122,7 +122,7 @@ import Testing
 @Suite struct DriverLayoutTests {
     private let size = FrameSize(width: 636, height: 358)
 
-    @Test func rowsMayBeLongerThanTheFrame() {
+    @Test func stridesMayExceedTheFrameWidth() {
         let layout = FrameLayout(format: .nv12, size: size, stride: 640, bufferSize: 640 * 537)
         #expect(layout?.planes.map(\.offset) == [0, 640 * 358])
         #expect(layout?.planes.map(\.stride) == [640, 640])
@@ -138,7 +138,7 @@ import Testing
         #expect(FrameLayout(format: .uyvy, size: size, stride: 1271, bufferSize: 1 << 30) == nil)
     }
 
-    @Test func aBufferThatIsTooSmallIsRefused() {
+    @Test func tooSmallBufferIsRefused() {
         #expect(FrameLayout(format: .nv12, size: size, stride: 640, bufferSize: 640 * 537 - 1) == nil)
         #expect(FrameLayout(format: .nv12, size: size, stride: 635, bufferSize: 1 << 30) == nil)
         #expect(FrameLayout(format: .nv12, size: size, stride: .max, bufferSize: 1 << 30) == nil)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import V4L2Devices
 
-/// Frames as webcams send them, 32x16, the left half red and the right half blue.
+/// Frames in webcams' formats, 32x16, the left half red and the right half blue.
 @Suite struct WebcamDecoderTests {
     private let size = FrameSize(width: 32, height: 16)
 
-    /// JPEG without Huffman tables, as most webcams send it; chroma halved in both directions, or in one.
+    /// JPEG without Huffman tables, as most webcams send it, with chroma halved in both directions or in one.
     private static let halvedTwice =
         "ffd8ffdb0043000806060706070808080808080909090a0a0a090909090a0a0a0a0a0a0c0c0c0a0a0a0a0a0a0a0c0c0c0c0d0e0d0d0d0c0d"
         + "0e0e0f0f0f1212111115151519191fffc00011080010002003012200021100031100ffda000c03010002110311003f00e2e8a28af943f7"
@@ -22,7 +22,7 @@ import Testing
         + "14141414141414141414141414141414141414141414141414141414ffc00011080010002003012100021101031101ffda000c0301000211"
         + "0311003f00f9d28afc30ff0054cf02a2bfdc63fc743df68aff000e4ff62cf02a2bfdc63fc743ffd9"
 
-    /// For a camera that has a name and nothing that is peculiar to it.
+    /// For a camera that has a name and no quirks.
     private static func converter() -> OpaquePointer? {
         let operations = UnsafeMutablePointer<libv4l_dev_ops>.allocate(capacity: 1)
         operations.initialize(to: libv4l_dev_ops())
@@ -33,7 +33,7 @@ import Testing
             }
             return 0
         }
-        // The converter asks as long as it lives; the test's process ends soon.
+        // The converter uses this for its whole life; the test process ends soon.
         return v4lconvert_create_with_dev_ops(-1, nil, operations)
     }
 
@@ -74,16 +74,16 @@ import Testing
         }
     }
 
-    /// JFIF's colours of red and blue: full range.
+    /// Red and blue in JFIF: full range.
     private static let red: [UInt8] = [76, 85, 255]
     private static let blue: [UInt8] = [29, 255, 107]
 
     @Test(arguments: ["MJPG", "JPEG"], [halvedTwice, halvedOnce])
-    func aWebcamsJPEGIsDecodedWithTablesItDoesNotSend(format: String, frame: String) throws {
+    func decodesWebcamJPEGWithoutHuffmanTables(format: String, frame: String) throws {
         expect(try decoded(format, Self.bytes(frame)), [Self.red, Self.blue])
     }
 
-    @Test func aFrameBrokenInTransferIsRefusedAndTheNextOneIsNotWorse() throws {
+    @Test func damagedFrameIsRefusedAndTheNextOneIsUnaffected() throws {
         let whole = Self.bytes(Self.halvedTwice)
         for length in [0, 1, 20, 70, 100] {
             #expect(throws: V4L2Error.self) { try decoded("MJPG", Array(whole[..<length])) }
@@ -91,14 +91,14 @@ import Testing
         expect(try decoded("MJPG", whole), [Self.red, Self.blue])
     }
 
-    /// One plane, the left half of its rows one value and the right half the other.
+    /// One plane whose left half has one value and whose right half has the other.
     private func plane(_ left: UInt8, _ right: UInt8, width: Int, rows: Int) -> [UInt8] {
         let half = width / 2
         let row = [UInt8](repeating: left, count: half) + [UInt8](repeating: right, count: half)
         return [[UInt8]](repeating: row, count: rows).flatMap { $0 }
     }
 
-    @Test func packedAndPlanarOrdersOfChromaAreKept() throws {
+    @Test func packedAndPlanarChromaOrderIsPreserved() throws {
         let left: [UInt8] = [82, 90, 240]
         let right: [UInt8] = [41, 240, 110]
         var row: [UInt8] = []
@@ -114,9 +114,9 @@ import Testing
         expect(try decoded("YV12", luma + v + u, stride: 32), [left, right])
     }
 
-    /// What the decoder names as its formats the library takes; one that it does not know would give no frame ever.
+    /// The library must know every format that the decoder lists; an unknown one would never give a frame.
     @Test(arguments: WebcamDecoder.formats)
-    func everyFormatIsKnownToTheLibrary(format: FourCC) {
+    func libraryKnowsEveryFormat(format: FourCC) {
         do {
             _ = try decoded("\(format)", [UInt8](repeating: 0, count: 8192), stride: 32)
         } catch {

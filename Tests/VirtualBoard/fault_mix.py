@@ -56,7 +56,7 @@ def silent(rng: random.Random) -> list[Fault]:
 def hangs(stall: dict[str, int]) -> list[Fault]:
     """A call does not return while the stalled encoder is closed and opened again: software bridges that, too."""
     return [
-        Fault(f"{name} that hangs", {parameter: 1, **stall}, [SOFTWARE, RESTARTED], "gives frames again", within=14,
+        Fault(f"{name} that hangs", {parameter: 1, **stall}, [SOFTWARE, RESTARTED], "works again", within=14,
               healed_by_hand=parameter)
         for name, parameter in (("closing", "hang_release"), ("opening", "hang_open"), ("a call for buffers", "hang_buffers"))
     ]  # fmt: skip
@@ -72,7 +72,7 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
         Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no frame for"),
         # Longer than closing is waited for: software bridges it, and the hardware comes back by itself.
         Fault("slow to stop", {"stop_ms": 2000, "stall_opens": 1, "stall_after": after}, [SOFTWARE, RESTARTED],
-              "gives frames again", within=14),
+              "works again", within=14),
         # Frames come in several buffers until the next opening.
         Fault("small buffers", {"buffer_bytes": rng.randint(4000, 8000), **stall}, [RESTARTED], "no frame for"),
         Fault("an endless drain", {"endless_drain": 1, **stall}, [RESTARTED], "no frame for"),
@@ -245,7 +245,7 @@ class Judge:
         self.seconds["the hardware tried again"].append(self.clock.monotonic() - fallen)
         self.clock.sleep(1)
         (event,) = self.reported[before:]
-        assert event["code"] == RESTARTED and "gives frames again" in event["reason"], event
+        assert event["code"] == RESTARTED and "works again" in event["reason"], event
         self.measure()
         self.last_escalation = self.clock.monotonic()
 

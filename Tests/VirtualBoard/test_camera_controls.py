@@ -287,11 +287,11 @@ def test_what_is_in_one_line_is_set_at_once_in_a_driver(encoder, nginx):
 def test_what_cannot_be_set_is_answered_and_the_stream_goes_on(pi_camera, nginx):
     live = Live(pi_camera, nginx, "wrong")
     for line, words in (
-        ("zoome 2", "did you mean zoom"), ("zoom 9", r"^refused: zoom is 1 to 3\.6, not \"9\""), ("lens 99", r"lens is 0 to 15 dioptres, not \"99\""),
-        ("focus-point 1.5,0", "focus-point is X,Y"), ("exposure-point 0.5,0.5", "exposure-point is missing: libcamera"),
-        ("white-balance candle", "auto, locked, .*daylight"), ("exposure-time 0", "exposure-time is"),
+        ("zoome 2", "did you mean zoom"), ("zoom 9", r"^refused: zoom must be 1 to 3\.6, not \"9\""), ("lens 99", r"lens must be 0 to 15 dioptres, not \"99\""),
+        ("focus-point 1.5,0", "focus-point must be X,Y"), ("exposure-point 0.5,0.5", "exposure-point is unavailable: libcamera"),
+        ("white-balance candle", "auto, locked, .*daylight"), ("exposure-time 0", "exposure-time must be"),
         # All of a line, or nothing of it.
-        ("brightness 0.9 lens 99", "lens is 0 to 15"), ("quality Nonsense zoom 2", "video quality"),
+        ("brightness 0.9 lens 99", "lens must be 0 to 15"), ("quality Nonsense zoom 2", "video quality"),
     ):  # fmt: skip
         assert re.search(words, answer := live.set(line)), answer
     answer = live.set("gain", "4")
@@ -417,7 +417,7 @@ def test_a_webcams_gain_ends_its_automatic_gain(encoder, nginx):
 def test_a_webcam_refuses_what_it_lacks(encoder, nginx):
     live, _ = start_webcam(encoder, nginx, "webcam-wrong")
     for line, words in (
-        ("brightness 300", r"brightness is 0 to 255, not \"300\""), ("lens 2", "lens is missing: the camera's lens does not move"),
+        ("brightness 300", r"brightness must be 0 to 255, not \"300\""), ("lens 2", "lens is unavailable: the camera's lens does not move"),
         ("focus-point 0.5,0.5", "takes no point"), ("zoom 2", "have no more pixels than the stream's"),
     ):  # fmt: skip
         assert re.search(words, answer := live.set(*line.split())), answer
@@ -452,7 +452,7 @@ def test_a_lens_with_a_node_of_its_own_is_moved(encoder, parts, nginx):
     assert said(live.set("lens", "5"), r"lens 5 \(([\d.]+) dioptres\)") == pytest.approx(5, abs=0.01)
     assert position("Lens A") == 512 and position("Lens B") == other
     assert live.set("lens", "0") == "lens 0 (0 dioptres)" and position("Lens A") == 0
-    assert re.match(r"refused: lens is 0 to 10 dioptres, not \"11\"", live.set("lens", "11"))
+    assert re.match(r"refused: lens must be 0 to 10 dioptres, not \"11\"", live.set("lens", "11"))
     live.stop()
 
 
@@ -478,7 +478,7 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
     assert re.fullmatch(r"zoom 2( \(1\.9\d*\))?, zoom-centre 0\.25,0\.5( \(0\.2\d+,0\.5\d*\))?", answer), answer
     wait_until(lambda: "Left 0, Top 180, Width 640, Height 360" in crop(), 10, crop)
     zoomed = live.look(2)
-    assert re.match(r"refused: zoom is 1 to 2, not \"3\"", live.set("zoom", "3"))
+    assert re.match(r"refused: zoom must be 1 to 2, not \"3\"", live.set("zoom", "3"))
     assert live.set("zoom", "1").startswith("zoom 1")
     back = live.look(2)
     assert "Width 1280, Height 720" in crop()

@@ -266,5 +266,5 @@ def test_the_appliance_switches_by_its_socket(encoder, nginx):
     assert appliance.ask("camera next") == "the camera is webcam now\n"
     appliance.wait(lambda status: status.get("camera") == "webcam")
     assert "camera:   webcam, " in appliance.ask("status")
-    assert "the camera is webcam now, after pattern" in appliance.events
+    assert "switched from pattern to webcam" in appliance.events
     appliance.stop()

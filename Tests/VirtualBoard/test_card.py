@@ -326,7 +326,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
     assert light.keeps("live, the uplink is poor")
     nginx.process.interrupt_and_wait()
     board.wait_for_state("reconnecting", 30)
-    assert light.keeps("connection lost, reconnecting")
+    assert light.keeps("connection lost; reconnecting")
     press("ready")
     assert statistics.median(answers) < 100, answers
     show(light, capsys)

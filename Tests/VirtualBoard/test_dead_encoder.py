@@ -82,7 +82,7 @@ def test_a_stream_goes_on_in_software_and_the_light_shows_it(live_in_software):
 def test_a_dead_encoder_is_reported_with_what_repairs_it(live_in_software):
     live_in_software.wait_until(
         "grep -q '(10 blinks)' /boot/faults.txt && grep -q '\"restartForEncoder\": true' /boot/faults.txt", 10)
-    assert "the hardware encoder does not open until the machine is restarted" in live_in_software.console
+    assert "the hardware encoder is dead until the machine restarts" in live_in_software.console
 
 
 def test_the_machine_keeps_running_without_permission_to_restart(stopped, kept_nginx):

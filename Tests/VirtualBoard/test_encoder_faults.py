@@ -163,7 +163,7 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
     stream = publisher.stop()
     assert stream.codes.count(1103) == 1 and stream.codes.count(1104) == 1
     (again,) = [event for event in stream.events if event.get("code") == 1104]
-    assert "gives frames again" in again["reason"]
+    assert "works again" in again["reason"]
     (fall,) = [event for event in stream.events if event.get("code") == 1103]
     assert "has not returned" in fall["reason"]
     assert stream.of("status")[-1]["encoder"] == "v4l2:/dev/video11"

@@ -102,7 +102,7 @@ def test_frames_that_lie_otherwise_are_brought_into_planes_for_them(encoder, log
     publisher.wait_frames(publisher.frames + 40)
     for line, words in (
         ("filter smoth strength=1", "did you mean smooth"), ("filter image file=/tmp/none.png", "No such file"),
-        ("filter text text=x size=9", "size is a number from 0.01 to 0.5"), ("filter grey off", "no filter grey that is on"),
+        ("filter text text=x size=9", "size must be a number from 0.01 to 0.5"), ("filter grey off", "filter grey is not active"),
     ):  # fmt: skip
         publisher.command(line)
         publisher.process.wait_for(words, 20)

@@ -10,7 +10,7 @@ from recording import Recording
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.35)
 
 CAMERA = f"libcamera:{IMX708}"
-GOES_ON = "the last frame goes on until"
+GOES_ON = "repeating the last frame until"
 IS_BACK = "is back after"
 
 

@@ -8,7 +8,7 @@ import USBVideo
 
 @testable import WebcamService
 
-/// JPEGs and what the bus carries of them.
+/// JPEG sizes compared with the bus's capacity.
 @Suite struct FileSizeTests: WebcamSuite {
     let time = VirtualTime()
     let computer: FakeComputer
@@ -19,7 +19,7 @@ import USBVideo
         reports = try Mailbox()
     }
 
-    /// Grey with as much noise: the more, the larger its files.
+    /// Gray with noise; more noise makes larger files.
     /// - Parameter amplitude: up to 127.
     private static func noise(_ amplitude: Int) -> [UInt8] {
         var generator = SeededGenerator(seed: 7)
@@ -27,7 +27,7 @@ import USBVideo
         }
     }
 
-    /// - Returns: the sizes of the files that were sent of so many frames of noise.
+    /// - Returns: the sizes of the files sent for this many noisy frames.
     private func files(
         _ count: Int, _ amplitude: Int, frame: UInt8 = 1, at speed: USBSpeed = .high, on bus: IsochronousBudget
     ) throws -> [Int] {
@@ -41,26 +41,27 @@ import USBVideo
         return frames.map(\.byteCount).filter { $0 > 0 }
     }
 
-    @Test func aFastBusGetsFilesOfTheirUsualQuality() throws {
+    @Test func fastBusGetsFilesOfTheUsualQuality() throws {
         let fast = try files(20, 40, on: IsochronousBudget())
         #expect(fast.count == 20 && fast.allSatisfy { $0 > 40_000 }, "\(fast)")
     }
 
-    /// Whose buffers hold no more than the bus carries in a frame's time: not even a file of quality 20, as the last test shows.
-    @Test func noFileIsLargerThanASlowPortsBuffers() throws {
+    /// A slow port's buffers hold no more than the bus carries per frame. Even a file of quality 20 would be larger, as the
+    /// last test shows.
+    @Test func filesFitIntoASlowPortsBuffers() throws {
         let bus = IsochronousBudget(packetBytes: 1024, interval: 4)
         let small = try files(30, 90, on: bus)
         #expect(small.count >= 20 && small.allSatisfy { $0 <= bus.bytesPerFrame(at: 30) }, "\(small)")
     }
 
-    /// A megabyte a second, of which each of thirty frames has 31,593 bytes.
-    @Test func aBusOfFullSpeedGetsSmallerFiles() throws {
+    /// One megabyte per second leaves 31,593 bytes for each of thirty frames.
+    @Test func fullSpeedBusGetsSmallerFiles() throws {
         let slow = try files(20, 40, at: .full, on: IsochronousBudget())
         #expect(slow.count >= 17 && slow.allSatisfy { $0 <= 31_593 }, "\(slow)")
     }
 
-    /// No quality that can be looked at makes it small enough: the computer gets them all the same, as slowly as it takes them.
-    @Test func aBusOfFullSpeedGetsLargeFilesRatherThanNone() throws {
+    /// No acceptable quality makes the files small enough, so the computer gets large ones at a lower rate.
+    @Test func fullSpeedBusGetsLargeFilesRatherThanNone() throws {
         let large = try files(20, 90, at: .full, on: IsochronousBudget())
         #expect(large.count >= 17 && large.dropFirst().allSatisfy { $0 > 31_593 }, "\(large)")
     }

@@ -8,7 +8,7 @@ import USBVideo
 
 @testable import WebcamService
 
-/// What a computer sees while there is nothing else for it.
+/// What a computer sees while there are no frames for it.
 @Suite struct WaitingCardTests: WebcamSuite {
     let time = VirtualTime()
     let computer: FakeComputer
@@ -19,7 +19,7 @@ import USBVideo
         reports = try Mailbox()
     }
 
-    @Test func whoeverWaitsSeesACardUntilSomebodyAgrees() throws {
+    @Test func cardIsShownUntilSomeoneAgrees() throws {
         try withWebcam(asks: true) { webcam in
             look()
             sleep(.seconds(2))
@@ -29,7 +29,7 @@ import USBVideo
             let cards = frames.count
             offer(10, to: webcam)
             #expect(frames.count == cards + 10)
-            // Until it is unplugged.
+            // The consent ends when the computer is unplugged.
             computer.does(.disconnected)
             sleep(.milliseconds(10))
             look()
@@ -40,7 +40,7 @@ import USBVideo
         }
     }
 
-    @Test func anAgreementWithoutAComputerIsNone() throws {
+    @Test func consentWithoutAComputerDoesNotCount() throws {
         try withWebcam(asks: true) { webcam in
             sleep(.milliseconds(10))
             webcam.allow()
@@ -51,7 +51,7 @@ import USBVideo
         }
     }
 
-    @Test(arguments: [false, true]) func whomNobodyHasAgreedToMovesNoControl(isAllowed: Bool) throws {
+    @Test(arguments: [false, true]) func computerWithoutConsentCannotChangeControls(isAllowed: Bool) throws {
         let brightness = ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())
         try withWebcam(asks: true) { webcam in
             webcam.controlsChanged([brightness])
@@ -68,8 +68,8 @@ import USBVideo
         #expect(changes == (isAllowed ? [.change(ControlChange(.brightness, .number(0.5)))] : []))
     }
 
-    /// A camera that takes seconds to open, or is away.
-    @Test func whoeverWaitsForTheCameraSeesACard() throws {
+    /// A camera that takes seconds to open, or is missing.
+    @Test func cardIsShownWhileTheCameraIsMissing() throws {
         try withWebcam { webcam in
             look()
             sleep(.milliseconds(900))
@@ -80,10 +80,10 @@ import USBVideo
             let cards = frames.count
             offer(30, to: webcam)
             #expect((cards + 29...cards + 31).contains(frames.count))
-            // A camera that stands still later leaves the computer its last frame.
+            // If a camera stalls later, the computer keeps its last frame.
             sleep(.seconds(10))
             #expect((cards + 29...cards + 31).contains(frames.count))
-            // Another program waits anew.
+            // Another program sees the card again.
             computer.does(.streamOff)
             sleep(.milliseconds(10))
             let before = frames.count
@@ -94,7 +94,7 @@ import USBVideo
         }
     }
 
-    @Test func whoeverWasAgreedToWaitsForTheCamera() throws {
+    @Test func afterConsentTheCardShowsThatTheCameraIsOpening() throws {
         try withWebcam(asks: true) { webcam in
             look()
             sleep(.seconds(2))
@@ -107,7 +107,7 @@ import USBVideo
         }
     }
 
-    @Test func aComputerThatSleepsMeanwhileKeepsNoCamera() throws {
+    @Test func computerThatFallsAsleepReleasesTheCamera() throws {
         try withWebcam { webcam in
             look()
             sleep(.seconds(2))
@@ -121,8 +121,8 @@ import USBVideo
         }
     }
 
-    /// Black, with words that differ, in each size.
-    @Test(arguments: [(640, 360), (1920, 1080)]) func aCardHasItsWords(width: Int, height: Int) throws {
+    /// Black with the text, different for each card and in each size.
+    @Test(arguments: [(640, 360), (1920, 1080)]) func cardShowsItsText(width: Int, height: Int) throws {
         let size = FrameSize(width: width, height: height)
         let now = MediaTimestamp(milliseconds: 1000)
         let lumas = try [WaitingCard.Words.press, .camera].map { words in

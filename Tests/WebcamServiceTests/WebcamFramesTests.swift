@@ -6,9 +6,10 @@ import USBVideo
 
 @testable import WebcamService
 
-/// Frames as a computer takes them for: BT.601, JPEG of full range and raw frames of limited range, whatever the camera's were.
+/// Frames in the form that computers assume: BT.601, full range for JPEG and limited range for raw frames, whatever the
+/// camera's were.
 @Suite struct WebcamFramesTests {
-    /// One colour of the scene. ITU-R BT.601 and BT.709, chapter 3 of each.
+    /// One color of the scene. ITU-R BT.601 and BT.709, chapter 3 of each.
     private static let scene = (red: 200.0, green: 40.0, blue: 90.0)
 
     private static func samples(_ colors: VideoColors) -> (y: UInt8, u: UInt8, v: UInt8) {
@@ -61,11 +62,11 @@ import USBVideo
         return pixels.indices.allSatisfy { abs(Double(pixels[$0]) - wanted[$0 % 3]) < 6 }
     }
 
-    @Test(arguments: all, sizes) func jpegHasTheScenesColours(colors: VideoColors, size: FrameSize) throws {
+    @Test(arguments: all, sizes) func jpegMatchesTheScenesColors(colors: VideoColors, size: FrameSize) throws {
         #expect(try Self.isScene(jpeg: Self.written(Self.frame(colors, size), colors, as: .mjpeg)))
     }
 
-    @Test(arguments: all, sizes) func rawFramesHaveTheScenesColours(colors: VideoColors, size: FrameSize) throws {
+    @Test(arguments: all, sizes) func rawFramesMatchTheScenesColors(colors: VideoColors, size: FrameSize) throws {
         let bytes = try Self.written(Self.frame(colors, size), colors, as: .nv12)
         try #require(bytes.count == 640 * 360 * 3 / 2)
         let wanted = Self.samples(.bt601)
@@ -75,14 +76,14 @@ import USBVideo
             bytes.indices[(640 * 360)...].allSatisfy { isNear(bytes[$0], $0 % 2 == 0 ? wanted.u : wanted.v) })
     }
 
-    @Test func coloursThatNobodyReportsAreThoseOfTheSize() throws {
+    @Test func unreportedColorsFollowTheFrameSize() throws {
         for (size, colors) in zip(Self.sizes, [VideoColors.bt601, .bt709]) {
             #expect(try Self.isScene(jpeg: Self.written(Self.frame(colors, size), nil, as: .mjpeg)))
         }
     }
 
-    /// What is reported of red, green and blue is not that of the planes that libyuv makes of them.
-    @Test func pixelsOfRedGreenAndBlueNeedNone() throws {
+    /// The reported matrix of RGB frames is not that of the planes that libyuv makes from them.
+    @Test func rgbFramesNeedNoConversion() throws {
         let pixel = [UInt8(Self.scene.blue), UInt8(Self.scene.green), UInt8(Self.scene.red), 255]
         let size = FrameSize(width: 640, height: 360)
         let frame = CapturedFrame(
@@ -94,11 +95,11 @@ import USBVideo
 
     // MARK: Bars
 
-    /// Of 4:3 between bars at the sides, and of a tall shape; from the left edge to the scene.
+    /// A 4:3 frame between side bars, and a tall frame, each with the distance from the left edge to the scene.
     private static let shapes = [(FrameSize(width: 640, height: 480), 80), (FrameSize(width: 360, height: 640), 218)]
 
-    /// However often frames come, the last bars are as black as the first.
-    @Test(arguments: all, shapes) func barsOfAJPEGAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
+    /// After any number of frames, the bars are as black as at first.
+    @Test(arguments: all, shapes) func jpegBarsAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
         let file = try Self.written(Self.frame(colors, shape.0), colors, as: .mjpeg, count: 20)
         let pixels = try FFmpeg.pixels(of: file)
         try #require(pixels.count == 3 * 640 * 360)
@@ -110,7 +111,7 @@ import USBVideo
         #expect(zip(middle, wanted).allSatisfy { abs(Double($0) - $1) < 6 }, "\(middle)")
     }
 
-    @Test(arguments: all, shapes) func barsOfRawFramesAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
+    @Test(arguments: all, shapes) func rawFrameBarsAreBlack(colors: VideoColors, shape: (FrameSize, Int)) throws {
         let bytes = try Self.written(Self.frame(colors, shape.0), colors, as: .nv12, count: 20)
         try #require(bytes.count == 640 * 360 * 3 / 2)
         let (luma, chroma) = (bytes[(640 * 180)...].prefix(640), bytes[(640 * 360 + 640 * 90)...].prefix(640))

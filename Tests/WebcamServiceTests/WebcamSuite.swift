@@ -8,16 +8,16 @@ import USBVideo
 
 @testable import WebcamService
 
-/// What the computer does, and what it gets.
+/// A simulated computer: what it does, and what it receives.
 final class FakeComputer: Sendable {
     struct Content: Sendable {
         var events: [VideoFunction.Event] = []
-        /// Of each frame, how many bytes it had and when it was sent.
+        /// The byte count and time of each frame.
         var frames: [(byteCount: Int, time: MediaTimestamp)] = []
         var openings = 0
         var reopenings = 0
         var stops = 0
-        /// There is no gadget, for this reason.
+        /// Why there is no gadget.
         var absence: String?
         /// The node fails with the next event.
         var isBroken = false
@@ -25,7 +25,7 @@ final class FakeComputer: Sendable {
         /// The kernel does not start its queue.
         var cannotStart = false
         var isRecorded = false
-        /// How long the kernel takes to take the gadget down.
+        /// How long the kernel takes to remove the gadget.
         var takeDownTime = Duration.zero
         var answers: [ControlAnswer] = []
         var statuses: [[ControlStatus]] = []
@@ -46,7 +46,7 @@ struct NodeFailure: Error, CustomStringConvertible {
     let description: String
 }
 
-/// Always readable while there is an event, as a descriptor of the kernel's is urgent.
+/// Always readable while there is an event, since a kernel descriptor signals it with priority.
 final class FakeNode: WebcamNode {
     private let computer: FakeComputer
     private var memory = [UInt8](repeating: 0, count: 1_000_000)
@@ -93,7 +93,7 @@ final class FakeNode: WebcamNode {
     }
 }
 
-/// Tests of the thread `webcam` with a kernel's node that does what the test wants.
+/// Tests of the thread `webcam` with a scripted kernel node.
 protocol WebcamSuite {
     var time: VirtualTime { get }
     var computer: FakeComputer { get }
@@ -121,7 +121,7 @@ extension WebcamSuite {
 
     func sleep(_ duration: Duration) { MonotonicClock.sleep(until: MonotonicClock.now() + duration) }
 
-    /// Setup and data of probe and commit, and the start.
+    /// Setup and data of probe and commit, followed by the start.
     func chooses(_ format: UInt8, _ frame: UInt8, interval: UInt32) -> [VideoFunction.Event] {
         let parameters =
             [1, 0, format, frame] + (0..<4).map { UInt8(truncatingIfNeeded: interval >> (8 * $0)) }
@@ -141,8 +141,8 @@ extension WebcamSuite {
 
     static var layout: FrameLayout { FrameLayout(packed: .nv12, size: FrameSize(width: 640, height: 360)) }
 
-    /// Thirty a second.
-    /// - Parameter bytes: of each; else they are grey.
+    /// Offers thirty frames per second.
+    /// - Parameter bytes: content of each frame; gray by default.
     func offer(_ count: Int, of bytes: [UInt8]? = nil, to webcam: Webcam) {
         for _ in 0..<count {
             let memory = PooledFrame(bytes ?? [UInt8](repeating: 128, count: Self.layout.byteCount))

@@ -18,10 +18,10 @@ import USBVideo
         reports = try Mailbox()
     }
 
-    @Test func framesGoOutWhileSomebodyLooks() throws {
+    @Test func framesAreSentOnlyWhileAProgramWantsThem() throws {
         try withWebcam { webcam in
             offer(10, to: webcam)
-            #expect(frames.isEmpty && webcam.statistics == WebcamStatistics(), "nobody looks")
+            #expect(frames.isEmpty && webcam.statistics == WebcamStatistics(), "no program uses the webcam")
             look()
             sleep(.milliseconds(10))
             offer(30, to: webcam)
@@ -39,7 +39,7 @@ import USBVideo
     }
 
     @Test(arguments: [(666_666, 15), (1_000_000, 10), (2_000_000, 5)])
-    func noMoreThanTheComputerHasChosen(interval: UInt32, rate: Int) throws {
+    func frameRateIsTheComputersChoice(interval: UInt32, rate: Int) throws {
         try withWebcam { webcam in
             look(interval: interval)
             sleep(.milliseconds(10))
@@ -48,7 +48,7 @@ import USBVideo
         }
     }
 
-    @Test func aComputerThatStandsStillLosesFramesByItself() throws {
+    @Test func stalledComputerLosesOnlyItsOwnFrames() throws {
         try withWebcam { webcam in
             look()
             sleep(.milliseconds(10))
@@ -60,8 +60,8 @@ import USBVideo
         }
     }
 
-    /// One that sleeps is not always reported as gone.
-    @Test func aComputerThatSleepsKeepsNoCamera() throws {
+    /// A sleeping computer is not always reported as gone.
+    @Test func sleepingComputerReleasesTheCamera() throws {
         try withWebcam { webcam in
             look()
             sleep(.milliseconds(10))
@@ -82,7 +82,7 @@ import USBVideo
         #expect(stalls == [.event(.stalled(true)), .event(.stalled(false))])
     }
 
-    @Test func aCableThatIsPulledUnderWayOpensTheNodeAnew() throws {
+    @Test func cablePulledDuringStreamingReopensTheNode() throws {
         try withWebcam { webcam in
             look()
             sleep(.milliseconds(10))
@@ -98,11 +98,11 @@ import USBVideo
         }
     }
 
-    @Test func aGadgetThatIsNotThereIsReportedOnceAndTriedLessAndLess() throws {
+    @Test func missingGadgetIsReportedOnceAndRetriedAtGrowingIntervals() throws {
         computer.content.withLock { $0.absence = "there is no port" }
         try withWebcam { _ in
             sleep(.seconds(600))
-            // 2, 4, 8, 16, 32 and then 60 seconds apart.
+            // At intervals of 2, 4, 8, 16, 32 and then 60 seconds.
             #expect((14...16).contains(computer.content.withLock { $0.statuses.count }))
             #expect(reports.takeAll() == [.event(.failed(reason: "there is no port"))])
             computer.content.withLock { $0.absence = nil }
@@ -122,14 +122,14 @@ import USBVideo
         }
     }
 
-    @Test func aPortThatCarriesNothingIsSaid() throws {
+    @Test func portWithoutCapacityIsReported() throws {
         try withWebcam(on: IsochronousBudget(packetBytes: 1024, interval: 16)) { _ in sleep(.seconds(1)) }
         #expect(computer.content.withLock { $0.openings } == 0)
         let reason = "packets of 1024 bytes and interval 16, which devicePort of board.json says"
         #expect(reports.takeAll() == [.event(.failed(reason: "the device port carries no video with \(reason)"))])
     }
 
-    @Test func aNodeThatFailsIsMadeAnew() throws {
+    @Test func failedNodeIsRecreated() throws {
         try withWebcam { webcam in
             look()
             sleep(.milliseconds(10))
@@ -160,7 +160,7 @@ import USBVideo
         }
     }
 
-    @Test func aRequestOfBeforeAResetIsNotAnswered() throws {
+    @Test func requestBeforeAResetIsNotAnswered() throws {
         try withWebcam { _ in
             let setup = SetupPacket(requestType: 0xA1, request: 0x86, value: 0x0100, index: 1, length: 1)
             computer.does(.connected(.high), .setup(setup), .disconnected, .connected(.high))
@@ -172,7 +172,7 @@ import USBVideo
         }
     }
 
-    @Test func aQueueThatDoesNotStartNeedsAnotherGadget() throws {
+    @Test func queueThatDoesNotStartNeedsANewGadget() throws {
         computer.content.withLock { $0.cannotStart = true }
         try withWebcam { webcam in
             look()
@@ -190,12 +190,12 @@ import USBVideo
             default: "other"
             }
         }
-        // The last one is that of the other gadget.
+        // The last event belongs to the second gadget.
         #expect(names == ["connected", "active", "notConnected", "failed", "notConnected"])
     }
 
-    /// A camera whose frames somebody holds does not close.
-    @Test func aFrameIsHeldNoLongerThanItIsRead() throws {
+    /// A camera cannot be closed while its frames are held.
+    @Test func frameIsReleasedAsSoonAsItIsRead() throws {
         try withWebcam { webcam in
             look(1, 3)
             sleep(.milliseconds(10))
@@ -211,7 +211,7 @@ import USBVideo
         }
     }
 
-    @Test func anotherCamerasControlsNeedAnotherGadget() throws {
+    @Test func anotherCamerasControlsNeedANewGadget() throws {
         let brightness = [ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())]
         try withWebcam { webcam in
             sleep(.milliseconds(10))
@@ -220,10 +220,10 @@ import USBVideo
             computer.content.withLock { $0.isRecorded = true }
             webcam.controlsChanged(brightness)
             sleep(.seconds(1))
-            #expect(computer.content.withLock { $0.openings } == 1, "not while somebody looks")
+            #expect(computer.content.withLock { $0.openings } == 1, "not while a program shows the webcam")
             computer.does(.streamOff)
             sleep(.seconds(1))
-            #expect(computer.content.withLock { $0.openings } == 1, "nor while somebody records")
+            #expect(computer.content.withLock { $0.openings } == 1, "nor while a program records")
             computer.content.withLock { $0.isRecorded = false }
             webcam.controlsChanged(brightness)
             sleep(.seconds(1))

@@ -1,11 +1,11 @@
 import StreamLogic
 import Synchronization
 
-/// Keeps what a stream or a receiver reports, as scripts and people would read it.
+/// Records the reports of a stream or receiver, as scripts and people would read them.
 public final class EventRecorder: Sendable {
     private struct Content: Sendable {
         var events: [any Event] = []
-        /// What each of them concerns.
+        /// The target that each of them concerns.
         var targets: [TargetID?] = []
         var notes: [String] = []
         var snapshots: [StreamSnapshot] = []
@@ -42,7 +42,7 @@ public final class EventRecorder: Sendable {
     /// The events of this name.
     public func events(_ name: String) -> [any Event] { content.withLock { $0.events.filter { $0.name == name } } }
 
-    /// What the events of this name concern.
+    /// The targets that the events of this name concern.
     public func targets(of name: String) -> [TargetID?] {
         content.withLock { content in
             zip(content.events, content.targets).filter { $0.0.name == name }.map { $0.1 }
@@ -56,7 +56,7 @@ public final class EventRecorder: Sendable {
     public var snapshots: [StreamSnapshot] { content.withLock { $0.snapshots } }
     public func texts(of name: String) -> [String] { events(name).map { $0.text ?? "" } }
     public func count(_ code: EventCode) -> Int { codes.count { $0 == code.rawValue } }
-    /// The states that were reported, in their order.
+    /// The reported states, in order.
     public var states: [String] { texts(of: "stateChanged").map { String($0.dropFirst("state: ".count)) } }
 
     /// A field of the newest event of this name, as text.

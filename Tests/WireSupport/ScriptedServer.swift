@@ -5,41 +5,41 @@ import RTMP
 import Synchronization
 import Transport
 
-/// A server for publishers, on a thread of its own: a `ReceiveSession` for each connection, with what the test does to
-/// it. Connections count from 1.
+/// A server for publishers on its own thread. Each connection is a `ReceiveSession`, controlled by the test. Connections are
+/// counted from 1.
 public final class ScriptedServer: Sendable {
-    /// What becomes of a connection.
+    /// How a connection is answered.
     public enum Answer: Sendable {
-        /// It does not come about.
+        /// It fails.
         case unreachable(TransportError)
-        /// It does not come about until it is given up.
+        /// It stays unanswered until the publisher gives up.
         case unanswered
         case accept(ReceiveConfiguration = .ofTests)
     }
 
-    /// What a connection has brought.
+    /// What was received on a connection.
     public struct Record: Sendable {
         public var application = ""
         public var streamName = ""
         public var metadata: [AMF0Property] = []
-        /// Audio and video, with their headers.
+        /// Audio and video, including headers.
         public var tags: [FLVTag] = []
         public var isPublishing = false
-        /// The publisher has ended its stream or its connection.
+        /// Whether the publisher has ended its stream or connection.
         public var hasEnded = false
         public var isClosed = false
         public var isReset = false
-        /// When the server learned of the connection's end.
+        /// When the server noticed the connection's end.
         public var endTime: MediaTimestamp?
         public var receivedByteCount = 0
-        /// When the first byte came.
+        /// When the first byte arrived.
         public var startTime: MediaTimestamp?
         public var failure: String?
-        /// From the publisher to the server; `nil` for one that did not come about.
+        /// From the publisher to the server; `nil` if the connection failed.
         public var wire: ScriptedStream.Wire?
     }
 
-    /// What a test does to a connection.
+    /// An action of the test on a connection.
     public enum Deed: Sendable {
         case close
         case reset
@@ -75,8 +75,8 @@ public final class ScriptedServer: Sendable {
 
     deinit { orders.send(.quit) }
 
-    /// A publisher connects.
-    /// - Parameter cancellation: ends one that is unanswered.
+    /// Connects a publisher.
+    /// - Parameter cancellation: ends an unanswered attempt.
     public func connect(cancellation: Int32 = -1) throws(TransportError) -> any ByteStream {
         let number = records.content.withLock { records in
             records.append(Record())
@@ -104,7 +104,7 @@ public final class ScriptedServer: Sendable {
 
     public var connectionCount: Int { records.content.withLock { $0.count } }
 
-    /// An empty one for a connection that there was none of.
+    /// Empty for a connection that does not exist.
     public subscript(number: Int) -> Record {
         records.content.withLock { $0.indices.contains(number - 1) ? $0[number - 1] : Record() }
     }
@@ -138,7 +138,7 @@ private final class ServerLoop {
         var pollEntry: PollEntry {
             var events: PollEvents = reads ? .readable : []
             if !outgoing.isEmpty { events.insert(.writable) }
-            // What hangs up while nothing is read would be reported for ever.
+            // A closed connection that is not read would be reported forever.
             return PollEntry(events.isEmpty ? -1 : stream.fileDescriptor, events)
         }
     }
@@ -159,7 +159,7 @@ private final class ServerLoop {
             var entries = [PollEntry(orders.wakeup.fileDescriptor)]
             entries += numbers.compactMap { connections[$0]?.pollEntry }
             guard (try? poll(&entries, until: nil)) != nil else { return }
-            // What the test has ordered counts for bytes that came after it.
+            // Orders of the test apply to bytes that arrive after them.
             for order in orders.takeAll() {
                 switch order {
                 case .accept(let number, let end, let configuration):

@@ -3,19 +3,19 @@ import LinuxIO
 import Synchronization
 import Transport
 
-/// One end of a connection without a network: a socketpair(2), with what the test does to it in between. Used from one
-/// thread, as every stream; its `End` can be handed to that.
+/// One end of a connection without a network: a socketpair(2) that the test can disturb. Used from one thread, like every
+/// stream; its `End` can be handed to that thread.
 public final class ScriptedStream: ByteStream {
-    /// What a test does to one direction, and learns of it. Any thread.
+    /// What a test does to one direction, and what it observes. Any thread.
     public final class Wire: Sendable {
         public struct Content: Sendable {
-            /// Each write takes at most so many bytes, and the next one none; `nil` for all that there is room for.
+            /// Each write accepts at most this many bytes, and the next one none; `nil` for no limit.
             public var bytesPerWrite: Int?
-            /// As if the peer's machine did not answer.
+            /// Behaves as if the peer's machine did not answer.
             public var isUnanswered = false
             public fileprivate(set) var writtenByteCount = 0
             public fileprivate(set) var readByteCount = 0
-            /// Ended at once, with a reset.
+            /// Aborted with a reset.
             public fileprivate(set) var isAborted = false
             public fileprivate(set) var isClosed = false
         }
@@ -25,7 +25,7 @@ public final class ScriptedStream: ByteStream {
         init() {}
     }
 
-    /// An end that no thread uses yet; to be made a stream once.
+    /// An end that no thread uses yet; make it a stream once.
     public struct End: Sendable {
         fileprivate let descriptor: Int32
         public let peer: String
@@ -33,7 +33,7 @@ public final class ScriptedStream: ByteStream {
         public let incoming: Wire
     }
 
-    /// - Parameter names: of both ends, as the other one sees them.
+    /// - Parameter names: names of both ends, as the other one sees them.
     public static func pair(_ names: (String, String) = ("client:1", "server:1935")) throws(SystemCallError) -> (
         End, End
     ) {
@@ -96,7 +96,7 @@ public final class ScriptedStream: ByteStream {
         throw .closedByPeer(peer: peer, SystemCallError("recv", number: ECONNRESET))
     }
 
-    /// Unread ones: nothing else is known of what a kernel would have sent.
+    /// The unread bytes. What a kernel would have sent of them is unknown.
     public var unacknowledgedByteCount: Int {
         guard fileDescriptor >= 0 else { return 0 }
         return outgoing.content.withLock { $0.writtenByteCount - $0.readByteCount }

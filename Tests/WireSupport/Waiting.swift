@@ -1,8 +1,8 @@
 import LinuxIO
 import Media
 
-/// Waits for what another thread is about to do, on a busy machine for long.
-/// - Returns: whether the condition came to hold.
+/// Waits for something that another thread is about to do, which may take long on a busy machine.
+/// - Returns: whether the condition became true.
 public func becomesTrue(within timeout: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
     let end = MonotonicClock.now() + timeout
     while true {

@@ -1,5 +1,4 @@
-// alsa-lib. The library's own messages on standard error, which can only be turned off by a variadic function, are
-// turned off here.
+// alsa-lib, with its own messages on standard error turned off. Only a variadic function can do that, so it is done here.
 #ifndef CALSA_H
 #define CALSA_H
 #include <alsa/asoundlib.h>

@@ -1,5 +1,5 @@
-// The Fraunhofer FDK AAC encoder and decoder. They take pointers to pointers, which only C can make of local values: the
-// functions here do that and nothing else.
+// The Fraunhofer FDK AAC encoder and decoder. They take pointers to pointers, which only C can make of local values. The
+// functions here do nothing else.
 #ifndef CFDKAAC_H
 #define CFDKAAC_H
 #include <fdk-aac/aacdecoder_lib.h>
@@ -24,7 +24,7 @@ static inline AAC_DECODER_ERROR cfdkaac_configure(
     return aacDecoder_ConfigRaw(handle, &bytes, &configuration_size);
 }
 
-// One packet: what the decoder does not take of it is left out.
+// Passes in one packet. Anything the decoder does not accept is dropped.
 static inline AAC_DECODER_ERROR cfdkaac_fill(HANDLE_AACDECODER handle, const UCHAR *packet, UINT packet_size) {
     UCHAR *bytes = (UCHAR *)packet;
     UINT left = packet_size;

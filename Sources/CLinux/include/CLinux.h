@@ -1,5 +1,5 @@
-// What Swift cannot import from Linux's headers: function-like macros,
-// variadic calls, and globals that a call returns its results in. No logic.
+// The parts of Linux's headers that Swift cannot import: function-like macros, variadic calls, and globals in which calls
+// return results. No logic.
 #ifndef CLINUX_H
 #define CLINUX_H
 #include <errno.h>
@@ -33,14 +33,14 @@
 #include <termios.h>
 #include <time.h>
 
-// strerrordesc_np and strerrorname_np; NULL for a number that names no error.
+// strerrordesc_np and strerrorname_np; NULL for an unknown number.
 const char *clinux_error_text(int number);
 const char *clinux_error_name(int number);
 
-// ppoll, with the signal mask left alone.
+// ppoll, without changing the signal mask.
 int clinux_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
 
-// accept4, for the same reason as ppoll: it is declared under _GNU_SOURCE only.
+// accept4. Like ppoll, it is declared only under _GNU_SOURCE.
 int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 
 // syncfs, for the same reason.
@@ -49,10 +49,10 @@ int clinux_syncfs(int descriptor);
 // pthread_setname_np for the calling thread; at most 15 bytes.
 int clinux_name_thread(const char *name);
 
-// setpriority for the calling thread alone, which is what Linux does and POSIX does not.
+// setpriority for the calling thread only, which is how Linux behaves, unlike POSIX.
 void clinux_lower_priority(int nice);
 
-// getopt_long with the globals that it reports in.
+// getopt_long together with the globals that it reports through.
 struct clinux_getopt_step {
     int value;          // what getopt_long returned
     int option;         // optopt
@@ -61,23 +61,23 @@ struct clinux_getopt_step {
 };
 struct clinux_getopt_step clinux_getopt_long(
     int count, char **arguments, const char *short_options, const struct option *long_options);
-// Makes the next clinux_getopt_long start a new list, and keeps it from printing.
+// Makes the next clinux_getopt_long start a new list without printing anything.
 void clinux_getopt_restart(void);
 
 // prctl(PR_SET_DUMPABLE).
 int clinux_set_dumpable(int dumpable);
 
-// __nss_configure_lookup: which sources a database (say "hosts") is looked up in.
+// __nss_configure_lookup: the sources to look up a database in, such as "hosts".
 int clinux_configure_lookup(const char *database, const char *sources);
 
-// The calling thread's lookups ask a name server that is silent again, or the next, after a second, whatever resolv.conf
-// says; with `rotates` they start with another server each time.
+// Makes the calling thread's lookups ask a silent name server again, or the next one, after a second, whatever resolv.conf
+// says. With `rotates`, each lookup starts with another server.
 void clinux_hurry_lookups(int rotates);
 
-// ST_RDONLY, whose name is an enumeration in one place and a macro in another.
+// ST_RDONLY, which is an enumeration in one header and a macro in another.
 static const unsigned long clinux_read_only_flag = ST_RDONLY;
 
-// ioctl(WDIOC_GETSUPPORT), which watchdogs answer and nothing else does; 0 when it is answered.
+// ioctl(WDIOC_GETSUPPORT), which only watchdogs answer; 0 if answered.
 int clinux_ask_watchdog(int device);
 
 // ioctl(WDIOC_SETTIMEOUT).
@@ -86,10 +86,10 @@ int clinux_set_watchdog_timeout(int watchdog, int *seconds);
 // gai_strerror.
 const char *clinux_lookup_error_text(int number);
 
-// Of DMABUF (linux/dma-buf.h), as below.
+// For DMABUFs (linux/dma-buf.h); see below.
 static const unsigned long clinux_dma_buf_ioctl_sync = DMA_BUF_IOCTL_SYNC;
 
-// Requests of V4L2 (linux/videodev2.h), which are function-like macros.
+// V4L2 requests (linux/videodev2.h), which are function-like macros.
 static const unsigned long clinux_vidioc_querycap = VIDIOC_QUERYCAP;
 static const unsigned long clinux_vidioc_enum_fmt = VIDIOC_ENUM_FMT;
 static const unsigned long clinux_vidioc_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;
@@ -105,7 +105,7 @@ static const unsigned long clinux_vidioc_streamon = VIDIOC_STREAMON;
 static const unsigned long clinux_vidioc_query_ext_ctrl = VIDIOC_QUERY_EXT_CTRL;
 static const unsigned long clinux_vidioc_s_ext_ctrls = VIDIOC_S_EXT_CTRLS;
 
-// The same for encoders.
+// V4L2 requests for encoders.
 static const unsigned long clinux_vidioc_g_fmt = VIDIOC_G_FMT;
 static const unsigned long clinux_vidioc_streamoff = VIDIOC_STREAMOFF;
 static const unsigned long clinux_vidioc_encoder_cmd = VIDIOC_ENCODER_CMD;
@@ -129,7 +129,7 @@ static const int clinux_v4l2_profile_constrained_baseline = V4L2_MPEG_VIDEO_H264
 static const int clinux_v4l2_profile_main = V4L2_MPEG_VIDEO_H264_PROFILE_MAIN;
 static const int clinux_v4l2_profile_high = V4L2_MPEG_VIDEO_H264_PROFILE_HIGH;
 
-// Of cameras.
+// V4L2 requests for cameras.
 static const unsigned long clinux_vidioc_g_ext_ctrls = VIDIOC_G_EXT_CTRLS;
 static const unsigned long clinux_vidioc_g_selection = VIDIOC_G_SELECTION;
 static const unsigned int clinux_v4l2_cid_brightness = V4L2_CID_BRIGHTNESS;
@@ -152,7 +152,7 @@ static const unsigned int clinux_v4l2_cid_focus_absolute = V4L2_CID_FOCUS_ABSOLU
 static const unsigned int clinux_v4l2_cid_auto_focus_start = V4L2_CID_AUTO_FOCUS_START;
 static const unsigned int clinux_v4l2_cid_zoom_absolute = V4L2_CID_ZOOM_ABSOLUTE;
 
-// Of the USB gadget's video function (linux/usb/g_uvc.h).
+// For the USB gadget's video function (linux/usb/g_uvc.h).
 static const unsigned long clinux_vidioc_subscribe_event = VIDIOC_SUBSCRIBE_EVENT;
 static const unsigned long clinux_vidioc_dqevent = VIDIOC_DQEVENT;
 static const unsigned long clinux_uvcioc_send_response = UVCIOC_SEND_RESPONSE;
@@ -163,7 +163,7 @@ static const unsigned int clinux_uvc_event_stream_off = UVC_EVENT_STREAMOFF;
 static const unsigned int clinux_uvc_event_setup = UVC_EVENT_SETUP;
 static const unsigned int clinux_uvc_event_data = UVC_EVENT_DATA;
 
-// Of a media device's graph (linux/media.h).
+// For a media device's graph (linux/media.h).
 static const unsigned long clinux_media_ioc_g_topology = MEDIA_IOC_G_TOPOLOGY;
 static const unsigned int clinux_media_entity_lens = MEDIA_ENT_F_LENS;
 static const unsigned int clinux_media_link_enabled = MEDIA_LNK_FL_ENABLED;
@@ -172,14 +172,14 @@ static const unsigned int clinux_media_data_link = MEDIA_LNK_FL_DATA_LINK;
 static const unsigned int clinux_media_interface_link = MEDIA_LNK_FL_INTERFACE_LINK;
 static const unsigned int clinux_media_ancillary_link = MEDIA_LNK_FL_ANCILLARY_LINK;
 
-// The torch of a flash.
+// For the torch of a flash.
 static const unsigned long clinux_vidioc_g_ctrl = VIDIOC_G_CTRL;
 static const unsigned long clinux_vidioc_s_ctrl = VIDIOC_S_CTRL;
 static const unsigned int clinux_v4l2_cid_flash_led_mode = V4L2_CID_FLASH_LED_MODE;
 static const int clinux_v4l2_flash_led_mode_none = V4L2_FLASH_LED_MODE_NONE;
 static const int clinux_v4l2_flash_led_mode_torch = V4L2_FLASH_LED_MODE_TORCH;
 
-// Of enum v4l2_ctrl_type, as structures hold it.
+// Values of enum v4l2_ctrl_type, with the type that structures use.
 static const unsigned int clinux_v4l2_ctrl_integer = V4L2_CTRL_TYPE_INTEGER;
 static const unsigned int clinux_v4l2_ctrl_boolean = V4L2_CTRL_TYPE_BOOLEAN;
 static const unsigned int clinux_v4l2_ctrl_menu = V4L2_CTRL_TYPE_MENU;

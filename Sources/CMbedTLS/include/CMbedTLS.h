@@ -11,7 +11,7 @@
 #include <mbedtls/x509_crt.h>
 #include <psa/crypto.h>
 
-// Contexts are shared by threads.
+// Threads share contexts.
 #ifndef MBEDTLS_THREADING_C
 #error "Mbed TLS without MBEDTLS_THREADING_C"
 #endif
@@ -19,11 +19,11 @@
 // mbedtls_psa_get_random and its state, which is a macro.
 int cmbedtls_random(void *unused, unsigned char *output, size_t size);
 
-// AlertDescription of the alert that made a call fail with MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE (RFC 8446 section 6);
-// the library keeps it in a private field.
+// AlertDescription of the alert that made a call fail with MBEDTLS_ERR_SSL_FATAL_ALERT_MESSAGE (RFC 8446 section 6). The
+// library keeps it in a private field.
 int cmbedtls_received_alert(const mbedtls_ssl_context *session);
 
-// The handshake message that was received last, with its header, and its length; 0 while it is not complete. The library
-// keeps it in private fields.
+// The latest received handshake message with its header, and its length; 0 while it is incomplete. The library keeps it in
+// private fields.
 const unsigned char *cmbedtls_received_handshake_message(const mbedtls_ssl_context *session, size_t *length);
 #endif

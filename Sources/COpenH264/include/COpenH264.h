@@ -1,4 +1,4 @@
-// OpenH264's C interface: the encoder is a table of functions behind a pointer.
+// OpenH264's C interface: the encoder is a pointer to a table of functions.
 #ifndef COPENH264_H
 #define COPENH264_H
 #include <wels/codec_api.h>

@@ -1,5 +1,5 @@
-// RapidJSON's SAX reader and writer for callers that speak C. Nothing here decides anything:
-// every parse event is handed on with the reader's offset, every write is one call of the writer.
+// RapidJSON's SAX reader and writer with a C interface. Makes no decisions: each parse event is passed on with the reader's
+// offset, and each write is one call of the writer.
 #ifndef CRAPIDJSON_H
 #define CRAPIDJSON_H
 
@@ -25,10 +25,10 @@ typedef enum {
 
 typedef struct {
     CRapidJSONEventKind kind;
-    // Where the reader stands: behind a value or key, at the bracket of an object or array.
+    // The reader's position: after a value or key, or at the bracket of an object or array.
     size_t offset;
     bool boolean;
-    // Of a number, string or key; valid during the callback, may hold zeros.
+    // The text of a number, string or key. Valid during the callback; may contain zero bytes.
     const char *text;
     size_t length;
 } CRapidJSONEvent;
@@ -60,16 +60,16 @@ typedef struct {
     size_t offset;
 } CRapidJSONResult;
 
-// Parses strict JSON in UTF-8 without recursion. A callback that returns false ends it with CRapidJSONErrorTermination.
+// Parses strict UTF-8 JSON without recursion. A callback that returns false ends it with CRapidJSONErrorTermination.
 CRapidJSONResult crapidjson_parse(
     const char *text, size_t length, void *context, bool (*callback)(void *context, const CRapidJSONEvent *event));
 
 typedef struct CRapidJSONWriter CRapidJSONWriter;
 
-// NULL when memory is short.
+// NULL for lack of memory.
 CRapidJSONWriter *crapidjson_writer_create(void);
 void crapidjson_writer_destroy(CRapidJSONWriter *writer);
-// Drops the text and starts a new document.
+// Discards the text and starts a new document.
 void crapidjson_writer_reset(CRapidJSONWriter *writer);
 const char *crapidjson_writer_text(CRapidJSONWriter *writer);
 size_t crapidjson_writer_length(CRapidJSONWriter *writer);

@@ -1,9 +1,10 @@
-// Rows become columns: what rotating by a quarter turn is made of, with NEON or SSE2 where the target has them, and with AVX2 where
-// the processor has it. Each function has a scalar twin of the same name with `_scalar`, which gives the same bytes; the tests
-// compare them. Planes may have any size, stride and alignment and do not overlap; nothing outside of them is read or written.
+// Transposes planes, the building block of rotation by a quarter turn. Uses NEON or SSE2 if the target has them, and AVX2 if
+// the processor has it. Each function has a scalar twin, with the suffix `_scalar`, that gives the same bytes; the tests
+// compare the two. Planes may have any size, stride and alignment but must not overlap. Nothing outside of them is read or
+// written.
 //
-// A stride may be negative, with a pointer at the last row. With the source upside down a plane is turned clockwise, with the
-// target upside down counterclockwise; with neither, or with both, its mirror image is.
+// A stride may be negative, with a pointer to the last row. With the source upside down, a plane is rotated clockwise; with the
+// target upside down, counterclockwise; with neither or both, its mirror image is.
 #ifndef CTRANSPOSE_H
 #define CTRANSPOSE_H
 #include <stddef.h>
@@ -15,7 +16,7 @@ void ctranspose_plane(
 void ctranspose_plane_scalar(
     uint8_t *to, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride, size_t width, size_t height);
 
-// The same of pairs (U and V of NV12), of which a row has `width`, into a plane of each.
+// The same for pairs (U and V of NV12), `width` of them per row, into one plane each.
 void ctranspose_pairs(
     uint8_t *u, uint8_t *v, ptrdiff_t to_stride, const uint8_t *from, ptrdiff_t from_stride, size_t width, size_t height);
 void ctranspose_pairs_scalar(

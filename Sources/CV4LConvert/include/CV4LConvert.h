@@ -1,4 +1,4 @@
-// libv4lconvert: the formats of webcams, decoded to I420.
+// libv4lconvert: decodes webcam formats to I420.
 #ifndef CV4LCONVERT_H
 #define CV4LCONVERT_H
 #include <stdlib.h>

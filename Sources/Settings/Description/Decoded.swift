@@ -1,10 +1,10 @@
-/// What decoding a description gave: the value unless something is really wrong, and everything to say about it.
+/// The result of decoding a description: the value, unless there are errors, and all faults.
 public struct Decoded<Value: Sendable>: Sendable {
     /// `nil` exactly when `errors` is not empty.
     public let value: Value?
-    /// What is left without the keys that are wrong, for who can use a part; `nil` when there is nothing to start with.
+    /// The value without the wrong keys, for callers that can use part of it; `nil` if nothing was readable.
     public let goodPart: Value?
-    /// Errors and warnings in the order of the file.
+    /// Errors and warnings, in file order.
     public let faults: [DescriptionFault]
     public let keys: DescriptionKeys
 
@@ -20,8 +20,8 @@ public struct Decoded<Value: Sendable>: Sendable {
 }
 
 extension JSONValue {
-    /// Decodes a whole file: `read` takes the root object; duplicates anywhere are errors.
-    /// - Parameter isConfidential: the file holds secrets: of its keys only those are named that are known, or nearly.
+    /// Decodes a whole file: `read` receives the root object. Duplicates anywhere are errors.
+    /// - Parameter isConfidential: the file holds secrets, so faults name only keys that are known or nearly so.
     func decode<Value>(
         example: String, isConfidential: Bool = false, _ read: (inout DescriptionReader) -> Value?
     ) -> Decoded<Value> {

@@ -1,21 +1,21 @@
-/// One thing that is wrong in `stream.json` or one of its siblings, said so that the reader can repair it.
-/// Never holds the value of a secret.
+/// A fault in `stream.json` or one of its siblings, described so that the reader can repair it. Never contains a
+/// secret's value.
 public struct DescriptionFault: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// No JSON at all, so that nothing else could be checked.
+        /// Not JSON, so nothing else could be checked.
         case syntax
         case missing
         case wrongType
         case invalidValue
         /// The same name twice in one object.
         case duplicate
-        /// All is right, but the stream is switched off.
+        /// The file is correct, but the stream is disabled.
         case disabled
-        /// A name that means nothing here; the file still works.
+        /// An unknown name; the file still works.
         case unknownKey
-        /// Allowed, yet likely a mistake; the file still works.
+        /// Allowed, but probably a mistake; the file still works.
         case suspicious
-        /// Right in itself, but what it names is not there or does not work.
+        /// Correct, but the file or device it names is missing or does not work.
         case unavailable
     }
 
@@ -24,7 +24,7 @@ public struct DescriptionFault: Hashable, Sendable {
     public let keyPath: String
     public let position: TextPosition
     public let problem: String
-    /// What would be right, as it is written in the file.
+    /// A correct entry, as written in the file.
     public let example: String?
 
     public init(kind: Kind, keyPath: String, position: TextPosition, problem: String, example: String? = nil) {
@@ -35,7 +35,7 @@ public struct DescriptionFault: Hashable, Sendable {
         self.example = example
     }
 
-    /// A file may hold any name; one that is to be printed has no control characters and an end.
+    /// Names in a file are arbitrary: before printing, control characters are replaced and the length is limited.
     private static func printable(_ name: String) -> String {
         var text = String(
             String.UnicodeScalarView(
@@ -50,7 +50,7 @@ public struct DescriptionFault: Hashable, Sendable {
         return text
     }
 
-    /// Whether the file works in spite of it.
+    /// Whether the file works despite the fault.
     public var isWarning: Bool { kind == .unknownKey || kind == .suspicious }
 }
 

@@ -1,14 +1,14 @@
-/// The keys of a description as they were read: where the value of each stands, and what would be right there. A fault
-/// that only the hardware shows can so be reported with its place.
+/// The keys read from a description, with the position and an example of each value. Faults found later, in the
+/// hardware, can then be reported with their place in the file.
 public struct DescriptionKeys: Sendable {
     private var positions: [String: TextPosition] = [:]
     private var examples: [String: String] = [:]
 
-    /// Of a file that could not be read.
+    /// For a file that could not be read.
     public init() {}
 
     /// - Parameter keyPath: dotted names from the root, list elements as `[0]`.
-    /// - Returns: where the value starts; for a key that is not written, the object that would hold it.
+    /// - Returns: where the value starts; for an absent key, where the object that would hold it starts.
     public func position(of keyPath: String) -> TextPosition {
         var rest = keyPath[...]
         while !rest.isEmpty {
@@ -18,13 +18,12 @@ public struct DescriptionKeys: Sendable {
         return positions[""] ?? .start
     }
 
-    /// Whether the key is written in the file.
     public func has(_ keyPath: String) -> Bool { positions[keyPath] != nil }
 
-    /// The key with a right value, as it is written in the file.
+    /// The key with a correct value, as written in the file.
     public func example(of keyPath: String) -> String? { examples[keyPath] }
 
-    /// The keys that the outermost object may have.
+    /// The keys that the root object may have.
     var rootNames: [String] { examples.keys.filter { !$0.isEmpty && !$0.contains(".") && !$0.contains("[") } }
 
     mutating func found(_ keyPath: String, at position: TextPosition) { positions[keyPath] = position }

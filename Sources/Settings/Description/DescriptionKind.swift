@@ -1,16 +1,16 @@
-/// The files that describe a device, its network and its stream; the raw value is the file's name on the card.
+/// The files that describe a device, its network and its stream. The raw value is the file's name on the card.
 public enum DescriptionKind: String, CaseIterable, Sendable {
     case stream = "stream.json"
     case device = "device.json"
     case network = "network.json"
     case board = "board.json"
 
-    /// - Returns: `nil` for a name that no such file has. Letter case does not count, as on the card's file system.
+    /// - Returns: `nil` if no such file has this name. Case-insensitive, like the card's file system.
     public init?(fileName: String) { self.init(rawValue: fileName.lowercased()) }
 
-    /// Recognizes a file by the keys of its object: the kind that knows the most of them. Of several kinds that know
-    /// equally many, the one that finds the fewest faults.
-    /// - Returns: `nil` when no kind knows any of them.
+    /// Recognizes a file by the keys of its root object: the kind that knows most of them. If several kinds know
+    /// equally many, the one with the fewest faults.
+    /// - Returns: `nil` if no kind knows any of them.
     public init?(recognizing json: JSONValue, vocabulary: DeviceVocabulary) {
         let names = Set((json.members ?? []).map(\.name))
         let ranked = Self.allCases.map { kind in
@@ -24,7 +24,7 @@ public enum DescriptionKind: String, CaseIterable, Sendable {
         self = best.0
     }
 
-    /// A whole file that is right.
+    /// A complete correct file.
     public var example: String {
         switch self {
         case .stream: StreamDescription.example
@@ -34,7 +34,7 @@ public enum DescriptionKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Everything that is wrong in a file of this kind, in its order.
+    /// All faults of a file read as this kind, in file order.
     public func faults(of json: JSONValue, vocabulary: DeviceVocabulary) -> [DescriptionFault] {
         switch self {
         case .stream: StreamDescription.decode(json).faults
@@ -44,11 +44,11 @@ public enum DescriptionKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The keys of the outermost object.
+    /// The keys of the root object.
     private func keyNames(_ vocabulary: DeviceVocabulary) -> [String] {
         let empty = JSONValue(.object([]))
         return switch self {
-        // Which ones are read depends on what is there.
+        // The keys that are read depend on those present.
         case .stream: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames
         case .device: DeviceDescription.decode(empty, vocabulary: vocabulary).keys.rootNames
         case .network: NetworkDescription.decode(empty).keys.rootNames

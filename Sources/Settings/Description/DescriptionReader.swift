@@ -1,13 +1,12 @@
 import Media
 
-/// A value together with where it stands.
+/// A value with its position.
 struct Located<Value> {
     let value: Value
     let position: TextPosition
 }
 
-/// Reads one JSON object key by key and collects everything that is wrong with it, instead of
-/// stopping at the first fault. `null` counts as absent.
+/// Reads one JSON object key by key and collects all faults instead of stopping at the first. `null` counts as absent.
 struct DescriptionReader {
     /// Dotted path of this object; empty for the root.
     let path: String
@@ -15,16 +14,16 @@ struct DescriptionReader {
     private(set) var faults: [DescriptionFault] = []
     private let members: [JSONValue.Member]
     private(set) var keys = DescriptionKeys()
-    /// Of how many elements the keys are kept; garbage may hold very many.
+    /// The most list elements whose keys are kept: garbage may contain very many.
     static let longestList = 64
     private var knownNames: [String] = []
-    /// Names that are known in the objects below, or elsewhere.
+    /// Names known in the objects below, or elsewhere.
     private var namesBelow: [String] = []
     private var acceptsAnyName = false
-    /// Whether the file holds secrets, one of which may have slipped into a name's place.
+    /// Whether the file holds secrets, one of which may have been written in place of a name.
     private let isConfidential: Bool
 
-    /// - Returns: `nil` and a fault when `value` is no object.
+    /// - Returns: `nil`, with a fault, if `value` is not an object.
     init?(
         _ value: JSONValue, path: String, isConfidential: Bool, example: String, faults: inout [DescriptionFault]
     ) {
@@ -42,63 +41,63 @@ struct DescriptionReader {
         keys.found(path, at: value.position)
     }
 
-    /// Every name that is known in the file, as far as it has been read.
+    /// All names known so far in the file.
     var allNames: [String] { knownNames + namesBelow }
 
-    /// Those of the object, each once, in its order, for an object whose keys are a person's own. Nothing of it is unknown then.
+    /// The object's own names, without duplicates and in order, for an object whose keys are free. None of them is
+    /// reported as unknown.
     var names: [String] {
         mutating get {
             acceptsAnyName = true
-            // Garbage may hold thousands.
+            // Garbage may contain thousands.
             return members.prefix(Self.longestList).reduce(into: []) { if !$0.contains($1.name) { $0.append($1.name) } }
         }
     }
 
-    /// Adds a fault about this object as a whole.
     mutating func reportSelf(_ problem: String, example: String) {
         faults.append(
             DescriptionFault(
                 kind: .invalidValue, keyPath: path, position: position, problem: problem, example: example))
     }
 
-    /// Whether the key is there with a value other than `null`.
+    /// Whether the key is present with a value other than `null`.
     func has(_ name: String) -> Bool { member(name) != nil }
 
-    /// Where the key's value stands, be it `null`; `nil` when the key is not there.
+    /// Position of the key's value, even if it is `null`; `nil` if the key is absent.
     func mention(of name: String) -> TextPosition? { members.first { $0.name == name }?.value.position }
 
-    /// Whether any key is there twice, so that nobody knows which one is meant.
+    /// Whether any key occurs twice, so that its meaning is unclear.
     var isAmbiguous: Bool { Set(members.map(\.name)).count < members.count }
 
-    /// Where the first key stands that has not been read so far.
+    /// Position of the first key that has not been read so far.
     var firstUnknownPosition: TextPosition? { members.first { !knownNames.contains($0.name) }?.namePosition }
 
-    /// What the key's value is, in the words of messages; `nil` when it is absent.
+    /// The kind of the key's value, as named in messages; `nil` if absent.
     func kind(of name: String) -> String? { member(name)?.kind }
 
     /// Marks keys as known although nothing here reads them.
     mutating func accept(_ names: String...) { accept(names: names) }
     mutating func accept(names: [String]) { knownNames += names }
 
-    /// Names that mean something, though not here: they are reported when they are found.
+    /// Names that are known, but not here: they are reported if found.
     mutating func recognize(names: [String]) { namesBelow += names }
 
-    /// Reports a key that means something in another place, and is ignored in this one.
+    /// Reports a key that belongs elsewhere and is ignored here.
     /// - Parameter place: where it belongs.
     mutating func redirect(_ name: String, to place: String, example: String) {
         guard let member = members.first(where: { $0.name == name }) else { return }
         accept(name)
         report(
-            .unknownKey, name, at: member.namePosition, "is not known here and ignored; it belongs \(place)",
+            .unknownKey, name, at: member.namePosition, "is unknown here and ignored; it belongs \(place)",
             example: example)
     }
 
-    /// An object that nothing here needs, with texts under whatever names.
+    /// An object that is not used, with texts under arbitrary names.
     mutating func objectOfTexts(_ name: String, example: String) {
         _ = object(name, example: example) { $0.checkTexts(example: example) }
     }
 
-    /// All values are texts. Their names are not shown; one of them may be a secret.
+    /// Checks that all values are texts. Their names are not shown, since one of them may be a secret.
     private mutating func checkTexts(example: String) {
         acceptsAnyName = true
         let others = members.lazy.map(\.value).filter { value in
@@ -107,16 +106,16 @@ struct DescriptionReader {
             default: true
             }
         }
-        // Garbage may hold thousands.
+        // Garbage may contain thousands.
         for value in others.prefix(Self.longestList) {
             faults.append(
                 DescriptionFault(
                     kind: .wrongType, keyPath: path, position: value.position,
-                    problem: "must hold text in double quotes only, here is \(value.kind)", example: example))
+                    problem: "must contain only text in double quotes, contains \(value.kind)", example: example))
         }
     }
 
-    /// An object below this one; its faults join this one's.
+    /// Reads an object below this one; its faults are added to this one's.
     mutating func object<Result>(
         _ name: String, required: Bool = false, example: String, _ read: (inout DescriptionReader) -> Result?
     ) -> Result? {
@@ -129,7 +128,7 @@ struct DescriptionReader {
         return result
     }
 
-    /// The objects of a list; each one's faults join this one's.
+    /// Reads the objects of a list; their faults are added to this one's.
     mutating func objects<Result>(
         _ name: String, example: String, _ read: (inout DescriptionReader) -> Result?
     ) -> [Result]? {
@@ -151,7 +150,7 @@ struct DescriptionReader {
         for name in below.allNames where !namesBelow.contains(name) { namesBelow.append(name) }
     }
 
-    /// A value that is out of its range, unless it may be a secret.
+    /// The text for a value out of range; empty if it may be a secret.
     func shown(_ number: String) -> String { isConfidential ? "" : ", is \(number)" }
 
     mutating func elements(_ name: String, example: String) -> [JSONValue]? {
@@ -163,7 +162,7 @@ struct DescriptionReader {
         return elements
     }
 
-    /// Adds a fault about a key of this object, at its value or, for an absent one, at the object.
+    /// Adds a fault about a key of this object, at its value, or at the object if the key is absent.
     mutating func report(
         _ kind: DescriptionFault.Kind, _ name: String, at position: TextPosition? = nil, _ problem: String,
         example: String? = nil
@@ -174,9 +173,9 @@ struct DescriptionReader {
                 problem: problem, example: example))
     }
 
-    /// Every fault, the unknown keys included. Call once, when all keys have been read.
+    /// All faults, including unknown keys. Call this once, after all keys have been read.
     func finished() -> [DescriptionFault] {
-        // Each costs a search; garbage may hold thousands.
+        // Each name costs a search, and garbage may contain thousands.
         let namedUnknownKeys = 20
         let unknown = acceptsAnyName ? [] : members.filter { !knownNames.contains($0.name) }
         var all = faults + unknown.prefix(namedUnknownKeys).map(unknownKey)
@@ -184,7 +183,7 @@ struct DescriptionReader {
             all.append(
                 DescriptionFault(
                     kind: .unknownKey, keyPath: path, position: unknown[namedUnknownKeys].namePosition,
-                    problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on are ignored"))
+                    problem: "\(unknown.count - namedUnknownKeys) more unknown keys from here on, ignored"))
         }
         return all
     }
@@ -195,12 +194,12 @@ struct DescriptionReader {
         guard meant != nil || !isConfidential || isKnownElsewhere else {
             return DescriptionFault(
                 kind: .unknownKey, keyPath: path, position: member.namePosition,
-                problem: "unknown key; it is ignored")
+                problem: "unknown key, ignored")
         }
         return DescriptionFault(
             kind: .unknownKey, keyPath: keyPath(isKnownElsewhere ? member.name : JSONValue.shownName(member.name)),
             position: member.namePosition,
-            problem: "is not known and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
+            problem: "is unknown and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
             example: meant.flatMap { keys.example(of: keyPath($0)) })
     }
 
@@ -210,7 +209,7 @@ struct DescriptionReader {
         report(kind, name, at: value.position, problem, example: example)
     }
 
-    /// What the key has, which is known from now on; `nil`, and a fault where it is required, when that is nothing.
+    /// The value of a key, which counts as known from now on. If it is absent: `nil`, with a fault if it is required.
     mutating func value(_ name: String, required: Bool, example: String) -> JSONValue? {
         knownNames.append(name)
         keys.looked(for: keyPath(name), example: example)

@@ -1,6 +1,6 @@
 import Media
 
-// Keys that take one of a few values: a fault names all of them, of every kind.
+// Keys with a few possible values: faults list all of them, whatever their type.
 enum FlagOrWord {
     case flag(Bool)
     case word(String)
@@ -13,7 +13,7 @@ enum IntegerOrWord {
 
 extension DescriptionReader {
     /// One of a few words.
-    /// - Parameter allowed: every value that the key may have, where these words are not all.
+    /// - Parameter allowed: all possible values, if there are others besides these words.
     mutating func choice(
         _ name: String, of words: [String], allowed: String? = nil, required: Bool = false, example: String
     ) -> String? {
@@ -62,7 +62,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// - Parameter allowed: every value that the key may have.
+    /// - Parameter allowed: all possible values of the key.
     private mutating func word(
         in value: JSONValue, of words: [String], _ allowed: String, _ name: String, example: String
     ) -> String? {

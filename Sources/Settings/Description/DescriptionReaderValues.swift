@@ -1,6 +1,6 @@
 import Media
 
-// Keys that take one value of a kind: text, a number, true or false.
+// Keys with a single value: text, a number, true or false.
 extension DescriptionReader {
     mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {
         guard let value = value(name, required: required, example: example) else { return nil }
@@ -11,7 +11,7 @@ extension DescriptionReader {
         return Located(value: text, position: value.position)
     }
 
-    /// A name as devices and cameras have them: 1...255 bytes without control characters.
+    /// A name of a device or camera: 1...255 bytes without control characters.
     mutating func name(_ name: String, required: Bool = false, example: String) -> String? {
         guard let text = text(name, required: required, example: example) else { return nil }
         let bytes = text.value.utf8
@@ -35,7 +35,7 @@ extension DescriptionReader {
         return Located(value: flag, position: value.position)
     }
 
-    /// A whole number within `range`, named with `unit` in messages ("" for a plain count).
+    /// A whole number within `range`. `unit` is used in messages; "" for a plain count.
     mutating func integer(
         _ name: String, in range: ClosedRange<Int>, unit: String = "", required: Bool = false, example: String
     ) -> Located<Int>? {
@@ -56,7 +56,7 @@ extension DescriptionReader {
         return nil
     }
 
-    /// A number within `range`, whole or not.
+    /// A number within `range`, integer or fraction.
     mutating func number(
         _ name: String, in range: ClosedRange<Double>, unit: String = "", example: String
     ) -> Located<Double>? {
@@ -77,14 +77,14 @@ extension DescriptionReader {
         return Located(value: number, position: value.position)
     }
 
-    /// What commands take as one word: text, a number, or true for on and false for off.
+    /// One word as in commands: text, a number, or true for on and false for off.
     mutating func word(_ name: String, example: String) -> Located<String>? {
         guard let value = value(name, required: false, example: example) else { return nil }
         let text: String
         switch value.content {
         case .string(let string): text = string
         case .integer(let number): text = "\(number)"
-        // Swift would write an exponent, which no such value has.
+        // Swift would write an exponent, which is not valid in such a value.
         case .number(let number) where abs(number) < 1e-4: text = fixed(number, decimals: 6)
         case .number(let number): text = "\(number)"
         case .bool(let flag): text = flag ? "on" : "off"
@@ -102,7 +102,7 @@ extension DescriptionReader {
         elements(name, example: example)?.enumerated().compactMap { index, element in
             let key = "\(name)[\(index)]"
             guard case .string(let text) = element.content else {
-                // Garbage may hold thousands.
+                // Garbage may contain thousands.
                 guard faults.count < Self.longestList else { return nil }
                 report(
                     .wrongType, key, at: element, "must be text in double quotes, is \(element.kind)",
@@ -113,7 +113,7 @@ extension DescriptionReader {
         }
     }
 
-    /// A moment that nothing here needs: text, or seconds since 1970.
+    /// A date that is not used: text, or seconds since 1970.
     mutating func moment(_ name: String, example: String) {
         guard let value = value(name, required: false, example: example) else { return }
         switch value.content {

@@ -1,17 +1,17 @@
-/// A JSON value (RFC 8259) that knows where in its file it starts.
+/// A JSON value (RFC 8259) with its position in the file.
 ///
-/// It prints as its kind and place, never as its content, which may be a secret.
+/// It prints as its kind and position, never as its content, which may be a secret.
 public struct JSONValue: Sendable {
     public enum Content: Sendable {
         case null
         case bool(Bool)
-        /// A number without fraction and exponent that fits.
+        /// A number without fraction or exponent that fits.
         case integer(Int64)
         /// Any other number; always finite.
         case number(Double)
         case string(String)
         case array([JSONValue])
-        /// In the order of the file, with duplicates.
+        /// In file order, including duplicates.
         case object([Member])
     }
 
@@ -35,17 +35,17 @@ public struct JSONValue: Sendable {
         self.position = position
     }
 
-    /// The members of an object; `nil` for every other kind.
+    /// The members of an object; `nil` for other kinds.
     public var members: [Member]? {
         if case .object(let members) = content { members } else { nil }
     }
 
-    /// The first member of that name, when this is an object that has one.
+    /// The value of the first member with this name; `nil` if there is no such member.
     public subscript(name: String) -> JSONValue? {
         members?.first { $0.name == name }?.value
     }
 
-    /// What it is, in the words of messages: "text", "a number".
+    /// The kind for messages: "text", "a number".
     public var kind: String {
         switch content {
         case .null: "null"
@@ -59,21 +59,21 @@ public struct JSONValue: Sendable {
 }
 
 extension JSONValue {
-    /// A name that an object holds twice.
+    /// A name that occurs twice in an object.
     public struct DuplicateMember: Hashable, Sendable {
-        /// The dotted path of names from the root; list elements as `[0]`.
+        /// Dotted names from the root; list elements as `[0]`.
         public let path: String
         public let position: TextPosition
         public let firstPosition: TextPosition
     }
 
-    /// Second and later uses of a name within one object, anywhere in the tree, in the order of the file.
-    /// - Parameter limit: how many are reported. Garbage may hold very many, each with a path of any length.
+    /// Second and later uses of a name within one object, anywhere in the tree, in file order.
+    /// - Parameter limit: the most to report. Garbage may contain very many, with paths of any length.
     public func duplicateMembers(limit: Int = 20) -> [DuplicateMember] {
         duplicateMembers(limit: limit, shownName: JSONValue.shownName)
     }
 
-    /// - Parameter shownName: how a name is shown.
+    /// - Parameter shownName: the printable form of a name.
     func duplicateMembers(limit: Int = 20, shownName: (String) -> String) -> [DuplicateMember] {
         withoutActuallyEscaping(shownName) { shownName in
             var search = DuplicateSearch(limit: limit, shownName: shownName)
@@ -84,15 +84,15 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// What may be shown of a member's name that nobody has recognized: a secret may have slipped into its place, and
-    /// most secrets hold digits or are long.
+    /// The printable form of an unknown member's name. A secret may have been written in its place, and most secrets
+    /// contain digits or are long.
     static func shownName(_ name: String) -> String {
         let isWord = name.utf8.count <= 24 && name.utf8.allSatisfy { $0.isASCIILetter || $0 == UInt8(ascii: "_") }
         return isWord ? name : "***"
     }
 }
 
-/// Walks the tree, and spells a path only where something was found.
+/// Walks the tree, and formats a path only for duplicates.
 private struct DuplicateSearch {
     private enum Step {
         case name(String)

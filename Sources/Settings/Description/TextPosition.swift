@@ -1,8 +1,8 @@
-/// A place in a text file, as editors show it.
+/// A position in a text file, as shown by editors.
 public struct TextPosition: Hashable, Comparable, Sendable {
     /// From 1; LF, CR LF and CR each end a line.
     public let line: Int
-    /// From 1, in Unicode scalars; a tab counts as one, a byte order mark not at all.
+    /// From 1, in Unicode scalars. A tab counts as one; a byte order mark does not count.
     public let column: Int
 
     public init(line: Int, column: Int) {

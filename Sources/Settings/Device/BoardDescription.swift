@@ -1,18 +1,18 @@
-/// What `board.json` says: facts about the hardware, made with the image and not a person's to choose.
+/// The contents of `board.json`: facts about the hardware, which come with the image and are not choices.
 public struct BoardDescription: Hashable, Sendable {
-    /// One line of a GPIO chip, found by its name.
+    /// A line of a GPIO chip, identified by name.
     public struct Line: Hashable, Sendable {
         /// `nil` to search all chips for the name.
         public let chip: String?
         public let name: String
-        /// Pressed, or lit, at low level.
+        /// Low level means pressed, or lit.
         public let isActiveLow: Bool
     }
 
     /// A light that can be switched.
     public enum Light: Hashable, Sendable {
         case line(Line)
-        /// Of the kernel's LED class, by its name.
+        /// An LED of the kernel's LED class, by name.
         case led(String)
         /// A V4L2 flash, by the name of its driver's subdevice.
         case subdevice(String)
@@ -20,16 +20,16 @@ public struct BoardDescription: Hashable, Sendable {
         var line: Line? { if case .line(let line) = self { line } else { nil } }
     }
 
-    /// What the controller of the USB device port has room and time for.
+    /// The capacity of the USB device port's controller.
     public struct DevicePort: Hashable, Sendable {
-        /// In one service interval; 1 to 3072.
+        /// Bytes per service interval; 1 to 3072.
         public let packetBytes: Int
         /// bInterval: 2^(interval-1) times 125 µs; 1 to 16.
         public let interval: Int
     }
 
     public enum Encoder: String, CaseIterable, Sendable {
-        /// The hardware's where it has one, else OpenH264.
+        /// The hardware encoder if there is one, otherwise OpenH264.
         case auto
         case v4l2
         case openh264
@@ -40,21 +40,21 @@ public struct BoardDescription: Hashable, Sendable {
     public var statusLED: Line?
     public var flashLED: Light?
     public var encoder = Encoder.auto
-    /// The machine may restart itself while nothing is live, when the hardware encoder is dead until then.
+    /// The machine may restart itself when nothing is live and the hardware encoder is dead.
     public var restartForEncoder = false
     /// The name of the lens driver's subdevice; `nil` for a fixed lens.
     public var lens: String?
     /// An ALSA device name.
     public var microphone: String?
     public var watchdog: String?
-    /// The serial port that has the console.
+    /// Serial port of the console.
     public var console: String?
-    /// For a webcam; `nil` for what Raspberry Pi's controllers are known to take.
+    /// For webcam mode; `nil` for the capacity known of Raspberry Pi's controllers.
     public var devicePort: DevicePort?
 }
 
 extension BoardDescription {
-    /// A whole file that is right.
+    /// A complete correct file.
     public static let example = #"{"name": "Raspberry Pi 4", "button": {"line": "GPIO17", "activeLow": true}}"#
 
     public static func decode(_ json: JSONValue) -> Decoded<BoardDescription> {
@@ -79,10 +79,10 @@ extension BoardDescription {
         }
     }
 
-    /// Where docs/reference/hardware.md and the boards' own files connect them.
+    /// The lines used in docs/reference/hardware.md and in the boards' own files.
     private static let usualLines = ["button": "GPIO17", "statusLED": "GPIO27", "flashLED": "GPIO22"]
 
-    /// - Parameter taken: lines that something else uses.
+    /// - Parameter taken: lines that are already used.
     private static func lineExample(_ key: String, besides taken: [String] = []) -> String {
         let candidates = [usualLines[key]].compactMap { $0 } + ["GPIO23", "GPIO24", "GPIO25", "GPIO5"]
         let line = candidates.first { !taken.contains($0) } ?? "GPIO6"
@@ -111,7 +111,7 @@ extension BoardDescription {
             if given.count > 1 {
                 light.report(
                     .invalidValue, led == nil ? "subdevice" : "led",
-                    "names another light than \"\(line == nil ? "led" : "line")\"; one of them is enough",
+                    "names a different light than \"\(line == nil ? "led" : "line")\"; keep one of them",
                     example: lineExample(key))
             }
             return given.first
@@ -148,7 +148,7 @@ extension BoardDescription {
             let earlier = uses[..<index].first { $0.1?.name == line.name && $0.1?.chip == line.chip }
             if let earlier {
                 reader.report(
-                    .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; give it its own",
+                    .invalidValue, use.0, "uses the same line as \"\(earlier.0)\"; assign another line",
                     example: lineExample(use.0, besides: uses.compactMap { $0.1?.name }))
             }
         }

@@ -28,7 +28,7 @@ extension DeviceDescription {
         let most = Self.largestMicrophoneCount
         guard microphones.count > most else { return }
         audio.report(
-            .invalidValue, "sources", "may name \(most) microphones at the most, names \(microphones.count)",
+            .invalidValue, "sources", "may list at most \(most) microphones, lists \(microphones.count)",
             example: example)
     }
 }

@@ -1,4 +1,4 @@
-// What device.json says of streams as such, and of what people touch and see.
+// General stream settings in device.json, and those of button, light and console.
 extension DeviceDescription {
     mutating func readBuffer(_ reader: inout DescriptionReader) {
         let example = #""buffer": {"seconds": 3, "lowThreshold": 0.2, "highThreshold": 0.8}"#
@@ -13,7 +13,7 @@ extension DeviceDescription {
         bufferDuration = given?.seconds ?? bufferDuration
         bufferLowThreshold = given?.low ?? bufferLowThreshold
         bufferHighThreshold = given?.high ?? bufferHighThreshold
-        // 0.8 - 0.7 is a little less than 0.1 in binary.
+        // 0.8 - 0.7 is slightly less than 0.1 in binary.
         if bufferHighThreshold - bufferLowThreshold < 0.1 - 1e-9 {
             reader.report(
                 .invalidValue, "buffer", "\"highThreshold\" must be at least 0.1 above \"lowThreshold\"",

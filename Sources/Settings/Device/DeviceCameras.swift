@@ -11,7 +11,7 @@ extension DeviceDescription {
             return
         }
         let start = name.flatMap { name in found.firstIndex { $0.name == name } }
-        // What the file on a fresh card says.
+        // The default, which the file on a fresh card contains.
         if let name, start == nil, name != DeviceDescription().camera {
             let names = found.map(\.name)
             let meant = NameSuggestion.nearest(to: name, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
@@ -19,11 +19,11 @@ extension DeviceDescription {
                 .invalidValue, "camera", "must be one of \"cameras\": \(names.joined(separator: ", "))\(meant)",
                 example: names.first.map { #""camera": "\#($0)""# })
         }
-        // Which one follows which stays as it is.
+        // Rotate the list, so that the order of switching stays the same.
         cameras = Array(found[(start ?? 0)...] + found[..<(start ?? 0)])
     }
 
-    /// In the file's order; `nil` when there are none.
+    /// In file order; `nil` if there are none.
     private static func cameras(_ reader: inout DescriptionReader) -> [NamedCamera]? {
         let found = reader.object("cameras", example: camerasExample) { entries -> [NamedCamera] in
             let names = entries.names

@@ -13,7 +13,7 @@ extension DeviceDescription {
         controls = given ?? controls
     }
 
-    /// What no camera has is a key of its own.
+    /// Controls that do not belong to a camera have keys of their own.
     private static func redirectOthers(_ reader: inout DescriptionReader) {
         for name in ControlName.allCases where !name.isOfCamera {
             let (place, example) =
@@ -27,7 +27,7 @@ extension DeviceDescription {
         }
     }
 
-    /// Whether the camera takes it shows when it is open.
+    /// Only an open camera can tell whether it supports the value.
     private static func control(
         _ name: ControlName, _ reader: inout DescriptionReader, example: String
     ) -> ControlChange? {

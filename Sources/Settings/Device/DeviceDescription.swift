@@ -2,11 +2,10 @@ import Controls
 import Filters
 import Media
 
-/// What `device.json` says: a person's choices. Every key may be absent; then its default holds, so
-/// that an empty object is a good file.
+/// The contents of `device.json`: a person's choices. Every key has a default, so an empty object is a valid file.
 public struct DeviceDescription: Hashable, Sendable {
     public enum AudioSource: String, CaseIterable, Sendable {
-        /// The microphone where there is one, else silence.
+        /// The microphone if there is one, otherwise silence.
         case auto
         case microphone
         case silence
@@ -14,7 +13,7 @@ public struct DeviceDescription: Hashable, Sendable {
         case none
     }
 
-    /// One of several microphones that are mixed.
+    /// One of several microphones to mix.
     public struct Microphone: Hashable, Sendable {
         /// `hw:CARD[,DEVICE]`.
         public var device: String
@@ -28,24 +27,24 @@ public struct DeviceDescription: Hashable, Sendable {
 
     public static let largestMicrophoneCount = 4
 
-    /// What a poor link may do to the frame size.
+    /// Whether a poor link may change the frame size.
     public enum Resize: String, CaseIterable, Sendable {
-        /// What the service takes.
+        /// As the service allows.
         case auto
         case never
         case restart
         case seamless
     }
 
-    /// What a dark room does to the video.
+    /// How the video adapts to a dark room.
     public enum LowLight: String, CaseIterable, Sendable {
         case noisy
         case slow
     }
 
-    /// The frequency of the electricity that lights the room.
+    /// The mains frequency, at which the room's lamps flicker.
     public enum Mains: String, CaseIterable, Sendable {
-        /// What the country of `network.json` has.
+        /// By the country in `network.json`.
         case auto
         case hertz50 = "50"
         case hertz60 = "60"
@@ -71,19 +70,19 @@ public struct DeviceDescription: Hashable, Sendable {
         case auto
     }
 
-    /// Where the camera's frames are shown, with its state in words, and when.
+    /// Where and when to show the camera's frames, together with its state as text.
     public struct Preview: Hashable, Sendable {
         public enum Display: String, CaseIterable, Sendable {
             case off
-            /// The first one that is connected.
+            /// The first connected display.
             case hdmi
         }
 
-        /// When the camera is open for it.
+        /// When to open the camera for the display.
         public enum Camera: String, CaseIterable, Sendable {
-            /// While a stream has it open.
+            /// Only while a stream uses it.
             case live
-            /// Without a stream, too.
+            /// Without a stream as well.
             case always
         }
 
@@ -93,43 +92,43 @@ public struct DeviceDescription: Hashable, Sendable {
         public init() {}
     }
 
-    /// Whether the camera is a webcam for the computer that it is plugged into.
+    /// Whether the device is a webcam for the computer it is plugged into.
     public enum Webcam: Hashable, Sendable {
         case off
         case on
-        /// Somebody at the camera has to agree, by a press of the button, each time that it is plugged in.
+        /// A person at the camera must agree by pressing the button, each time it is plugged in.
         case ask
     }
 
-    /// What two short presses of the button in a row do.
+    /// The action of two short presses in quick succession.
     public enum DoublePress: String, CaseIterable, Sendable {
-        /// Nothing of their own: each of them is a press.
+        /// No separate action: each counts as a press.
         case none
         case snapshot
-        /// To the next camera.
+        /// Switches to the next camera.
         case camera
         case mute
-        /// The live stream, until the next one.
+        /// Pauses or resumes the live stream.
         case pause
         case torch
     }
 
-    /// How large a snapshot is that is taken while there is no stream.
+    /// The size of snapshots taken without a stream.
     public enum StillSize: String, CaseIterable, Sendable {
-        /// All that the camera has.
+        /// The camera's largest size.
         case full
         /// `dimension`.
         case stream
     }
 
-    /// What becomes of snapshots that are taken by the button or a command.
+    /// What to do with snapshots taken by the button or a command.
     public struct Snapshots: Hashable, Sendable {
-        /// `nil` for the state partition's own.
+        /// `nil` for the folder on the state partition.
         public var folder: String?
-        /// The newest ones that are kept.
+        /// The number of newest snapshots to keep.
         public var count = 20
         public var megabytes = 8
-        /// Of the JPEG, 1...100.
+        /// JPEG quality, 1...100.
         public var quality = 90
         public var flash = Flash.off
         public var size = StillSize.full
@@ -140,7 +139,7 @@ public struct DeviceDescription: Hashable, Sendable {
     /// One of several cameras.
     public struct NamedCamera: Hashable, Sendable {
         public let name: String
-        /// As `camera`.
+        /// Same form as `camera`.
         public let source: String
     }
 
@@ -153,42 +152,43 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// "auto", "synthetic", or a camera's own name.
     public var camera = "auto"
-    /// Those between which a live stream can be switched, the first of which starts; empty where `camera` is the only one.
+    /// The cameras that a live stream can switch between; the first one is used at the start. Empty if `camera` is the
+    /// only one.
     public var cameras: [NamedCamera] = []
-    /// The name of a tuning file for the camera's sensor; `nil` for the sensor's own.
+    /// Name of a tuning file for the camera's sensor; `nil` for the sensor's default.
     public var cameraTuning: String?
-    /// As the command line takes it: "640x480", "720p".
+    /// As on the command line: "640x480", "720p".
     public var dimension = "640x480"
     public var orientation = Orientation.upright
     public var mirrored = false
     public var lowLight = LowLight.noisy
     public var mains = Mains.auto
-    /// What the camera is set to when a stream starts.
+    /// The camera's controls at the start of a stream.
     public var controls: [ControlChange] = []
-    /// Names of video qualities; the stream starts with `startQuality` and stays within the other two.
+    /// Names of video qualities; the stream starts with `startQuality` and stays between the other two.
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
     public var highestQuality = "Medium3"
     public var resize = Resize.auto
-    /// As `dimension`, or "auto" for a third of each side.
+    /// Same form as `dimension`, or "auto" for a third of each side.
     public var smallestSize = "auto"
-    /// What frames pass on their way to the encoder.
+    /// Filters applied before encoding, in order.
     public var filters = FilterChain()
     public var audioSource = AudioSource.auto
-    /// In place of the board's microphone; none for that one, or the first.
+    /// Replaces the board's microphone; empty to use that one, or the first one found.
     public var microphones: [Microphone] = []
     public var audioQuality = "High2"
-    /// `nil` for no end.
+    /// `nil` for no limit.
     public var reconnectAttempts: Int?
-    /// Seconds of media that may wait, 1...5.
+    /// Seconds of media to buffer, 1...5.
     public var bufferDuration = 3.0
     /// Fractions of `bufferDuration`, 0...1; high at least 0.1 above low.
     public var bufferLowThreshold = 0.2
     public var bufferHighThreshold = 0.8
     public var statusInterval: Duration = .seconds(3)
-    /// For looking the host up, and for connecting to it.
+    /// For name lookup and connecting.
     public var connectTimeout: Duration = .seconds(5)
-    /// For the handshakes of TLS and RTMP, and for each answer of the server.
+    /// For the TLS and RTMP handshakes, and for each reply of the server.
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
     public var startAtBoot = false
@@ -201,12 +201,12 @@ public struct DeviceDescription: Hashable, Sendable {
     public init() {}
 }
 
-/// The names that other modules give a meaning to, for checking a file that uses them.
+/// Names defined by other modules, for checking a file that uses them.
 public struct DeviceVocabulary: Sendable {
     /// Lowest first.
     public var videoQualities: [String]
     public var audioQualities: [String]
-    /// What is wrong with a frame dimension; `nil` when nothing is.
+    /// What is wrong with a frame dimension; `nil` if it is valid.
     public var problemWithDimension: @Sendable (String) -> String?
 
     public init(
@@ -220,12 +220,12 @@ public struct DeviceVocabulary: Sendable {
 }
 
 extension DeviceDescription {
-    /// A whole file that is right.
+    /// A complete correct file.
     public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
 
-    /// The defaults, as they are used while something in the file is wrong; but a console and audio that are switched
-    /// off stay so, and beside a muted microphone there is silence: the default may be that one.
-    /// - Parameter goodPart: what could be read.
+    /// The defaults to use while the file has errors. A console or audio that is switched off stays off. If a
+    /// microphone is muted, the audio is silence, since the default could select that microphone.
+    /// - Parameter goodPart: the readable part of the file.
     public init(defaultsBeside goodPart: DeviceDescription) {
         self.init()
         console = goodPart.console

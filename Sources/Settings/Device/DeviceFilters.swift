@@ -9,7 +9,7 @@ extension DeviceDescription {
         filters = chain
     }
 
-    /// Whether its files can be used is found out where files are read.
+    /// Files named here are checked later, where files are read.
     private static func readFilter(
         _ reader: inout DescriptionReader, into chain: inout FilterChain, example: String
     ) {

@@ -2,7 +2,7 @@
 extension DeviceDescription {
     mutating func readPreview(_ reader: inout DescriptionReader) {
         let displays = Preview.Display.allCases.map(\.rawValue)
-        // The display alone, without an object around it.
+        // The short form: the display alone, without an object.
         if let kind = reader.kind(of: "preview"), kind != "an object" {
             let words = displays.map { "\"\($0)\"" }.joined(separator: " or ")
             let display = reader.choice(
@@ -19,9 +19,9 @@ extension DeviceDescription {
             let camera = reader.choice("camera", of: cameras, example: #""camera": "always""#)
             given.display = display.flatMap(Preview.Display.init) ?? given.display
             given.camera = camera.flatMap(Preview.Camera.init) ?? given.camera
-            // One that is off stays ready to be turned on; one that nobody named was forgotten.
+            // A display that is "off" can be turned on later, but a missing one was forgotten.
             if given.camera == .always, !reader.has("display") {
-                reader.report(.missing, "display", "is missing: the camera is open for what it shows", example: example)
+                reader.report(.missing, "display", "is missing; \"always\" needs a display", example: example)
             }
             return given
         }

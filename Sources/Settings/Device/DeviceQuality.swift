@@ -15,7 +15,7 @@ extension DeviceDescription {
         guard let given else { return }
         func rank(_ name: String) -> Int { words.firstIndex(of: name) ?? 0 }
         startQuality = given.start ?? startQuality
-        // A start outside of the default range widens it; only what was written can contradict.
+        // A start outside the default range widens it; only values in the file can contradict each other.
         lowestQuality = given.lowest ?? (rank(lowestQuality) <= rank(startQuality) ? lowestQuality : startQuality)
         highestQuality = given.highest ?? (rank(highestQuality) >= rank(startQuality) ? highestQuality : startQuality)
         if given.start == nil {

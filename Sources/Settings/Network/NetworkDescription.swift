@@ -1,23 +1,23 @@
 import Media
 
-/// What `network.json` says: how the device gets onto a network. Wired networks are always tried, by DHCP.
+/// The contents of `network.json`: how the device connects. Wired networks are always tried with DHCP.
 public struct NetworkDescription: Hashable, Sendable {
     public struct WiFi: Hashable, Sendable {
         /// 1...32 bytes (IEEE 802.11 section 9.4.2.2).
         public let ssid: String
         /// A passphrase of 8...63 characters or a key of 64 hexadecimal digits; `nil` for an open network.
         public let password: Secret?
-        /// The network does not send its name; it has to be asked for.
+        /// The network does not broadcast its name, so scans must ask for it.
         public let isHidden: Bool
-        /// Where it stands in the file, as in `wifi[0]`.
+        /// Its place in the file, as in `wifi[0]`.
         public let keyPath: String
     }
 
-    /// The device's name in the local network, where it is found as `name.local`.
+    /// The device's name in the local network, reachable as `name.local`.
     public var hostName = "tallycam"
-    /// Two letters (ISO 3166-1); without it a regulatory domain that is allowed everywhere is used.
+    /// Two letters (ISO 3166-1); if absent, the worldwide regulatory domain is used.
     public var country: String?
-    /// In the order of preference.
+    /// In order of preference.
     public var wifi: [WiFi] = []
     public var timeServers: [NetworkHost] = []
 
@@ -27,10 +27,10 @@ public struct NetworkDescription: Hashable, Sendable {
 extension NetworkDescription {
     private static let wifiExample = #""wifi": [{"ssid": "Studio", "password": "the network's password"}]"#
 
-    /// A whole file that is right.
+    /// A complete correct file.
     public static let example = "{\(wifiExample)}"
 
-    /// Its `goodPart` lacks only the keys, Wi-Fi networks and time servers that are wrong.
+    /// `goodPart` omits only the keys, Wi-Fi networks and time servers that are wrong.
     public static func decode(_ json: JSONValue) -> Decoded<NetworkDescription> {
         json.decode(example: example, isConfidential: true) { reader in
             var network = NetworkDescription()
@@ -39,7 +39,7 @@ extension NetworkDescription {
             network.wifi = reader.objects("wifi", example: wifiExample) { WiFi(reading: &$0) } ?? []
             if !network.wifi.isEmpty, network.country == nil, !reader.has("country") {
                 reader.report(
-                    .suspicious, "country", "is missing; some channels stay unused", example: #""country": "DE""#)
+                    .suspicious, "country", "is missing; some channels are not used", example: #""country": "DE""#)
             }
             network.readTimeServers(&reader)
             return network
@@ -68,7 +68,7 @@ extension NetworkDescription {
             country = text.value.uppercased()
         } else {
             reader.report(
-                .invalidValue, "country", at: text.position, "must be a country's two letters", example: example)
+                .invalidValue, "country", at: text.position, "must be a country's two-letter code", example: example)
         }
     }
 
@@ -87,7 +87,7 @@ extension NetworkDescription {
 extension NetworkDescription.WiFi {
     private static let passwordExample = #""password": "the network's password""#
 
-    /// An entry that is wrong gives no network: what was meant to be protected is never joined as an open one.
+    /// A wrong entry yields no network, so that a network meant to be protected is never joined as an open one.
     init?(reading reader: inout DescriptionReader) {
         let ssid = reader.text("ssid", required: true, example: #""ssid": "Studio""#)
         let password = Self.readPassword(&reader)
@@ -100,17 +100,17 @@ extension NetworkDescription.WiFi {
             return nil
         }
         if password == nil, !Self.isMeantOpen(&reader) { return nil }
-        // Of two names or passwords nobody knows which one is meant; that is reported as a duplicate.
+        // If a name or password occurs twice, it is unclear which one is meant. The duplicate is reported separately.
         guard !reader.isAmbiguous else { return nil }
         self.init(ssid: ssid.value, password: password, isHidden: isHidden, keyPath: reader.path)
     }
 
-    /// Whether an entry without a password that could be used is to be an open network.
+    /// Whether an entry without a usable password is meant to be an open network.
     private static func isMeantOpen(_ reader: inout DescriptionReader) -> Bool {
         if let place = reader.mention(of: "password") {
             if !reader.has("password") {
                 reader.report(
-                    .invalidValue, "password", at: place, "is null; give it, or leave the key out for an open network",
+                    .invalidValue, "password", at: place, "is null; set it, or remove the key for an open network",
                     example: passwordExample)
             }
             return false
@@ -118,7 +118,7 @@ extension NetworkDescription.WiFi {
         if let position = reader.firstUnknownPosition {
             reader.report(
                 .missing, "password", at: position,
-                "is missing, and there is an unknown key; an open network has only \"ssid\" and \"hidden\"",
+                "is missing, but there is an unknown key; an open network has only \"ssid\" and \"hidden\"",
                 example: passwordExample)
             return false
         }
@@ -133,7 +133,7 @@ extension NetworkDescription.WiFi {
         guard isPassphrase || (bytes.count == 64 && bytes.allSatisfy(\.isASCIIHexDigit)) else {
             reader.report(
                 .invalidValue, "password", at: text.position,
-                "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; leave the key out for an open network",
+                "must be 8 to 63 ASCII characters, or 64 hexadecimal digits; remove the key for an open network",
                 example: passwordExample)
             return nil
         }

@@ -1,8 +1,8 @@
 extension NetworkDescription {
-    /// Where wpa_supplicant puts a socket with the name of its interface, which tells how it gets on.
+    /// Directory of wpa_supplicant's control sockets, one per interface, which report its state.
     public static let controlDirectory = "/run/wpa_supplicant"
 
-    /// The text of wpa_supplicant's configuration file; `nil` without a wireless network. It holds passwords.
+    /// The contents of wpa_supplicant's configuration file, including passwords; `nil` without a wireless network.
     public var wpaSupplicantConfiguration: String? {
         guard !wifi.isEmpty else { return nil }
         var text = "ctrl_interface=\(Self.controlDirectory)\nupdate_config=0\n"
@@ -14,12 +14,12 @@ extension NetworkDescription {
 
 extension NetworkDescription.WiFi {
     fileprivate func block(priority: Int) -> String {
-        // In hexadecimal digits a name may hold whatever bytes it likes, and no quote ends it early.
+        // In hexadecimal, a name may contain any bytes, and no quote can end it.
         var lines = ["ssid=\(ssid.utf8.map(Self.hexadecimal).joined())", "priority=\(priority)"]
         if isHidden { lines.append("scan_ssid=1") }
         if let password {
             let isKey = password.revealed.utf8.count == 64
-            // A passphrase ends at the line's last quote, so that it may hold quotes itself.
+            // A passphrase ends at the last quote of the line, so it may contain quotes.
             lines.append(isKey ? "psk=\(password.revealed)" : "psk=\"\(password.revealed)\"")
             lines.append("key_mgmt=WPA-PSK WPA-PSK-SHA256\(isKey ? "" : " SAE")")
             lines.append("ieee80211w=1")

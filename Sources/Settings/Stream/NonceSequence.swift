@@ -1,48 +1,48 @@
-/// The numbers that sign one connection each; every one is larger than all before it, also after a
-/// restart on a board whose clock then stands in 1970.
+/// The nonces that sign one connection each. Every nonce is larger than all previous ones, even after a restart on a
+/// board whose clock then shows 1970.
 ///
-/// One sequence serves all streams, since larger than the last of all is also larger than the last
-/// of each. The numbers are the clock's seconds where the clock has moved on, else the last plus one.
+/// One sequence serves all streams: a nonce larger than the last of all is also larger than the last of each. A nonce
+/// is the clock's seconds if the clock has advanced, otherwise the last nonce plus one.
 ///
-/// What is kept on disk is not the last number but a ceiling some way above it, so that a board
-/// that retries all day without a network does not write its card at every attempt. A restart
-/// goes on above the ceiling. Save `unsavedText` before the number is used.
+/// The disk holds not the last nonce but a ceiling some way above it, so that a board that retries all day without a
+/// network does not write its card at every attempt. After a restart, nonces continue above the ceiling. Save
+/// `unsavedText` before using the nonce.
 ///
-/// Several processes share what is on disk by turns: each keeps the others out while it reads (`read`), takes a number
-/// and saves.
+/// Several processes can share the file: each locks it while it reads (`read`), takes a nonce and saves.
 public struct NonceSequence: Sendable {
-    /// Numbers that one write covers.
+    /// Nonces covered by one write.
     private static let reservation: Int64 = 60
-    /// The latest that a clock is believed: enough for any.
+    /// The latest plausible clock, high enough for any real one.
     private static let latestClock: Int64 = 1 << 53
-    /// What a saved text may say: numbers go on behind the latest clock. Far from there, and from overflow.
+    /// The largest nonce accepted from the file: well above the latest clock, and well below overflow.
     private static let largestRecord: Int64 = 1 << 62
 
     private var last: Int64
     private var ceiling: Int64
-    /// What must be on disk before the last number given is used; `nil` when the disk has it.
+    /// Must be on disk before the last nonce is used; `nil` if the disk is up to date.
     public private(set) var unsavedText: String?
 
     /// - Parameters:
-    ///   - savedText: what was last saved, `nil` when there is none. A torn or foreign text counts as none.
-    ///   - floor: UNIX seconds that have certainly passed, such as the stream file's time of change;
-    ///     it helps where both the saved text and the clock are lost.
+    ///   - savedText: the text saved last, `nil` if there is none. A damaged or foreign text is ignored.
+    ///   - floor: UNIX seconds that have certainly passed, such as the stream file's modification time. It helps if
+    ///     both the saved text and the clock are lost.
     public init(savedText: [UInt8]?, floor: Int64 = 0) {
         let saved = savedText.flatMap(Self.highestRecord) ?? 0
         last = max(saved, min(max(floor, 0), Self.latestClock))
         ceiling = saved
     }
 
-    /// What is on disk now. Another process may have reserved numbers there: they, and all before them, are used.
+    /// Reads the present contents of the disk. Another process may have reserved nonces: they count as used, with all
+    /// before them.
     public mutating func read(savedText: [UInt8]?) {
         let saved = savedText.flatMap(Self.highestRecord) ?? 0
         guard saved != ceiling else { return }
         last = max(last, saved)
-        // Where the disk has lost it, the next number is written anew.
+        // If the disk has lost it, the next nonce is written again.
         ceiling = saved
     }
 
-    /// - Parameter unixSeconds: what the clock says, whether it is right or not.
+    /// - Parameter unixSeconds: the clock's value, correct or not.
     public mutating func next(unixSeconds: Int64) -> Int64 {
         last = max(min(unixSeconds, Self.latestClock), last &+ 1)
         if last > ceiling {
@@ -52,10 +52,10 @@ public struct NonceSequence: Sendable {
         return last
     }
 
-    /// The text is on disk, whole.
+    /// The text is completely on disk.
     public mutating func saved() { unsavedText = nil }
 
-    /// Two equal records, so that one is whole when a write was cut off or any one byte went bad.
+    /// Two equal records, so that one survives an interrupted write or a single bad byte.
     private static func text(for ceiling: Int64) -> String {
         let record = "nonce \(ceiling)"
         let line = "\(record) \(checksum(of: record))\n"

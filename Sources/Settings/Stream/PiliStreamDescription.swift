@@ -1,19 +1,19 @@
 import Media
 
-/// A stream of the Pili service: the publishing half of its stream object.
+/// A stream of the Pili service: the publishing part of its stream object.
 public struct PiliStreamDescription: Hashable, Sendable {
     public enum Security: Hashable, Sendable {
         /// The bare URL.
         case none
         /// `?key=` with the key itself.
         case `static`(key: Secret)
-        /// `?nonce=&token=`, signed afresh for every connection. The default.
+        /// `?nonce=&token=`, with a new signature for every connection. The default.
         case dynamic(key: Secret)
-        /// `?expire=&token=`, valid for `lifetime` from the moment of signing.
+        /// `?expire=&token=`, valid for `lifetime` after signing.
         case expiring(key: Secret, lifetime: Duration)
     }
 
-    /// In the hub's name space; 4...100 letters, digits, hyphens and underscores.
+    /// Unique within the hub; 4...100 letters, digits, hyphens and underscores.
     public let title: String
     public let hub: String
     public let publishHost: NetworkHost
@@ -30,7 +30,7 @@ extension SigningError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .clockNotSet(let seconds):
-            "the clock is not set (it says \(seconds) s since 1970), so no expiring signature can be made; wait for network time"
+            "the clock is not set (it says \(seconds) s since 1970), so the signature's expiry cannot be computed; wait for network time"
         }
     }
 }
@@ -39,7 +39,7 @@ extension SigningError: CustomStringConvertible {
 public typealias HMACSHA1Function = (_ key: [UInt8], _ message: [UInt8]) -> [UInt8]
 
 extension PiliStreamDescription {
-    /// A clock before 2020 has not been set: the product is younger.
+    /// A clock before 2020, which is older than the product, has not been set.
     private static let earliestCredibleClock: Int64 = 1_577_836_800
 
     func publishURL(
@@ -60,7 +60,7 @@ extension PiliStreamDescription {
             streamName: Secret(title + query))
     }
 
-    /// The token signs path and query, and joins the query. Its padding is not percent-encoded.
+    /// The token signs path and query, and is appended to the query. Its padding is not percent-encoded.
     private func signed(_ query: String, with key: Secret, _ hmacSHA1: HMACSHA1Function) -> String {
         let message = "/\(hub)/\(title)\(query)"
         let token = Base64URL.encode(hmacSHA1(Array(key.revealed.utf8), Array(message.utf8)))
@@ -90,7 +90,7 @@ extension PiliStreamDescription {
         self.init(title: identity.title, hub: identity.hub, publishHost: host, security: security)
     }
 
-    /// What the service notes for itself: nothing here needs it, but a slip in it is a slip in the file.
+    /// Keys that the service keeps for itself: they are not used here, but mistakes in them are still reported.
     private static func checkBookkeeping(_ reader: inout DescriptionReader) {
         reader.moment("createdAt", example: #""createdAt": "2015-08-22T03:43:55.550Z""#)
         reader.moment("updatedAt", example: #""updatedAt": "2015-08-22T03:43:55.550Z""#)
@@ -98,7 +98,7 @@ extension PiliStreamDescription {
         _ = reader.texts("profiles", example: #""profiles": ["480p"]"#)
     }
 
-    /// Hub and title, or what `id` (`zone.hub.title`) says where one of them is absent.
+    /// Hub and title; if one is missing, it is taken from `id` (`zone.hub.title`).
     private static func readIdentity(_ reader: inout DescriptionReader) -> (hub: String, title: String)? {
         let id = reader.text("id", example: #""id": "z1.my-hub.front-door""#)
         let parts = id?.value.split(separator: ".", omittingEmptySubsequences: false).map(String.init) ?? []
@@ -113,15 +113,15 @@ extension PiliStreamDescription {
         if let id, let fromID, let hub, let title, fromID != (hub.value, title.value) {
             reader.report(
                 .suspicious, "id", at: id.position,
-                "names another hub or title than \"hub\" and \"title\", which are used")
+                "contradicts \"hub\" and \"title\"; those are used")
         }
-        // Each is checked for itself: a fault in one must not hide a fault in the other.
+        // Each is checked separately, so that a fault in one does not hide a fault in the other.
         let hubName = hub?.value ?? fromID?.hub
         let hubIsValid = hubName.map { Self.isName($0, lengths: 1...100) } ?? false
         if hubName != nil, !hubIsValid {
             reader.report(
                 .invalidValue, hub == nil ? "id" : "hub", at: (hub ?? id)?.position,
-                "the hub may hold letters, digits, hyphens and underscores only", example: #""hub": "my-hub""#)
+                "the hub may contain only letters, digits, hyphens and underscores", example: #""hub": "my-hub""#)
         }
         let titleName = title?.value ?? fromID?.title
         let titleIsValid = titleName.map { Self.isName($0, lengths: 4...100) } ?? false
@@ -146,7 +146,7 @@ extension PiliStreamDescription {
             "publishLifetime", in: 10...604_800, unit: "seconds", example: #""publishLifetime": 3600"#)
         if lifetime != nil, word != "expiring" {
             reader.report(
-                .suspicious, "publishLifetime", "has a meaning only with \"publishSecurity\": \"expiring\"")
+                .suspicious, "publishLifetime", "only applies with \"publishSecurity\": \"expiring\"")
         }
         if word == "none" { return Security.none }
         guard let key else { return nil }

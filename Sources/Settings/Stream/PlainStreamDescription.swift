@@ -1,10 +1,10 @@
 import Media
 
-/// A stream of any RTMP service: its server URL, and its stream key unless that is part of the URL.
+/// A stream to any RTMP service: the server's URL, and the stream key unless the URL contains it.
 public struct PlainStreamDescription: Hashable, Sendable {
     public let url: RTMPURL
-    /// A PEM file of the certificates to trust instead of the system's; a relative path is meant from
-    /// the stream file's directory.
+    /// A PEM file of certificates to trust instead of the system's. A relative path starts at the stream file's
+    /// directory.
     public internal(set) var caFile: String?
 }
 
@@ -34,22 +34,22 @@ extension PlainStreamDescription {
             reader.report(.invalidValue, "url", at: urlText.position, "\(error)\(advice)", example: Self.urlExample)
             return nil
         }
-        // People paste the key behind the application, too.
+        // People also paste the key after the application.
         url.hidesApplicationPath = keyIsGiven
         let platform = PlatformProfile(host: url.host)
         if platform.requiresTLS, url.scheme != .rtmps {
             reader.report(
-                .invalidValue, "url", at: urlText.position, "\(platform.name) takes RTMPS only; start it with rtmps://",
-                example: Self.urlExample)
+                .invalidValue, "url", at: urlText.position,
+                "\(platform.name) accepts only RTMPS; use a URL that starts with rtmps://", example: Self.urlExample)
         }
         if !url.hiddenApplicationParts.isEmpty {
             reader.report(
                 .suspicious, "url", at: urlText.position,
-                "its path goes on behind the application; if that is the stream key, remove it there: \"key\" has it",
+                "its path continues after the application; if that is the stream key, remove it: \"key\" gives it",
                 example: Self.urlExample)
         }
         if caFile != nil, url.scheme != .rtmps {
-            reader.report(.suspicious, "caFile", at: caFile?.position, "has a meaning only for an rtmps:// URL")
+            reader.report(.suspicious, "caFile", at: caFile?.position, "only applies to an rtmps:// URL")
         }
         self.init(url: url, caFile: caFile?.value)
     }
@@ -60,7 +60,7 @@ extension PlainStreamDescription {
         guard !key.value.isEmpty, key.value.utf8.allSatisfy(\.isVisibleASCII) else {
             reader.report(
                 .invalidValue, "key", at: key.position,
-                key.value.isEmpty ? "is empty" : "holds a space or a character beyond ASCII", example: example)
+                key.value.isEmpty ? "is empty" : "contains a space or a non-ASCII character", example: example)
             return nil
         }
         return Secret(key.value)

@@ -1,29 +1,29 @@
-/// What a live service asks of a stream, so that a refusal can be foreseen instead of suffered.
+/// What a live service requires of a stream, so that a refusal can be avoided.
 public struct PlatformProfile: Hashable, Sendable {
     public enum Resizing: Sendable {
-        /// It refuses another size, or nothing is known.
+        /// The service refuses another size, or its behavior is unknown.
         case never
-        /// It bridges the gap between two publications.
+        /// The service bridges the gap between two streams.
         case byRestart
         /// Within the stream.
         case seamless
     }
 
     public let name: String
-    /// The distance of keyframes that the service asks for.
+    /// The keyframe interval that the service requires.
     public let keyframeInterval: Duration
-    /// The longest distance that it takes.
+    /// The longest interval that it accepts.
     public let longestKeyframeInterval: Duration
-    /// A stream without an audio track is refused or never shown; silence will do.
+    /// A stream without an audio track is refused or never shown; silence is enough.
     public let requiresAudio: Bool
-    /// The frame's size may change while streaming.
+    /// The frame size may change during the stream.
     public let allowsSizeChange: Bool
-    /// How a frame of another size is best brought to it while live (docs/services).
+    /// The best way to change the frame size while live (docs/services).
     public let resizing: Resizing
     /// Plain RTMP is refused.
     public let requiresTLS: Bool
 
-    /// Two seconds between keyframes suit every service that is not known by name.
+    /// Two seconds between keyframes suit all services that are not known by name.
     public static let `default` = PlatformProfile(
         name: "default", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(10), requiresAudio: false,
         allowsSizeChange: true, resizing: .seamless, requiresTLS: false)
@@ -40,7 +40,7 @@ public struct PlatformProfile: Hashable, Sendable {
         name: "Facebook", keyframeInterval: .seconds(2), longestKeyframeInterval: .seconds(2), requiresAudio: true,
         allowsSizeChange: false, resizing: .never, requiresTLS: true)
 
-    /// The profile for a plain URL. A Pili stream is known by its file, mostly not by its host.
+    /// The profile for a plain URL. A Pili stream is recognized by its file rather than its host.
     /// - Parameter host: a name or an address, without port.
     public init(host: String) {
         let host = host.lowercased()

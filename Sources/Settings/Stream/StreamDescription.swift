@@ -1,6 +1,6 @@
 import Media
 
-/// What `stream.json` says: where to publish, in one of two forms.
+/// The contents of `stream.json`: where to publish, in one of two forms.
 public struct StreamDescription: Hashable, Sendable {
     public enum Form: Hashable, Sendable {
         case pili(PiliStreamDescription)
@@ -8,8 +8,8 @@ public struct StreamDescription: Hashable, Sendable {
     }
 
     public let form: Form
-    /// A PNG or JPEG file that is shown while the stream is paused; a relative path is meant from the stream file's directory.
-    /// `nil` for the last frame before the pause.
+    /// A PNG or JPEG file to show while the stream is paused; `nil` for the last frame before the pause. A relative
+    /// path starts at the stream file's directory.
     public private(set) var pauseImage: String?
 
     init(form: Form, pauseImage: String? = nil) {
@@ -17,7 +17,6 @@ public struct StreamDescription: Hashable, Sendable {
         self.pauseImage = pauseImage
     }
 
-    /// What the service asks of a stream.
     public var platform: PlatformProfile {
         switch form {
         case .pili: .pili
@@ -30,17 +29,16 @@ public struct StreamDescription: Hashable, Sendable {
         if case .plain(let stream) = form { stream.caFile } else { nil }
     }
 
-    /// The certificates that a connection needs and that are no file of the system's: `caFile` of an `rtmps://` URL.
+    /// Certificates that a connection needs and that the system does not have: `caFile` of an `rtmps://` URL.
     public var neededCAFile: String? {
         if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
     }
 
-    /// Whether its connections are encrypted.
     public var usesTLS: Bool {
         if case .plain(let stream) = form { stream.url.scheme == .rtmps } else { false }
     }
 
-    /// Whether a connection needs the time of day: it is signed with it, or a certificate is checked against it.
+    /// Whether a connection needs the time of day, for its signature or for checking a certificate.
     public var needsClock: Bool {
         switch form {
         case .plain(let stream): stream.url.scheme == .rtmps
@@ -52,7 +50,7 @@ public struct StreamDescription: Hashable, Sendable {
         }
     }
 
-    /// Where it publishes, for people: without key, stream name and query.
+    /// The destination for people, without key, stream name and query.
     public var destination: String {
         switch form {
         case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
@@ -60,8 +58,8 @@ public struct StreamDescription: Hashable, Sendable {
         }
     }
 
-    /// The same with `caFile` and `pauseImage` found from anywhere.
-    /// - Parameter directory: the stream file's.
+    /// The same description with full paths for `caFile` and `pauseImage`.
+    /// - Parameter directory: the stream file's directory.
     public func located(in directory: String) -> StreamDescription {
         func path(_ name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
         var form = form
@@ -72,10 +70,9 @@ public struct StreamDescription: Hashable, Sendable {
         return StreamDescription(form: form, pauseImage: pauseImage.map(path))
     }
 
-    /// The URL for one connection; call it again for the next one, since a signature serves once.
-    ///
-    /// Where a nonce is used, save `nonces.unsavedText` before connecting.
-    /// - Parameter unixSeconds: what the clock says, in seconds since 1970.
+    /// The URL for one connection. Call this for each connection, since a signature can be used only once. If a nonce
+    /// is used, save `nonces.unsavedText` before connecting.
+    /// - Parameter unixSeconds: the clock's value, in seconds since 1970.
     public func publishURL(
         unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
     ) throws(SigningError) -> RTMPURL {
@@ -88,17 +85,17 @@ public struct StreamDescription: Hashable, Sendable {
 }
 
 extension StreamDescription {
-    /// A whole file that is right.
+    /// A complete correct file.
     public static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
 
-    /// Checks the whole file and tells everything that is wrong with it.
+    /// Checks the whole file and reports all faults.
     public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
         json.decode(example: example, isConfidential: true) { reader in
             reader.recognize(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
             if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
                 reader.report(
                     .disabled, "disabled", at: disabled.position,
-                    "the stream is disabled, nothing will be published; enable it at the service or set false",
+                    "the stream is disabled and will not be published; enable it at the service or set false",
                     example: #""disabled": false"#)
             }
             let pauseImage = readPauseImage(&reader)
@@ -106,16 +103,16 @@ extension StreamDescription {
             let piliNames = PiliStreamDescription.keyNames.filter { reader.has($0) }
             switch (plainNames.first, piliNames.first) {
             case (nil, nil):
-                // For what is nearly one of them.
+                // Suggestions for misspelled keys of either form.
                 reader.accept(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
                 reader.report(
-                    .missing, "", "says nothing about where to publish: give \"url\", or the service's stream object",
+                    .missing, "", "no destination: give \"url\", or the service's stream object",
                     example: example)
                 return nil
             case (_?, let piliName?) where reader.has("url"):
                 reader.accept(names: PiliStreamDescription.keyNames)
                 reader.report(
-                    .invalidValue, piliName, "does not go together with \"url\"; keep one form of stream description",
+                    .invalidValue, piliName, "cannot be combined with \"url\"; keep one form of stream description",
                     example: example)
                 _ = PlainStreamDescription(reading: &reader)
                 return nil
@@ -131,7 +128,7 @@ extension StreamDescription {
         }
     }
 
-    /// Whether the file can be used shows when a stream starts.
+    /// Whether the image is usable is checked when a stream starts.
     private static func readPauseImage(_ reader: inout DescriptionReader) -> String? {
         let example = #""pauseImage": "slate.png""#
         guard let name = reader.text("pauseImage", example: example) else { return nil }

@@ -1,7 +1,7 @@
-/// How bright it is in front of the camera, by what there is to tell.
+/// The brightness in front of the camera, from the best measure available.
 public enum Brightness: Hashable, Sendable {
-    /// Of the scene, as the camera's software measures it.
+    /// Illuminance of the scene, as measured by the camera's software.
     case lux(Double)
-    /// The mean of the frame's luma, 0 to 255. Exposure keeps it the same until it can do no more.
+    /// Mean luma of the frame, 0 to 255. Auto exposure keeps it constant until it reaches its limits.
     case luma(Double)
 }

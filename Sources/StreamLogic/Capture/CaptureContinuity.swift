@@ -1,35 +1,34 @@
 import Media
 
-/// Keeps a stream of frames going while its camera is silent or away: decides when the last frame is given
-/// again, when a silent camera is given up, and when the next attempt to open it is due.
+/// Keeps a stream of frames going while its camera is silent or closed: decides when to repeat the last frame, when to
+/// give up a silent camera, and when to try to open it again.
 ///
-/// Short gaps need nothing: frames carry their own times, and the one before stays on the screen.
+/// Short gaps need no action: frames carry their own times, and the previous frame stays on the screen.
 public struct CaptureContinuity {
     public enum Action: Hashable, Sendable {
-        /// Give the last frame again, as taken at this time.
+        /// Repeat the last frame, with this capture time.
         case repeatFrame(at: MediaTimestamp)
         case closeCamera
         case openCamera
-        /// Tell people and scripts that frames have stopped.
+        /// Report to people and scripts that frames have stopped.
         case reportInterruption(reason: String)
-        /// Tell them that frames have returned, and after how long.
+        /// Report that frames have returned, and after how long.
         case reportReturn(after: Duration)
     }
 
-    /// A camera that gives nothing for so long gets its last frame repeated.
+    /// After this long without a frame, the last frame is repeated.
     public static let repeatDelay = Duration.milliseconds(500)
-    /// A camera that gives nothing for so long, or for twenty frames' time, is closed and opened again.
+    /// After this long without a frame, or twenty frame durations if longer, the camera is closed and reopened.
     public static let silenceTimeout = Duration.seconds(3)
-    /// As `silenceTimeout`, before the first frame: sensors and their algorithms take time to start.
+    /// Replaces `silenceTimeout` before the first frame: sensors and their algorithms take time to start.
     public static let startTimeout = Duration.seconds(10)
-    /// Between attempts to open a camera.
     public static let retryInterval = Duration.seconds(1)
 
     private enum State {
         case running(since: MediaTimestamp)
         /// The camera is closed.
         case away(nextAttempt: MediaTimestamp)
-        /// As `away`, because somebody wants it closed.
+        /// Like `away`, but closed on request and not retried.
         case suspended
     }
 
@@ -47,7 +46,7 @@ public struct CaptureContinuity {
         state = .running(since: now)
     }
 
-    /// Until when to wait for a frame; `timeReached` is to be reported then. `nil` when there is nothing to wait for.
+    /// The latest time to call `timeReached` unless a frame arrives first; `nil` when nothing is due.
     public var deadline: MediaTimestamp? {
         switch state {
         case .running(let since):
@@ -66,12 +65,12 @@ public struct CaptureContinuity {
     private var nextRepetition: MediaTimestamp? {
         guard let lastFrame else { return nil }
         if let lastRepetition { return lastRepetition + frameDuration }
-        // Nothing comes any more: there is no gap to wait out.
+        // No frame is coming, so there is no gap to wait out.
         if case .suspended = state { return lastFrame + frameDuration }
         return lastFrame + max(Self.repeatDelay, frameDuration * 3)
     }
 
-    /// A frame has come, at this moment.
+    /// A frame arrived at this moment.
     public mutating func frameArrived(now: MediaTimestamp) -> [Action] {
         lastFrame = now
         lastRepetition = nil
@@ -80,13 +79,12 @@ public struct CaptureContinuity {
         return interruptionStart.map { [.reportReturn(after: now - $0)] } ?? []
     }
 
-    /// The deadline was reached without a frame.
     public mutating func timeReached(now: MediaTimestamp) -> [Action] {
         var actions: [Action] = []
         switch state {
         case .running(let since):
             if now >= (lastFrame.map { max($0, since) } ?? since) + silenceTimeout {
-                actions += interrupt("the camera gives no frames", now: now)
+                actions += interrupt("the camera delivers no frames", now: now)
             }
         case .away(let nextAttempt):
             if now >= nextAttempt {
@@ -96,7 +94,7 @@ public struct CaptureContinuity {
         case .suspended: break
         }
         if let due = nextRepetition, now >= due {
-            // After a stop of the whole machine the missed ones are not made up for.
+            // If the whole machine was stopped, the missed repetitions are not made up for.
             let time = now - due > Self.repeatDelay ? now : due
             lastRepetition = time
             actions.append(.repeatFrame(at: time))
@@ -104,7 +102,7 @@ public struct CaptureContinuity {
         return actions
     }
 
-    /// The camera has failed; it is of no use any more.
+    /// The camera has failed and cannot be used any more.
     public mutating func cameraFailed(_ reason: String, now: MediaTimestamp) -> [Action] {
         interrupt(reason, now: now)
     }
@@ -117,46 +115,45 @@ public struct CaptureContinuity {
         return [.closeCamera, .reportInterruption(reason: reason)]
     }
 
-    /// An `openCamera` has succeeded.
     public mutating func cameraOpened(now: MediaTimestamp) {
         state = .running(since: now)
     }
 
-    /// An `openCamera` has failed; the next attempt follows by itself.
+    /// An `openCamera` has failed. The next attempt follows without another call.
     public mutating func openingFailed(_ reason: String, now: MediaTimestamp) -> [Action] {
         state = .away(nextAttempt: now + Self.retryInterval)
-        // The camera was closed for another one, and is not to be had again.
+        // The camera was closed in favor of another one and cannot be opened again.
         guard interruptionStart == nil else { return [] }
         interruptionStart = lastFrame ?? now
         return [.reportInterruption(reason: reason)]
     }
 
-    /// The camera is closed until `resumed`: another one needs what it holds. Its last frame is repeated meanwhile.
+    /// The camera stays closed until `resumed`, because another one needs its resources. Its last frame is repeated
+    /// meanwhile.
     public mutating func suspended() {
         state = .suspended
         hasDelivered = false
     }
 
-    /// The camera is wanted again, at once.
+    /// The camera is wanted again; open it at once.
     public mutating func resumed(now: MediaTimestamp) { state = .away(nextAttempt: now) }
 }
 
-/// Tells frames that have waited for the stream, in the camera's buffers, from those of a camera that is always late.
+/// Tells frames that waited in the camera's buffers from those of a camera that is always late.
 public struct StaleFrames: Sendable {
-    /// A frame that is so much later than the camera's usual is not worth sending: newer ones follow at once.
+    /// A frame that is this much later than usual is not worth sending: newer ones follow at once.
     public static let limit = Duration.milliseconds(500)
-    /// More than a camera has buffers cannot have waited: it is slower than it was, then.
+    /// More frames than a camera has buffers cannot have waited, so the camera itself must have become slower.
     private static let mostInARow = 16
 
-    /// From a frame's capture to its arrival, at the least.
+    /// The shortest time seen from a frame's capture to its arrival.
     private var usualDelay: Duration?
     private var staleInARow = 0
 
     public init() {}
 
-    /// A frame has come.
-    /// - Parameter time: when it was captured.
-    /// - Returns: whether it is to be left out.
+    /// - Parameter time: when the frame was captured.
+    /// - Returns: whether to drop it.
     public mutating func isStale(capturedAt time: MediaTimestamp, now: MediaTimestamp) -> Bool {
         let delay = now - time
         guard let usual = usualDelay, delay - usual > Self.limit, staleInARow < Self.mostInARow else {

@@ -1,14 +1,14 @@
 import Media
 
-/// Tells when a camera's exposure has followed a change of the light. Frames go in, in the order of their times.
+/// Detects when a camera's exposure has adapted to a change of the light. Frames must be passed in capture order.
 public struct ExposureSettling: Hashable, Sendable {
-    /// Of a camera that does not say how it exposes.
+    /// Settling time assumed for a camera that does not report its exposure.
     public static let usualTime: Duration = .milliseconds(500)
-    /// A camera that never comes to rest is not waited for any longer.
+    /// Stop waiting for a camera that never settles.
     public static let longestTime: Duration = .seconds(2)
-    /// A camera takes some frames to see the light, measure it and change: what is stable before that is what was.
+    /// A camera takes a few frames to see the light, measure it and react. Stable values before that are the old ones.
     private static let reactionTime: Duration = .milliseconds(200)
-    /// So much from one frame to the next is rest.
+    /// Largest relative change between frames that counts as settled.
     private static let tolerance = 0.02
     private static let framesOfRest = 3
 
@@ -16,13 +16,13 @@ public struct ExposureSettling: Hashable, Sendable {
     private var lastExposure: Double?
     private var restingFrames = 0
 
-    /// - Parameter start: when the light has changed.
+    /// - Parameter start: when the light changed.
     public init(from start: MediaTimestamp) { self.start = start }
 
     /// - Parameters:
     ///   - time: when the frame was taken.
-    ///   - exposureTime, gain: with which; `nil` where the camera does not say.
-    /// - Returns: whether this frame shows the light as it is to be seen.
+    ///   - exposureTime, gain: the frame's exposure; `nil` if the camera does not report it.
+    /// - Returns: whether this frame shows the settled exposure.
     public mutating func frameTaken(at time: MediaTimestamp, exposureTime: Duration?, gain: Double?) -> Bool {
         let elapsed = time - start
         guard elapsed < Self.longestTime else { return true }

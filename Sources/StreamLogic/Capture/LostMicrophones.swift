@@ -1,10 +1,10 @@
-/// Which of the microphones that are open are away, and so whether any of them is heard.
+/// Tracks which of the open microphones are lost, and so whether any of them can be heard.
 public struct LostMicrophones: Hashable, Sendable {
     private let count: Int
-    /// By their names.
+    /// By microphone name.
     private var reasons: [String: String] = [:]
 
-    /// - Parameter count: how many there are; a source that is no microphone counts as one.
+    /// - Parameter count: number of microphones; a source that is not a microphone counts as one.
     public init(of count: Int) { self.count = max(1, count) }
 
     public mutating func changed(_ event: SourceEvent) {
@@ -15,7 +15,7 @@ public struct LostMicrophones: Hashable, Sendable {
         }
     }
 
-    /// Why nothing is heard; `nil` while one of them is there.
+    /// Why no microphone can be heard; `nil` while at least one works.
     public var problem: String? {
         reasons.count < count ? nil : Set(reasons.values).sorted().joined(separator: "; ")
     }

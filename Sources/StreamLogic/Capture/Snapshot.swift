@@ -1,21 +1,21 @@
 import Media
 
-/// A JPEG of one frame that somebody has asked for.
+/// A request for a JPEG of one frame.
 public struct SnapshotRequest: Hashable, Sendable {
     public static let qualities = 1...100
     public static let usualQuality = 90
 
-    /// The answer brings it back.
+    /// Returned with the answer.
     public let id: CommandID
-    /// Of the JPEG, one of `qualities`.
+    /// JPEG quality, one of `qualities`.
     public var quality: Int
-    /// Where the file is to be; `nil` when the answer is to bring its bytes.
+    /// Where to write the file; `nil` to return its bytes in the answer.
     public var path: String?
-    /// A larger one is taken in the stream's size, where the camera is open for nothing else.
+    /// If the JPEG would be larger, it is taken at the stream's size, provided the camera is open for nothing else.
     public var largestByteCount: Int?
-    /// The light has just changed: the frame is taken when exposure has followed.
+    /// The light has just changed: wait until the exposure has settled.
     public var awaitsExposure = false
-    /// Whether the time of day is known, for the file to tell.
+    /// Whether the time of day is known; only then does the file carry a date.
     public var isClockSet = true
 
     public init(_ id: CommandID, quality: Int = usualQuality, path: String? = nil) {
@@ -28,7 +28,7 @@ public struct SnapshotRequest: Hashable, Sendable {
 /// A JPEG file of one frame.
 public struct Snapshot: Hashable, Sendable {
     public let size: FrameSize
-    /// Empty when the file was written where the request says.
+    /// Empty when the file was written to the request's path.
     public let bytes: [UInt8]
     public let byteCount: Int
 
@@ -39,7 +39,7 @@ public struct Snapshot: Hashable, Sendable {
     }
 }
 
-/// What became of a `SnapshotRequest`.
+/// The result of a `SnapshotRequest`.
 public enum SnapshotAnswer: Hashable, Sendable {
     case taken(SnapshotRequest, Snapshot)
     case failed(SnapshotRequest, reason: String)

@@ -1,20 +1,20 @@
 import Media
 import StreamQuality
 
-// The settings that command line and live stream have in common.
+// Settings shared by the command line and the live stream.
 
-/// What a slow network may change, by its name on the command line.
+/// What may change on a slow network, by its name on the command line.
 public enum AdaptationPolicy: String, Sendable {
-    /// Bit rates stay as they are set.
+    /// Bit rates stay as set.
     case nothing
     /// Bit rate and frame rate.
     case seamless
-    /// The profile, too: the stream may end and start again.
+    /// The profile as well: the stream may stop and start again.
     case restart
 
     public init(named name: String) throws(QualityError) {
         guard let policy = AdaptationPolicy(rawValue: name) else {
-            throw .unusableValue(setting: "adapt", value: name, rule: "is nothing, seamless or restart")
+            throw .unusableValue(setting: "adapt", value: name, rule: "must be nothing, seamless or restart")
         }
         self = policy
     }
@@ -23,19 +23,19 @@ public enum AdaptationPolicy: String, Sendable {
 extension ResizePolicy {
     public init(named name: String) throws(QualityError) {
         guard let policy = ResizePolicy(rawValue: name) else {
-            throw .unusableValue(setting: "resize", value: name, rule: "is never, restart or seamless")
+            throw .unusableValue(setting: "resize", value: name, rule: "must be never, restart or seamless")
         }
         self = policy
     }
 }
 
-/// What the video's bit rate may be.
+/// The range of the video's bit rate.
 public enum BitrateChoice: Hashable, Sendable {
     case range(BitrateRange)
-    /// Brings its frame rate along.
+    /// Also sets the frame rate.
     case automatic(AutomaticBitrate)
 
-    /// - Parameter text: "MIN,START,MAX" in kbit/s; or SD, HD or FHD.
+    /// - Parameter text: "MIN,START,MAX" in kbit/s, or SD, HD or FHD.
     public init(parsing text: String) throws(QualityError) {
         if let preset = AutomaticBitrate(rawValue: text.uppercased()) {
             self = .automatic(preset)
@@ -46,7 +46,7 @@ public enum BitrateChoice: Hashable, Sendable {
             (30...100_000).contains(minimum), minimum <= start, start <= maximum, maximum <= 100_000
         else {
             let rule = """
-                is MIN,START,MAX in kbit/s, each 30 to 100000 and none less than the one before, or \
+                must be MIN,START,MAX in kbit/s, from 30 to 100000 and in ascending order, or \
                 \(AutomaticBitrate.allCases.map(\.rawValue).joined(separator: ", "))
                 """
             throw .unusableValue(setting: "bitrate", value: text, rule: rule)

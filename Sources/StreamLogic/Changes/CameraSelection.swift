@@ -1,35 +1,35 @@
 import Media
 import Settings
 
-/// Which of its cameras a stream is to go on with.
+/// The camera that a stream should switch to.
 public enum CameraChoice: Hashable, Sendable {
     case named(String)
-    /// The one behind the last one wished for, whether that came or not, and behind the last the first.
+    /// The camera after the last one requested, whether or not that switch succeeded. Wraps around.
     case next
 
-    /// - Parameter word: as commands take it.
+    /// - Parameter word: a camera's name or "next", as in commands.
     public init(_ word: String) { self = word == "next" ? .next : .named(word) }
 }
 
-/// The names of a stream's cameras: which one is on, and which one was asked for last.
+/// The names of a stream's cameras, the current one and the one requested last.
 public struct CameraSelection: Hashable, Sendable {
-    /// In the order of `next`; empty where there is one source without a name.
+    /// In the order of `next`; empty if there is one source without a name.
     public let names: [String]
-    /// The camera whose frames are encoded; `nil` where there are no names.
+    /// The camera whose frames are encoded; `nil` if cameras have no names.
     public private(set) var current: String?
-    /// As `current`, unless a switch is under way.
+    /// The target of the switch under way, otherwise the same as `current`.
     private var wanted: String?
-    /// Where `next` goes on: else nobody would get past a camera that does not come.
+    /// Where `next` continues. Without it, `next` would never get past a camera that does not open.
     private var lastWish: String?
 
     public enum Answer: Hashable, Sendable {
         case select(String)
-        /// It is on already, or on its way.
+        /// Already current, or already being switched to.
         case nothing(String)
         case refuse(String)
     }
 
-    /// - Parameter names: the first one is on.
+    /// - Parameter names: the first one is current.
     public init(_ names: [String]) {
         self.names = names
         current = names.first
@@ -39,7 +39,7 @@ public struct CameraSelection: Hashable, Sendable {
 
     public mutating func choose(_ choice: CameraChoice) -> Answer {
         guard let wanted, names.count > 1 else {
-            return .refuse("this stream has one camera; --camera or cameras of device.json name several")
+            return .refuse("this stream has only one camera; add more with --camera or cameras in device.json")
         }
         let name: String
         switch choice {
@@ -60,20 +60,20 @@ public struct CameraSelection: Hashable, Sendable {
         names[((names.firstIndex(of: name) ?? 0) + 1) % names.count]
     }
 
-    /// - Returns: why no camera has this name, with the one that may be meant; `nil` when one has.
+    /// - Returns: why no camera has this name, with the most similar name; `nil` if one has.
     public static func problem(with name: String, among names: [String]) -> String? {
         guard !names.contains(name) else { return nil }
-        let meant = NameSuggestion.question(for: name, among: names) ?? ""
-        return "there is no camera \(quoted(name.prefix(60)))\(meant); there are \(names.joined(separator: ", "))"
+        let meant = NameSuggestion.question(for: name, among: names) ?? ";"
+        return "unknown camera \(quoted(name.prefix(60)))\(meant) available: \(names.joined(separator: ", "))"
     }
 
-    /// Its first frame was encoded.
-    /// - Returns: the camera that was on before.
+    /// The camera's first frame was encoded.
+    /// - Returns: the previous camera.
     public mutating func switched(to name: String) -> String? {
         defer { current = name }
         return current
     }
 
-    /// It does not come, and the one that is on stays, unless still another one was asked for meanwhile.
+    /// The switch failed. The current camera stays on, unless yet another one has been requested meanwhile.
     public mutating func failed(_ name: String) { if wanted == name { wanted = current } }
 }

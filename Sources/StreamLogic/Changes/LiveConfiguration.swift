@@ -1,9 +1,9 @@
 import Media
 import StreamQuality
 
-/// What can be changed while a stream is live.
+/// The settings that can be changed while a stream is live.
 public struct LiveConfiguration: Hashable, Sendable {
-    /// The settings by their names, which are those of the command line.
+    /// The settings by name, as on the command line.
     public enum Setting: String, CaseIterable, Sendable {
         case quality
         case audioQuality = "audio-quality"
@@ -15,7 +15,7 @@ public struct LiveConfiguration: Hashable, Sendable {
         case keepAudioQuality = "keep-audio-quality"
         case mute
 
-        /// What the setting is of; `nil` where it is of both.
+        /// The track that the setting belongs to; `nil` if it belongs to both.
         var track: StreamTrack? {
             switch self {
             case .quality, .bitrate, .framesPerSecond, .dimension, .resize: .video
@@ -35,8 +35,8 @@ public struct LiveConfiguration: Hashable, Sendable {
         self.isMuted = isMuted
     }
 
-    /// The configuration with all of these changes, made one after the other.
-    /// - Throws: when the stream lacks the track that a setting is of, or its policy does not allow another size.
+    /// The configuration after these changes, applied in order.
+    /// - Throws: if the stream lacks a setting's track, or its policy does not allow another size.
     public func applying(_ changes: [Change]) throws(QualityError) -> LiveConfiguration {
         var result = self
         for change in changes { try result.apply(change) }
@@ -73,7 +73,7 @@ public struct LiveConfiguration: Hashable, Sendable {
         }
     }
 
-    /// All settings as they are, in the order of `Setting`: what `set` would be given for them.
+    /// All current settings, in the order of `Setting`, as arguments for `set`.
     public var values: [Change] { Setting.allCases.compactMap(value) }
 
     private func value(of setting: Setting) -> Change? {

@@ -2,13 +2,13 @@ import Media
 import StreamQuality
 
 extension LiveConfiguration {
-    /// One setting with the value that it is to have.
+    /// One setting and its new value.
     public enum Change: Hashable, Sendable {
-        /// Brings its own bit rates along: what is set after it holds.
+        /// Also sets the bit rates; later changes override them.
         case quality(VideoQuality)
         case audioQuality(AudioQuality)
         case bitrate(BitrateChoice)
-        /// The most frames in a second.
+        /// Upper limit of the frame rate.
         case frameRate(FrameRate)
         case dimension(VideoDimension)
         case policy(AdaptationPolicy)
@@ -32,11 +32,11 @@ extension LiveConfiguration {
     }
 }
 
-// As people write it.
+// Text form.
 extension LiveConfiguration.Change {
     /// - Parameters:
-    ///   - name: of a `Setting`, in any case of letters.
-    ///   - value: as the command line takes it.
+    ///   - name: of a `Setting`, case-insensitive.
+    ///   - value: as on the command line.
     public init(_ name: String, _ value: String) throws(QualityError) {
         guard let setting = LiveConfiguration.Setting(rawValue: name.lowercased()) else {
             throw .unknownSetting(name, known: LiveConfiguration.Setting.allCases.map(\.rawValue))
@@ -54,7 +54,7 @@ extension LiveConfiguration.Change {
         }
     }
 
-    /// - Parameter words: names and values by turns.
+    /// - Parameter words: alternating names and values.
     public static func parsing(_ words: some Sequence<String>) throws(QualityError) -> [Self] {
         var changes: [Self] = []
         var iterator = words.makeIterator()
@@ -64,7 +64,8 @@ extension LiveConfiguration.Change {
 
     private static func frameRate(_ value: String) throws(QualityError) -> FrameRate {
         guard let rate = Int(value), (1...60).contains(rate) else {
-            throw .unusableValue(setting: "fps", value: value, rule: "is a whole number of frames a second, 1 to 60")
+            throw .unusableValue(
+                setting: "fps", value: value, rule: "must be a whole number of frames per second, 1 to 60")
         }
         return FrameRate(framesPerSecond: rate)
     }
@@ -73,12 +74,12 @@ extension LiveConfiguration.Change {
         switch value.lowercased() {
         case "on": return true
         case "off": return false
-        default: throw .unusableValue(setting: setting.rawValue, value: value, rule: "is on or off")
+        default: throw .unusableValue(setting: setting.rawValue, value: value, rule: "must be on or off")
         }
     }
 }
 
-/// "quality Medium2", as `set` takes it.
+/// Such as "quality Medium2", as `set` takes it.
 extension LiveConfiguration.Change: CustomStringConvertible {
     public var description: String { "\(setting.rawValue) \(value)" }
 

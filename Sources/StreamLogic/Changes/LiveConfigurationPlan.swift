@@ -1,13 +1,13 @@
 import Media
 import StreamQuality
 
-/// What bears on a change of a stream that runs.
+/// The properties of a running stream that decide how its configuration can change.
 public struct RunningStream: Sendable {
-    /// Whether the server has taken it.
+    /// Whether a server has accepted the stream.
     public var isLive: Bool
-    /// Whether audio comes at the rate that is asked for; that of a file or pipe is what it is.
+    /// Whether the audio source can deliver any sample rate that is requested; a file or pipe cannot.
     public var takesSampleRate: Bool
-    /// What the video encoder was opened with; `nil` without video.
+    /// The configuration that the video encoder was opened with; `nil` without video.
     public var encoder: VideoEncoderConfiguration?
 
     public init(isLive: Bool, takesSampleRate: Bool, encoder: VideoEncoderConfiguration?) {
@@ -20,19 +20,19 @@ public struct RunningStream: Sendable {
 extension LiveConfiguration {
     /// How a stream gets another configuration.
     public enum Plan: Hashable, Sendable {
-        /// It has it.
+        /// It already has this configuration.
         case nothing
-        /// It cannot have it: nothing changes, and the stream goes on.
+        /// The change is not possible: nothing changes and the stream continues.
         case refuse(reason: String)
-        /// All of it at one keyframe, within the stream.
-        /// - Parameter replacesEncoder: the encoder's header announces too little for it. Another one of the same
-        ///   profile takes its place, whose header players take within the stream.
+        /// Apply all of it at one keyframe, within the stream.
+        /// - Parameter replacesEncoder: the level in the encoder's header is too low. A new encoder of the same profile
+        ///   replaces it; players accept the new header within the stream.
         case change(replacesEncoder: Bool)
-        /// By one end and start: players could not follow within the stream.
+        /// Stop and start the stream once: players could not follow the change within the stream.
         case restart
     }
 
-    /// - Parameter controller: of this configuration's settings, at the operating point that it has come to.
+    /// - Parameter controller: the controller for this configuration's settings, at its current operating point.
     public func plan(
         for wanted: LiveConfiguration, of stream: RunningStream, controller: QualityController
     ) -> Plan {
@@ -40,7 +40,7 @@ extension LiveConfiguration {
         guard stream.isLive else { return .refuse(reason: "the stream has not started") }
         let rate = wanted.settings.audioQuality?.sampleRate
         guard rate == settings.audioQuality?.sampleRate || stream.takesSampleRate else {
-            return .refuse(reason: "the sample rate is that of the file or pipe the audio comes from")
+            return .refuse(reason: "the file or pipe that the audio comes from determines the sample rate")
         }
         do {
             if let quality = wanted.settings.videoQuality {
@@ -53,7 +53,7 @@ extension LiveConfiguration {
         return .change(replacesEncoder: stream.encoder.map { !wanted.fits($0) } ?? false)
     }
 
-    /// Whether the header of the encoder announces as much as is asked for at most.
+    /// Whether the level in the encoder's header covers the highest rate of these settings.
     private func fits(_ encoder: VideoEncoderConfiguration) -> Bool {
         guard let quality = settings.videoQuality, encoder.size == dimension.size else { return true }
         let maximum = max(quality.bitrate, settings.bitrateRange.maximum)

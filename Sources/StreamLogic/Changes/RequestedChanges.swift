@@ -2,7 +2,7 @@ import Controls
 import Media
 import StreamQuality
 
-/// What one line of `set`, or one transaction, asks for: all of it, at one frame, or nothing.
+/// The changes of one `set` line or one transaction. Either all of them apply at one frame, or none.
 public struct RequestedChanges: Hashable, Sendable {
     public var configuration: [LiveConfiguration.Change] = []
     public var controls: [ControlChange] = []
@@ -17,7 +17,7 @@ public struct RequestedChanges: Hashable, Sendable {
         LiveConfiguration.Setting.allCases.map(\.rawValue)
         + ControlName.allCases.filter { $0 != .mute }.map(\.rawValue)
 
-    /// The names for people, in lines of no more than 64 characters.
+    /// The names for people, in lines of at most 64 characters.
     public static let nameLines: [String] = {
         var lines: [String] = []
         for (index, name) in names.enumerated() {
@@ -31,7 +31,7 @@ public struct RequestedChanges: Hashable, Sendable {
         return lines
     }()
 
-    /// - Parameter words: names and values by turns.
+    /// - Parameter words: alternating names and values.
     public init(parsing words: some Sequence<String>) throws(ChangeError) {
         var iterator = words.makeIterator()
         var targets: Set<String> = []
@@ -39,7 +39,7 @@ public struct RequestedChanges: Hashable, Sendable {
             guard let value = iterator.next() else {
                 throw Self.names.contains(name.lowercased()) ? .missingValue(name) : .unknownName(name)
             }
-            // Each microphone has its own.
+            // Controls of microphones can be repeated, once for each microphone.
             let number = value.firstIndex(of: ":").map { value[..<$0] } ?? ""
             guard targets.insert("\(name.lowercased()) \(number)").inserted else { throw .repeated(name) }
             try add(name, value)
@@ -49,7 +49,7 @@ public struct RequestedChanges: Hashable, Sendable {
     private mutating func add(_ name: String, _ value: String) throws(ChangeError) {
         guard Self.names.contains(name.lowercased()) else { throw .unknownName(name) }
         do throws(ControlError) {
-            // Mute of all audio is a setting of the stream, that of one microphone is none.
+            // Muting all audio is a setting of the stream; muting one microphone is a control.
             if let control = try ControlChange(name, value), !control.isOfAllAudio { return controls.append(control) }
         } catch {
             throw .control(error)
@@ -68,14 +68,14 @@ public struct RequestedChanges: Hashable, Sendable {
 
     public var count: Int { configuration.count + controls.count }
 
-    /// For what is not the stream's: the light, the webcam.
-    /// - Returns: what it is to be, and no more among the changes; `nil` when nothing was said of it.
+    /// Removes a control that the stream does not handle, such as the torch or the webcam.
+    /// - Returns: its requested value; `nil` if it was not among the changes.
     public mutating func take(_ name: ControlName) -> ControlValue? {
         defer { controls.removeAll { $0.name == name } }
         return controls.last { $0.name == name }?.value
     }
 
-    /// As `take`, of all audio.
+    /// Like `take`, for muting all audio.
     public mutating func takeMute() -> Bool? {
         var isMuted: Bool?
         configuration.removeAll { change in
@@ -86,7 +86,7 @@ public struct RequestedChanges: Hashable, Sendable {
         return isMuted
     }
 
-    /// Each as `set` would be given it.
+    /// Each change, as `set` takes it.
     public var descriptions: [String] { configuration.map(\.description) + controls.map(\.description) }
 }
 
@@ -97,11 +97,11 @@ extension ControlChange {
     }
 }
 
-/// Why nothing is changed.
+/// Why none of the changes were applied.
 public enum ChangeError: Error, Hashable, Sendable {
     case unknownName(String)
     case missingValue(String)
-    /// Twice in one line.
+    /// Given twice in one line.
     case repeated(String)
     case quality(QualityError)
     case control(ControlError)
@@ -111,13 +111,13 @@ extension ChangeError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownName(let name):
-            "\(quoted(name.prefix(60))) cannot be set; "
+            "\(quoted(name.prefix(60))) is not a setting or control; "
                 + (NameSuggestion.nearest(to: name, among: RequestedChanges.names).map { "did you mean \($0)? " } ?? "")
-                + "there are \(RequestedChanges.names.joined(separator: ", "))"
+                + "available: \(RequestedChanges.names.joined(separator: ", "))"
         case .missingValue(let name):
             "\(name) needs a value"
                 + (ControlName(rawValue: name.lowercased()).map { ": \(ControlDescription.of($0).form)" } ?? "")
-        case .repeated(let name): "\(quoted(name.prefix(60))) is there twice"
+        case .repeated(let name): "\(quoted(name.prefix(60))) is given more than once"
         case .quality(let error): error.description
         case .control(let error): error.description
         }

@@ -1,18 +1,18 @@
 extension Set<CommandSurface> {
     static var everywhere: Set { Set(CommandSurface.allCases) }
-    /// Those of `tallycam run`.
+    /// The surfaces of `tallycam run`.
     static var appliance: Set { [.console, .socket] }
 }
 
-/// One way to write a command's arguments. Its text is both what people read and what typed words are compared with:
-/// capitals stand for any word, `a|b` for one of these, brackets for what may be left out, `...]` for what may be
+/// One way to write a command's arguments. People read its text, and typed words are matched against it: capitals stand
+/// for any word, `a|b` for one of these, brackets for an optional part, and `...]` for an optional part that can be
 /// repeated.
 public struct CommandForm: Hashable, Sendable {
     /// Such as "NAME VALUE [NAME VALUE...]"; empty for a command without arguments.
     public let arguments: String
     public let summary: String
     public let surfaces: Set<CommandSurface>
-    /// The rest of the line is one text with rules of its own: a filter's.
+    /// The rest of the line is one text with its own syntax: a filter.
     let isText: Bool
 
     init(_ arguments: String, _ summary: String, on surfaces: Set<CommandSurface> = .everywhere, isText: Bool = false) {
@@ -22,26 +22,25 @@ public struct CommandForm: Hashable, Sendable {
         self.isText = isText
     }
 
-    /// Whole numbers, by the words that stand for them in `arguments`.
+    /// Ranges of whole numbers, by their placeholders in `arguments`.
     private static let numbers = ["N": 1...1000, "COUNT": 0...1000, "QUALITY": SnapshotRequest.qualities]
 
-    /// The numbers that it takes, for people.
+    /// The ranges of its numbers, for people.
     var ranges: [String] {
         arguments.split { " []".contains($0) }.map(String.init).compactMap { name in
             Self.numbers[name].map { "\(name) is \($0.lowerBound) to \($0.upperBound)" }
         }
     }
 
-    /// All words that stand for themselves.
+    /// All literal words.
     var choices: [String] {
         arguments.split { " []|".contains($0) }.map(String.init).filter { $0.lowercased() == $0 && $0 != "..." }
     }
 
-    /// Whether these words are such arguments.
     func takes(_ words: [String]) -> Bool { Self.match(Part.parts(of: arguments)[...], words[...]) }
 
     private enum Part {
-        /// One of these words; any word when it is empty.
+        /// One of these words; any word if empty.
         case word([Substring])
         case number(ClosedRange<Int>)
         case optional([Part], isRepeated: Bool)

@@ -1,10 +1,10 @@
-/// Where commands are typed.
+/// Where commands can be typed.
 public enum CommandSurface: String, CaseIterable, Sendable {
     /// The serial console of the camera.
     case console
-    /// The control socket of the camera: one line a connection, as `tallycam COMMAND` sends it.
+    /// The control socket of the camera: one line per connection, as sent by `tallycam COMMAND`.
     case socket
-    /// Standard input of `tallycam publish`: a terminal, or what `--commands` reads.
+    /// Standard input of `tallycam publish`: a terminal, or the input of `--commands`.
     case publish
 }
 
@@ -34,14 +34,14 @@ public enum CommandName: String, CaseIterable, Sendable {
     case help
 }
 
-/// A row of the table of commands: every surface takes names, arguments, help, usage errors and suggestions from it.
-/// docs/reference/console.md is compared with it.
+/// A row of the table of commands. Every surface takes its names, arguments, help, usage errors and suggestions from
+/// it, and a test compares docs/reference/console.md with it.
 public struct CommandDescription: Hashable, Sendable {
     public let name: CommandName
     public let forms: [CommandForm]
-    /// For a list of commands, where it is not the one of the first form.
+    /// Summary for lists of commands, if it differs from the first form's.
     private let ownSummary: String?
-    /// The answer of a surface that does not have the command; empty for a command that all of them have.
+    /// The answer of a surface that does not have the command; empty if all surfaces have it.
     let absence: String
 
     private init(_ name: CommandName, _ forms: [CommandForm], summary: String? = nil, absence: String = "") {
@@ -52,27 +52,27 @@ public struct CommandDescription: Hashable, Sendable {
     }
 
     public static let all: [CommandDescription] = [
-        CommandDescription(.status, [CommandForm("[json]", "what the camera is doing; json for programs")]),
+        CommandDescription(.status, [CommandForm("[json]", "show what the camera is doing; json for programs")]),
         CommandDescription(
             .start, [CommandForm("", "start the stream, as a press of the button does", on: .appliance)],
             absence: "publish starts its stream by itself; stop ends it"),
         CommandDescription(.stop, [CommandForm("", "stop the stream")]),
-        CommandDescription(.settings, [CommandForm("", "the settings of the live stream")]),
+        CommandDescription(.settings, [CommandForm("", "show the settings of the live stream")]),
         CommandDescription(
-            .quality, [CommandForm("[NAME]", "the quality being sent, or send Low1 to High3")]),
+            .quality, [CommandForm("[NAME]", "show the current quality, or set Low1 to High3")]),
         CommandDescription(
             .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
         CommandDescription(
             .openTransaction, [CommandForm("", "collect changes until commit or cancel", on: [.publish])],
             absence: absenceOfTransactions),
         CommandDescription(
-            .commit, [CommandForm("", "make the collected changes, all at one frame", on: [.publish])],
+            .commit, [CommandForm("", "apply the collected changes, all at one frame", on: [.publish])],
             absence: absenceOfTransactions),
         CommandDescription(
-            .cancel, [CommandForm("", "forget the collected changes", on: [.publish])],
+            .cancel, [CommandForm("", "discard the collected changes", on: [.publish])],
             absence: absenceOfTransactions),
-        CommandDescription(.mute, [CommandForm("on|off", "send silence, or the audio again")]),
-        CommandDescription(.controls, [CommandForm("[json]", "the controls of the camera; json for programs")]),
+        CommandDescription(.mute, [CommandForm("on|off", "mute or unmute the audio")]),
+        CommandDescription(.controls, [CommandForm("[json]", "show the camera's controls; json for programs")]),
         CommandDescription(
             .filter,
             [
@@ -80,33 +80,33 @@ public struct CommandDescription: Hashable, Sendable {
                     "NAME KEY=VALUE [KEY=VALUE...]|off", "change or remove a filter of the live stream", isText: true)
             ]),
         CommandDescription(.camera, [CommandForm("NAME|next", "switch to another camera")]),
-        CommandDescription(.pause, [CommandForm("on|off", "send a still frame and silence, or go on")]),
+        CommandDescription(.pause, [CommandForm("on|off", "send a still frame and silence, or resume")]),
         CommandDescription(
             .snapshot,
             [
-                CommandForm("[QUALITY]", "keep a JPEG on the card; quality 1 to 100", on: .appliance),
+                CommandForm("[QUALITY]", "save a JPEG on the card; quality 1 to 100", on: .appliance),
                 CommandForm("send [QUALITY]", "answer with the JPEG file", on: [.socket]),
                 CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: [.publish]),
-            ], summary: "a JPEG of what the camera sees"),
+            ], summary: "take a JPEG snapshot"),
         CommandDescription(
             .torch,
-            [CommandForm("[off|on|live|auto]", "whether the flash LED is lit, or when to light it", on: .appliance)],
-            absence: "the torch is the board's: only the camera appliance (tallycam run) switches it"),
+            [CommandForm("[off|on|live|auto]", "show or set when the flash LED is lit", on: .appliance)],
+            absence: "publish cannot control the torch: only the camera appliance (tallycam run) can"),
         CommandDescription(
             .webcam,
-            [CommandForm("start|stop|allow", "USB webcam mode; allow lets a waiting program in", on: .appliance)],
-            absence: "the USB device port is the board's: only the camera appliance (tallycam run) is a webcam"),
+            [CommandForm("start|stop|allow", "set USB webcam mode; allow admits a waiting program", on: .appliance)],
+            absence: "publish cannot be a webcam: only the camera appliance (tallycam run) can"),
         CommandDescription(
-            .faults, [CommandForm("", "what is wrong and how to repair it", on: .appliance)],
-            absence: "publish has no list of faults: it prints each one when it happens"),
+            .faults, [CommandForm("", "show faults and how to repair them", on: .appliance)],
+            absence: "publish has no list of faults: it prints each one as it happens"),
         CommandDescription(
             .events,
             [
-                CommandForm("[N]", "the last N events, 1 to 1000 (default 20)", on: .appliance),
-                CommandForm("follow [COUNT]", "the last COUNT events, then each one when it happens", on: [.socket]),
-                CommandForm("follow json", "each event as a JSON object", on: [.socket]),
+                CommandForm("[N]", "show the last N events, 1 to 1000 (default 20)", on: .appliance),
+                CommandForm("follow [COUNT]", "show the last COUNT events, then each new one", on: [.socket]),
+                CommandForm("follow json", "show each new event as a JSON object", on: [.socket]),
             ],
-            absence: "publish keeps no events: it prints each one when it happens"),
+            absence: "publish keeps no events: it prints each one as it happens"),
         CommandDescription(
             .reboot, [CommandForm("", "restart the machine", on: .appliance)], absence: absenceOfPower),
         CommandDescription(
@@ -120,14 +120,14 @@ public struct CommandDescription: Hashable, Sendable {
         "publish does not control the machine: only the camera appliance (tallycam run) does"
 
     public static func of(_ name: CommandName) -> CommandDescription {
-        // Each name has a row, which a test holds it to.
+        // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
 
-    /// Names of former versions, with what to type now.
+    /// Names from earlier versions, with their replacements.
     static let formerNames = [
         "show": "show is now status, settings or controls",
-        "next": "the next camera is: camera next",
+        "next": "next is now: camera next",
     ]
 }
 
@@ -136,7 +136,7 @@ extension CommandDescription {
 
     public func forms(on surface: CommandSurface) -> [CommandForm] { forms.filter { $0.surfaces.contains(surface) } }
 
-    /// Each form as a person types it, such as "quality NAME".
+    /// Each form as typed, such as "quality NAME".
     public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }
 
     /// The ranges of its numbers, as the end of a sentence.
@@ -150,12 +150,12 @@ extension CommandDescription {
         form.arguments.isEmpty ? name.rawValue : "\(name.rawValue) \(form.arguments)"
     }
 
-    /// The commands that a surface has, in the table's order.
+    /// The commands of a surface, in the table's order.
     public static func all(on surface: CommandSurface) -> [CommandDescription] {
         all.filter { !$0.forms(on: surface).isEmpty }
     }
 
-    /// The answer to `help`: at most 80 columns.
+    /// The answer to `help`, at most 80 columns wide.
     public static func help(on surface: CommandSurface) -> [String] {
         var lines: [String] = []
         for row in all(on: surface) {

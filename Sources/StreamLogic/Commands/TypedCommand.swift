@@ -1,15 +1,15 @@
 import Media
 
-/// A typed line, taken apart by the table of commands.
+/// A typed line, parsed with the table of commands.
 public struct TypedCommand: Hashable, Sendable {
     public let name: CommandName
-    /// The words behind the name; quotes group words and are removed. Empty for a command whose arguments are one text.
+    /// The words after the name; quotes group words and are removed. Empty if the command takes one text.
     public let arguments: [String]
-    /// All that stands behind the name, as it was typed, without blanks at either end.
+    /// Everything after the name as typed, without blanks at either end.
     public let text: String
 
     /// - Returns: `nil` for a line without words.
-    /// - Throws: what to answer, when the surface does not have the command or the arguments are wrong.
+    /// - Throws: the answer, if the surface does not have the command or the arguments are wrong.
     public init?(_ line: String, on surface: CommandSurface) throws(CommandError) {
         let line = Substring(line).unicodeScalars.trimmingBlanks
         guard !line.isEmpty else { return nil }
@@ -34,7 +34,7 @@ public struct TypedCommand: Hashable, Sendable {
         }
     }
 
-    /// The words as a line that `init` takes apart again.
+    /// Joins the words into a line that `init` splits into the same words.
     public static func line(_ words: [String]) -> String {
         words.map { word in
             let isPlain = !word.isEmpty && !word.unicodeScalars.contains(where: \.isBlank)
@@ -43,15 +43,15 @@ public struct TypedCommand: Hashable, Sendable {
         }.joined(separator: " ")
     }
 
-    /// The nearest of the fixed words in the table.
+    /// The literal word of these forms that is closest to what was typed.
     private static func choice(nearestTo words: [String], of forms: [CommandForm]) -> String? {
         let choices = forms.flatMap(\.choices)
         let typed = words.first { !choices.contains($0.lowercased()) } ?? ""
         return NameSuggestion.nearest(to: typed, among: choices)
     }
 
-    /// Words with blanks between them. A word that starts with a quote ends with the next one like it.
-    /// - Returns: `nil` when a quote is not closed, or something follows it.
+    /// Words separated by blanks. A word that starts with a quote ends at the next such quote.
+    /// - Returns: `nil` if a quote is not closed or something follows it.
     private static func words(of text: Substring.UnicodeScalarView) -> [String]? {
         var words: [String] = []
         var rest = text
@@ -75,9 +75,7 @@ public struct TypedCommand: Hashable, Sendable {
 /// Why a line is not a command of this surface.
 public enum CommandError: Error, Hashable, Sendable {
     case unknown(String, on: CommandSurface)
-    /// The surface does not have it.
     case unavailable(CommandName)
-    /// The arguments are wrong.
     case usage(CommandName, on: CommandSurface, meant: String?)
 }
 
@@ -88,7 +86,7 @@ extension CommandError: CustomStringConvertible {
             if let hint = CommandDescription.formerNames[typed.lowercased()] { return hint }
             let names = CommandDescription.all(on: surface).map(\.name.rawValue)
             let meant = NameSuggestion.question(for: typed, among: names) ?? ";"
-            return "there is no command \(quoted(typed.prefix(60)))\(meant) help lists them"
+            return "unknown command \(quoted(typed.prefix(60)))\(meant) see help"
         case .unavailable(let name): return CommandDescription.of(name).absence
         case .usage(let name, let surface, let meant):
             let row = CommandDescription.of(name)

@@ -1,20 +1,19 @@
 import Media
 
-/// What is done about a video encoder that gives no frames: from a keyframe over opening it again to the software
-/// encoder, and back to the hardware later. The connection is not touched by any of it.
+/// Decides what to do when a video encoder outputs no frames: request a keyframe, reopen it, fall back to the software
+/// encoder, and later return to the hardware. The connection stays up throughout.
 ///
-/// Nothing here waits: the hardware is closed and opened on a thread of its own, and whoever runs the encoders tells
-/// what came of it, at each frame at the latest. On a machine without a hardware encoder there is nothing to recover:
-/// software is the plain first choice then, and needs no recovery.
+/// Nothing here blocks. The hardware is closed and opened on its own thread, and the owner of the encoders reports the
+/// result, at the next frame at the latest. A machine without a hardware encoder uses software from the start and needs
+/// no recovery.
 public struct EncoderRecovery: Sendable {
     public enum Action: Hashable, Sendable {
         /// Ask the hardware for a keyframe: cheap, and cures some stalls.
         case forceKeyframe
-        /// Start to close the hardware encoder; its frames go back to the camera at once.
+        /// Start to close the hardware encoder; its frames return to the camera at once.
         case closeHardware
-        /// Start to open the hardware encoder.
         case openHardware
-        /// Go on in software, at what the processor carries.
+        /// Continue in software, at a rate that the processor can sustain.
         case openSoftware
         /// The hardware takes over from software, with a keyframe.
         case crossToHardware
@@ -26,22 +25,23 @@ public struct EncoderRecovery: Sendable {
     /// The hardware is opened while software encodes.
     private struct Trial {
         var attempt: Int
-        /// Of a retry after a time in software; a reopening that took too long has been reported already.
+        /// A scheduled retry, rather than a reopening that took too long and has been reported already.
         let isRetry: Bool
-        /// Since when the present attempt closes, opens, or is open.
+        /// When the present attempt started to close or open, or was opened.
         var since: MediaTimestamp
         var isOpen = false
     }
 
     private enum State {
         case steady
-        /// Since then a keyframe is waited for.
+        /// Waiting for a keyframe since this time.
         case keyframeForced(MediaTimestamp)
-        /// The hardware is closed to be opened again; nothing encodes since then.
+        /// The hardware is being closed, to be reopened. Nothing has been encoded since this time.
         case closing(MediaTimestamp, reason: String)
-        /// Nothing encodes since then. Without a reason nothing has failed: another encoder is wanted.
+        /// Nothing has been encoded since this time. Without a reason nothing has failed; another encoder was
+        /// requested.
         case opening(MediaTimestamp, reason: String?)
-        /// Opened again then, and not yet proven.
+        /// Reopened at this time, and not yet proven.
         case reopened(MediaTimestamp)
         case software(retryAt: MediaTimestamp)
         case trial(Trial)
@@ -50,23 +50,23 @@ public struct EncoderRecovery: Sendable {
 
     private let settings: Settings
     private var state: State
-    /// When the first frame that has no answer yet went in.
+    /// When the oldest unanswered frame was submitted.
     private var unansweredSince: MediaTimestamp?
     private var faults: [MediaTimestamp] = []
     private var reopenCount = 0
     private var lastTrouble: MediaTimestamp?
     private var retryDelay: Duration
-    /// How often in a row the hardware has not opened, twice each time, as if its firmware were dead.
+    /// How many trials in a row ended because the hardware did not open, as if its firmware were dead.
     private var vainTrials = 0
 
-    /// For a hardware encoder that is open.
+    /// For a hardware encoder that is already open.
     public init(settings: Settings = Settings()) {
         self.settings = settings
         state = .steady
         retryDelay = settings.retryDelay
     }
 
-    /// For a hardware encoder that starts to be opened now.
+    /// For a hardware encoder that is being opened.
     public init(opening now: MediaTimestamp, settings: Settings = Settings()) {
         self.init(settings: settings)
         state = .opening(now, reason: nil)
@@ -79,7 +79,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// Whether frames go to the hardware, be it for a trial.
+    /// Whether frames go to the hardware, including during a trial.
     public var feedsHardware: Bool {
         switch state {
         case .steady, .keyframeForced, .reopened: true
@@ -105,8 +105,8 @@ public struct EncoderRecovery: Sendable {
             let patience = trial.isOpen ? settings.trialSilence : settings.trialOpeningTimeout
             guard now - trial.since >= patience else { return [] }
             return trialFailed(
-                trial.isOpen ? "no frame for \(patience.inSeconds) s" : "it does not open", isDead: !trial.isOpen,
-                now: now)
+                trial.isOpen ? "no frame for \(patience.inSeconds) s" : "opening it takes too long",
+                isDead: !trial.isOpen, now: now)
         case .givenUp: return []
         case .steady, .keyframeForced, .reopened:
             let since = unansweredSince ?? now
@@ -116,7 +116,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// The hardware gave a frame.
+    /// The hardware output a frame.
     public mutating func hardwareEncoded(now: MediaTimestamp) -> [Action] {
         unansweredSince = nil
         switch state {
@@ -125,7 +125,7 @@ public struct EncoderRecovery: Sendable {
             lastTrouble = now
             restartWatch()
             state = .reopened(now)
-            return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder gives frames again"))]
+            return [.crossToHardware, .emit(.encoderRestarted(reason: "the hardware encoder works again"))]
         case .keyframeForced(let time), .reopened(let time):
             if now - time >= settings.recovery { recovered() }
             return []
@@ -133,7 +133,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// The hardware marked a frame as faulty, or gave something that is none.
+    /// The hardware marked a frame as faulty, or its output was not a frame.
     public mutating func frameFailed(now: MediaTimestamp) -> [Action] {
         guard !usesSoftware else { return [] }
         faults.append(now)
@@ -142,7 +142,7 @@ public struct EncoderRecovery: Sendable {
         return escalate(reason: "\(faults.count) faulty frames in \(settings.faultWindow.inSeconds) s", now: now)
     }
 
-    /// A call of the hardware failed; it encodes no more.
+    /// A call to the hardware failed; it no longer encodes.
     public mutating func hardwareFailed(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
         case .steady, .keyframeForced, .reopened: return reopen(reason: reason, now: now)
@@ -151,14 +151,14 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// Software failed, too.
+    /// Software failed as well.
     public mutating func softwareFailed(reason: String) -> [Action] {
         if case .givenUp = state { return [] }
         state = .givenUp
         return [.giveUp(reason: reason), .emit(.failed(.videoEncodingFailed, message: reason))]
     }
 
-    /// A frame could not go in, as a call of the driver has not returned since then.
+    /// A frame could not be submitted because a call to the driver has not returned since this time.
     public mutating func callBlocked(since: MediaTimestamp, now: MediaTimestamp) -> [Action] {
         guard now - since >= settings.longestCall else { return [] }
         let reason = "a call has not returned for \(settings.longestCall.inSeconds) s"
@@ -169,7 +169,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// What `closeHardware` started has ended.
+    /// The closing that `closeHardware` started has finished.
     public mutating func hardwareClosed(now: MediaTimestamp) -> [Action] {
         switch state {
         case .closing(_, let reason):
@@ -183,7 +183,7 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// What `openHardware` started has succeeded.
+    /// The opening that `openHardware` started has succeeded.
     public mutating func hardwareOpened(now: MediaTimestamp) -> [Action] {
         switch state {
         case .opening(_, let reason):
@@ -199,14 +199,14 @@ public struct EncoderRecovery: Sendable {
         }
     }
 
-    /// The hardware could not be opened, at the start of the stream or again.
-    /// - Parameter isDead: whether its firmware may be the reason, and not another program or the settings.
+    /// The hardware could not be opened, at the start of the stream or later.
+    /// - Parameter isDead: whether dead firmware may be the reason, rather than another program or the settings.
     public mutating func openingFailed(reason: String, isDead: Bool, now: MediaTimestamp) -> [Action] {
         switch state {
         case .trial: return trialFailed(reason, isDead: isDead, now: now)
         case .opening(_, let earlier):
-            // Software at once; another attempt is made beside it.
-            let reported = goOnInSoftware(earlier.map { "\($0), and then: \(reason)" } ?? reason, now: now)
+            // Switch to software at once; another attempt runs in parallel.
+            let reported = goOnInSoftware(earlier.map { "\($0), then: \(reason)" } ?? reason, now: now)
             return reported + trialFailed(reason, isDead: isDead, now: now)
         case .steady, .keyframeForced, .closing, .reopened, .software, .givenUp:
             vainTrials = isDead ? 1 : 0
@@ -217,7 +217,7 @@ public struct EncoderRecovery: Sendable {
     private mutating func escalate(reason: String, now: MediaTimestamp) -> [Action] {
         switch state {
         case .steady:
-            // A recovery long ago starts the count of reopenings anew.
+            // If the last recovery was long ago, reopenings are counted from zero again.
             if let lastTrouble, now - lastTrouble >= settings.recovery { reopenCount = 0 }
             restartWatch()
             state = .keyframeForced(now)
@@ -239,7 +239,7 @@ public struct EncoderRecovery: Sendable {
         return [.closeHardware]
     }
 
-    /// Software takes over from hardware that is being closed or opened, which goes on beside it.
+    /// Software takes over while the hardware is still being closed or opened.
     private mutating func goOnInSoftware(_ reason: String, now: MediaTimestamp) -> [Action] {
         restartWatch()
         state = .trial(Trial(attempt: 1, isRetry: false, since: now))
@@ -264,7 +264,7 @@ public struct EncoderRecovery: Sendable {
         return [.openHardware]
     }
 
-    /// - Parameter isDead: as for `openingFailed`; what has opened is not dead.
+    /// - Parameter isDead: as for `openingFailed`. Hardware that has opened is not dead.
     private mutating func trialFailed(_ reason: String, isDead: Bool = false, now: MediaTimestamp) -> [Action] {
         guard case .trial(var trial) = state else { return [] }
         if trial.attempt < settings.trialLimit {

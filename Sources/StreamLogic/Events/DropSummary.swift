@@ -1,7 +1,7 @@
 import Media
 import StreamQuality
 
-/// Sums up what the send buffer drops, for people: a line a second at most. Scripts get each packet.
+/// Summarizes the send buffer's drops for people, at most one line per second and reason. Scripts get every packet.
 public struct DropSummary {
     private static let interval = Duration.seconds(1)
 
@@ -14,7 +14,7 @@ public struct DropSummary {
     }
 
     private var groups: [DroppedItem.Reason: Group] = [:]
-    /// When what came together is to be reported.
+    /// When the collected drops are due to be reported.
     public private(set) var deadline: MediaTimestamp?
 
     public init() {}
@@ -35,8 +35,8 @@ public struct DropSummary {
 
     /// - Parameters:
     ///   - start: the stream's time zero.
-    ///   - now: `nil` takes what there is, due or not.
-    /// - Returns: a line for each reason.
+    ///   - now: `nil` to take everything, due or not.
+    /// - Returns: one line for each reason.
     public mutating func takeLines(since start: MediaTimestamp?, now: MediaTimestamp?) -> [String] {
         guard let deadline, now.map({ $0 >= deadline }) ?? true else { return [] }
         defer {
@@ -46,8 +46,8 @@ public struct DropSummary {
         return groups.sorted { $0.value.first < $1.value.first }.map { reason, group in
             let times = [group.first, group.last].map { fixed(($0 - (start ?? $0)).inSeconds, decimals: 1) }
             return
-                "dropped \(group.frames) frames and \(group.audioPackets) audio packets of \(times[0]) to \(times[1]) s, "
-                + "\((group.byteCount + 999) / 1000) kB: \(reason.words)"
+                "dropped \(group.frames) frames and \(group.audioPackets) audio packets from "
+                + "\(times[0]) to \(times[1]) s, \((group.byteCount + 999) / 1000) kB: \(reason.words)"
         }
     }
 }
@@ -55,10 +55,10 @@ public struct DropSummary {
 extension DroppedItem.Reason {
     fileprivate var words: String {
         switch self {
-        case .bufferFull: "more came than may wait"
-        case .awaitingKeyframe: "nothing can be shown of it without what was dropped before"
+        case .bufferFull: "send buffer full"
+        case .awaitingKeyframe: "undecodable until the next keyframe"
         case .discarded: "too old to be worth sending"
-        case .newConnection: "it waited for a connection that is gone"
+        case .newConnection: "waited for a connection that is gone"
         }
     }
 }

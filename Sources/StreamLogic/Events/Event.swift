@@ -1,13 +1,13 @@
-/// Something that happened, as people (`text`) and scripts (the rest) read it: docs/reference/events.md.
+/// Something that happened, for people (`text`) and for scripts (the rest): docs/reference/events.md.
 ///
-/// Each part is rendered when somebody asks for it. Many events come ten times a second, and most of them nobody reads.
+/// Each part is rendered only on demand: many events occur ten times a second, and most are never read.
 public protocol Event: Sendable {
-    /// `nil` when the event has none; scripts get a 0.
+    /// `nil` if the event has no code; scripts then get 0.
     var code: EventCode? { get }
     var name: String { get }
-    /// One line, without secrets; `nil` for what people need no line of.
+    /// One line, without secrets; `nil` if people need no line.
     var text: String? { get }
-    /// What the event carries besides code and name. Times are in seconds, rates per second.
+    /// The event's data besides code and name. Times are in seconds, rates per second.
     var fields: [EventField] { get }
 }
 
@@ -18,7 +18,7 @@ public enum EventValue: Hashable, Sendable {
     case number(Double)
     case text(String)
     case flag(Bool)
-    /// One for each of several; `nil` where there is none.
+    /// One for each of several sources; `nil` where a source has no value.
     case numbers([Double?])
     case texts([String])
 }

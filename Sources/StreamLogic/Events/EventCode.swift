@@ -1,8 +1,7 @@
-/// The numbers that events and errors carry, so that scripts can rely on them.
+/// The numbers of events and errors, stable so that scripts can rely on them.
 ///
-/// 1xxx to 3xxx tell what happens while a stream lives, negative ones why something ended. The 2xxx
-/// are Tallycam's own; all others are those of the systems that it replaces, the unused ones included
-/// so that nobody gives them another meaning.
+/// 1xxx to 3xxx report what happens during a stream; negative ones say why something ended. The 2xxx are Tallycam's
+/// own. All others come from the systems that it replaces; unused ones are kept so that they get no other meaning.
 public enum EventCode: Int, CaseIterable, Sendable {
     case connected = 1001
     case publishing = 1002

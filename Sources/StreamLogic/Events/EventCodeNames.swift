@@ -1,6 +1,6 @@
 extension EventCode {
-    /// The event's name in the event list, the same as in code. Spelled out because `"\(self)"` asks the runtime
-    /// for it: 100 000 instructions, several times as much as a status report takes otherwise.
+    /// The event's name in the event list, the same as in code. Spelled out because `"\(self)"` queries the runtime,
+    /// which costs 100 000 instructions, several times as much as the rest of a status report.
     public var name: String {
         switch self {
         case .connected: "connected"

@@ -3,7 +3,7 @@ import Filters
 import Media
 import StreamQuality
 
-// The words of the event list. What is larger than a line is in the files beside this one, by kind.
+// The texts and fields of the events. Renderings longer than a line are in the neighboring files, by kind.
 extension StreamEvent: Event {
     public var code: EventCode? {
         switch self {
@@ -31,7 +31,7 @@ extension StreamEvent: Event {
         }
     }
 
-    /// Spelled out, as `EventCode.name` is and for its reason.
+    /// Spelled out for the same reason as `EventCode.name`.
     public var name: String {
         switch self {
         case .stateChanged, .connected, .publishing, .retry, .reconnecting, .serverChanged, .serverChangeFailed,
@@ -82,8 +82,8 @@ extension StreamEvent: Event {
                 + (limit.map { " of \($0))" } ?? ")")
         case .serverChangeFailed(let failure): "\(EventCode.serverChangeFailed.meaning): \(failure.text)"
         case .serverChanged, .uplinkTooSlow: code?.meaning
-        case .linkDown: "the link to the network is down; the stream waits for its return"
-        case .linkUp: "the link to the network is up"
+        case .linkDown: "the network link is down; waiting for it to return"
+        case .linkUp: "the network link is up"
         case .status(let status): status.text
         case .fileStatus(let status): status.text
         case .qualityChanged(let change): change.text
@@ -91,32 +91,32 @@ extension StreamEvent: Event {
         case .bufferHigh: "the send buffer rose above its high threshold"
         case .bufferLow: "the send buffer fell below its low threshold"
         case .bufferFull: "the uplink is too slow: the send buffer is full"
-        case .serverAway: "the server is away: the send buffer is full, and nothing is taken from it"
-        // Several in a second: people have the status, and a summary of drops.
+        case .serverAway: "the server accepts no data: the send buffer is full"
+        // Several per second: people read the status and a summary of drops instead.
         case .measured, .bufferDuration, .dropped: nil
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
             "\(code?.meaning ?? ""): \(reason)"
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
         case .cameraSwitched(let from, let to, let duration):
-            "the camera is \(to) now, after \(from); it took \(fixed(duration.inSeconds, decimals: 1)) s"
+            "switched from \(from) to \(to) in \(fixed(duration.inSeconds, decimals: 1)) s"
         case .cameraSwitchFailed(let name, let reason, let present):
-            "could not switch to \(name), staying on \(present): \(reason)"
-        case .filterDropped(let filter): "filter \(filter) is left out: it takes too much time"
-        case .filterRestored(let filter): "filter \(filter) is back"
+            "could not switch to \(name); staying on \(present): \(reason)"
+        case .filterDropped(let filter): "filter \(filter) is turned off: it takes too much time"
+        case .filterRestored(let filter): "filter \(filter) is on again"
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
         case .filtered(let chain):
-            chain.isEmpty ? "no filters now" : "filters now \(chain.settings.map(\.description).joined(separator: " "))"
+            chain.isEmpty ? "filters: none" : "filters: \(chain.settings.map(\.description).joined(separator: " "))"
         case .refused(let reason): "refused: \(reason)"
-        case .muted(let isMuted): isMuted ? "muted: audio goes out as silence" : "no longer muted"
-        case .paused(let isPaused): isPaused ? "paused: a still frame and silence go out" : "no longer paused"
+        case .muted(let isMuted): isMuted ? "muted: sending silence" : "no longer muted"
+        case .paused(let isPaused): isPaused ? "paused: sending a still frame and silence" : "no longer paused"
         case .pauseImageUnusable(let reason): "\(code?.meaning ?? ""): \(reason)"
         case .snapshot(let answer): answer.text
         case .preview(let event): event.text
         case .ended(let encoded, let sent, let seconds): sent.totalsText(encoded, audioSeconds: seconds)
         case .fileEnded(let tally): tally.totalsText
-        // People read of it in the program's last line.
+        // People read it in the program's last line.
         case .failed: nil
         }
     }

@@ -36,7 +36,7 @@ extension OperatingPoint {
         return Bitrate(bitsPerSecond: video + (audioQuality?.bitrate.bitsPerSecond ?? 0))
     }
 
-    /// The name of the row, as people write it.
+    /// The name of the row, for people.
     public var qualityName: String { videoQuality?.name ?? audioQuality.map { "audio \($0.name)" } ?? "none" }
 
     fileprivate var summary: String {
@@ -50,7 +50,6 @@ extension OperatingPoint {
         return parts.joined(separator: ", ")
     }
 
-    /// What events say of it.
     var fields: [EventField] {
         var fields: [EventField] = [
             ("quality", .text(qualityName)), ("targetBitsPerSecond", .integer(mediaBitrate.bitsPerSecond)),
@@ -70,7 +69,7 @@ extension OperatingPoint {
 }
 
 extension QualityChangeReason {
-    /// The reason as scripts know it. Spelled out, as `EventCode.name` is and for its reason.
+    /// The reason, for scripts. Spelled out for the same reason as `EventCode.name`.
     var name: String {
         switch self {
         case .linkCarriesLess: "linkCarriesLess"

@@ -2,7 +2,7 @@ import Media
 import StreamQuality
 
 extension QualityError {
-    /// `nil` for what the list of codes does not have.
+    /// `nil` if the error has no code.
     public var code: EventCode? {
         switch self {
         case .impossibleSize, .tooManyFrames: .unsupportedResolution
@@ -19,9 +19,9 @@ extension SourceEvent {
         case .started(.camera(let name, let size, let rate)):
             return "frames arrive from \(name): \(size), \(rate.framesPerSecond) fps"
         case .started(.microphone(let sampleRate, let channelCount)):
-            return "the microphone gives audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
+            return "the microphone delivers audio: \(sampleRate) Hz, \(channelCount == 1 ? "mono" : "stereo")"
         case .interrupted(let track, let source, let reason):
-            let substitute = track == .video ? "the last frame goes on" : "silence goes out"
+            let substitute = track == .video ? "repeating the last frame" : "sending silence"
             return "\(reason); \(substitute) until \(source) is back"
         case .returned(_, let source, let gap):
             return "\(source) is back after \(fixed(gap.inSeconds, decimals: 1)) s"
@@ -46,7 +46,7 @@ extension SourceEvent {
 }
 
 extension EncodedCounters {
-    /// What the status says about the sources.
+    /// The status fields for the sources.
     public var sourceFields: [EventField] {
         let video = videoSource
         var fields: [EventField] = [
@@ -80,7 +80,7 @@ extension EncodedCounters {
 }
 
 extension EncodedCounters {
-    /// Of each filter, in the chain's order; none where nothing is filtered.
+    /// For each filter, in the chain's order; empty without filters.
     private var filterFields: [EventField] {
         guard !filters.isEmpty else { return [] }
         return [
@@ -92,7 +92,7 @@ extension EncodedCounters {
 }
 
 extension AudioSourceStatistics {
-    /// Of several that are mixed, in their order; none for a single one.
+    /// For each of several mixed sources, in order; empty for a single one.
     fileprivate var fieldsOfEach: [EventField] {
         guard !sources.isEmpty else { return [] }
         return [
@@ -117,12 +117,12 @@ extension AudioSourceStatistics {
     fileprivate var drift: String { driftPPM.map { ", drift \(fixed($0, decimals: 1)) ppm" } ?? "" }
 }
 
-/// What people are shown of camera and microphone; `nil` for what is none.
+/// A summary of camera and microphone for people; `nil` for one that the stream does not have.
 public struct SourceSummary {
     public let camera: String?
     public let microphone: String?
 
-    /// - Parameter isMuted: what the microphone gives goes out as silence.
+    /// - Parameter isMuted: the microphone's audio is sent as silence.
     public init(_ counters: EncodedCounters, isMuted: Bool) {
         let (video, audio) = (counters.videoSource, counters.audioSource)
         camera =

@@ -3,7 +3,7 @@ import Media
 import StreamQuality
 
 extension StreamStatus {
-    /// What is sent and what is meant to be, for people.
+    /// The present and the target rates, for people.
     public var qualityText: String {
         let quality = size.map { "\(point.qualityName), \($0)" } ?? point.qualityName
         return "\(quality), "
@@ -13,7 +13,7 @@ extension StreamStatus {
             + "\(fixed(buffered.inSeconds, decimals: 2)) s buffered, encoder \(encoder?.name ?? "none")"
     }
 
-    /// What has become of the frames, for people.
+    /// What happened to the frames, for people.
     public var framesText: String {
         sent.framesText(encoded)
     }
@@ -69,7 +69,7 @@ extension FileStreamStatus {
 }
 
 extension SentCounters {
-    /// What has become of the frames, for people.
+    /// What happened to the frames, for people.
     public func framesText(_ encoded: EncodedCounters) -> String {
         "\(sentFrames) sent, \(encoded.skippedFrames) skipped by the encoder, "
             + "\(droppedFrames) dropped, \(encoded.decimatedFrames) decimated\(encoded.missedText)"
@@ -95,7 +95,7 @@ extension SentCounters {
     }
 }
 
-/// The totals of a file: of sources and encoders it has none.
+/// The totals of a file, which has no sources or encoders.
 extension MediaTally {
     var totalsText: String {
         "ended: \(video.count) frames and \(fixed(audioDuration.inSeconds, decimals: 1)) s of audio sent"

@@ -1,18 +1,18 @@
 import Controls
 
-/// What has become of a camera that is open for a screen and no stream; each thing once.
+/// Changes of a camera that is open for a screen without a stream. Each change is reported once.
 public enum IdleFramesEvent: Hashable, Sendable {
-    /// It does not open, or is gone. It is tried again until it is there.
+    /// The camera cannot be opened or was lost. It is retried until it works.
     case away(reason: String)
-    /// One that was away gives frames.
+    /// A lost camera delivers frames again.
     case returned
-    /// What it has and is set to, when it was opened and after each change.
+    /// The camera's controls, when it was opened and after each change.
     case controls([ControlStatus])
 }
 
-/// What has become of a microphone that is open for a computer and no stream; each thing once.
+/// Changes of a microphone that is open for a computer without a stream. Each change is reported once.
 public enum IdleAudioEvent: Hashable, Sendable {
-    /// It does not open, or is gone. It is tried again until it is there.
+    /// The microphone cannot be opened or was lost. It is retried until it works.
     case away(reason: String)
     case returned
 }
@@ -21,8 +21,8 @@ extension IdleAudioEvent {
     /// For people.
     public var text: String {
         switch self {
-        case .away(let reason): "no microphone without a stream: \(reason)"
-        case .returned: "the microphone is there again"
+        case .away(let reason): "microphone unavailable while idle: \(reason)"
+        case .returned: "the microphone is available again"
         }
     }
 }
@@ -31,8 +31,8 @@ extension IdleFramesEvent {
     /// For people.
     public var text: String? {
         switch self {
-        case .away(let reason): "no camera without a stream: \(reason)"
-        case .returned: "the camera is there again"
+        case .away(let reason): "camera unavailable while idle: \(reason)"
+        case .returned: "the camera is available again"
         case .controls: nil
         }
     }

@@ -1,11 +1,11 @@
-/// What has become of the preview, which the stream does not depend on.
+/// A change of the preview, which never affects the stream.
 public enum PreviewEvent: Hashable, Sendable {
-    /// A display is lit.
+    /// A display shows the preview.
     /// - Parameters:
     ///   - display: its connector and mode, for people.
-    ///   - isConverted: the processor makes the frames for it, at a reduced rate.
+    ///   - isConverted: the processor converts the frames, at a reduced rate.
     case lit(display: String, isConverted: Bool)
-    /// There is none, or it cannot be used. It is tried again until it can.
+    /// There is no display, or it cannot be used. It is retried until it works.
     case dark(reason: String)
 }
 
@@ -21,7 +21,7 @@ extension PreviewEvent {
     public var text: String {
         switch self {
         case .lit(let display, let isConverted):
-            "the preview is on \(display)" + (isConverted ? ", made by the processor" : "")
+            "the preview is on \(display)" + (isConverted ? ", converted by the processor" : "")
         case .dark(let reason): "no preview: \(reason)"
         }
     }

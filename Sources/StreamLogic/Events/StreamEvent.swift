@@ -6,26 +6,25 @@ import StreamQuality
 
 /// The states of a stream that its owner sees.
 public enum StreamState: String, CaseIterable, Sendable {
-    /// Never started.
     case unknown
     case connecting
-    /// Publishing.
+    /// Live: a server has accepted the stream.
     case connected
     case disconnecting
-    /// Ended as asked.
+    /// Ended on request.
     case disconnected
     case reconnecting
-    /// Ended by a fault.
+    /// Ended by a failure.
     case error
 }
 
-/// Why a connection failed, in the words and with the number of the layer that noticed.
+/// Why a connection failed, with the text and number of the layer that detected it.
 public struct ConnectionFailure: Error, Hashable, Sendable {
     /// A negative number of `EventCode`.
     public let code: Int
     /// For people, without secrets.
     public let text: String
-    /// The same attempt will fail again until somebody changes a setting.
+    /// Retrying is useless until a setting is changed.
     public let isPermanent: Bool
 
     public init(code: Int, text: String, isPermanent: Bool = false) {
@@ -39,50 +38,50 @@ public enum StreamTrack: String, Sendable {
     case video, audio
 }
 
-/// What a device gives, as it comes.
+/// The properties of a device's output.
 public enum SourceStart: Hashable, Sendable {
-    /// - Parameter 0: its name in the stream, or the driver's.
+    /// - Parameter 0: its name in the stream, or the driver's name.
     case camera(String, FrameSize, FrameRate)
     case microphone(sampleRate: Int, channelCount: Int)
 }
 
-/// A device gives its first frame or samples, was lost while the stream goes on, or has come back.
+/// A device delivers its first frame or samples, was lost during the stream, or has returned.
 public enum SourceEvent: Hashable, Sendable {
     case started(SourceStart)
     case interrupted(StreamTrack, source: String, reason: String)
     case returned(StreamTrack, source: String, after: Duration)
 }
 
-/// What happened to a stream, for whoever started it. `EventRendering` has the words.
+/// An event of a stream, for its owner. `EventRendering` has the texts.
 ///
-/// What is large is boxed: most events are small and many.
+/// Large payloads are boxed: most events are small and frequent.
 public enum StreamEvent: Hashable, Sendable {
     // The connection.
     case stateChanged(StreamState)
     case connected(server: String)
-    /// The connection was made with less of TLS than usual; once for each server.
+    /// The connection uses less of TLS than usual. Reported once for each server.
     case tlsFallback(reason: String)
-    /// - Parameter destination: where, without secrets.
+    /// - Parameter destination: URL without secrets.
     case publishing(destination: String)
     /// A failure that leads to another attempt.
     case retry(ConnectionFailure, RetryStage)
     /// - Parameters:
     ///   - attempt: from 1.
-    ///   - limit: how many there will be; `nil` for no end.
-    ///   - delay: how long until it starts.
+    ///   - limit: the most attempts; `nil` if unlimited.
+    ///   - delay: time until the attempt starts.
     case reconnecting(attempt: Int, limit: Int?, delay: Duration)
     case serverChanged
     case serverChangeFailed(ConnectionFailure)
-    /// The link that the stream goes through lost its carrier.
+    /// The link that carries the stream lost its carrier.
     case linkDown
     /// A link that may lead to the server has a carrier and an address.
     case linkUp
 
-    // What is sent.
+    // Sent media.
     indirect case status(StreamStatus)
     indirect case fileStatus(FileStreamStatus)
     indirect case qualityChanged(QualityChange)
-    /// - Parameter bitrate: what the link carries.
+    /// - Parameter bitrate: the link's estimated rate.
     case uplinkTooSlow(bitrate: Bitrate)
     indirect case measured(StreamMeasurement, linkEstimate: Bitrate?)
 
@@ -91,7 +90,7 @@ public enum StreamEvent: Hashable, Sendable {
     case bufferHigh
     case bufferLow
     case bufferFull
-    /// It is full since nothing of it is taken: there is no connection, or nothing is acknowledged.
+    /// The buffer is full because nothing leaves it: there is no connection, or the server acknowledges nothing.
     case serverAway
     case bufferDuration(Duration)
     /// - Parameter time: since the stream's time zero.
@@ -100,44 +99,44 @@ public enum StreamEvent: Hashable, Sendable {
     // Encoders and sources.
     case softwareEncoderInUse(reason: String)
     case encoderRestarted(reason: String)
-    /// Software goes on; the hardware is still tried, seldom.
+    /// Software continues; the hardware is still retried, but rarely.
     case hardwareEncoderDead(reason: String)
     case source(SourceEvent)
     /// A file or pipe ended.
     case sourceEnded(StreamTrack, note: String)
-    /// There is no time for it: frames go out without it until there is.
+    /// The filter takes too much time: frames are sent without it until there is enough.
     case filterDropped(FilterID)
     case filterRestored(FilterID)
     /// The first frame of another camera was encoded.
-    /// - Parameter after: since it was asked for.
+    /// - Parameter after: time since the request.
     case cameraSwitched(from: String, to: String, after: Duration)
-    /// The camera that was asked for does not come.
-    /// - Parameter keeping: the one that stays on.
+    /// The requested camera cannot be used.
+    /// - Parameter keeping: the camera that stays on.
     case cameraSwitchFailed(String, reason: String, keeping: String)
 
-    // What somebody asked for while live.
-    /// - Parameter configuration: all settings as they are now.
+    // Requested while live.
+    /// - Parameter configuration: all settings after the change.
     indirect case configured(LiveConfiguration)
-    /// - Parameter readings: each control that was set, with what the camera says of it.
+    /// - Parameter readings: each control that was set, with the camera's reading of it.
     indirect case controlled([ControlReading])
-    /// - Parameter chain: all filters as they are now.
+    /// - Parameter chain: all filters after the change.
     indirect case filtered(FilterChain)
     case refused(reason: String)
     case muted(Bool)
     case paused(Bool)
     case pauseImageUnusable(reason: String)
-    /// The answer to a request for one.
+    /// The answer to a snapshot request.
     indirect case snapshot(SnapshotAnswer)
 
-    // Beside the stream.
+    // Independent of the stream.
     case preview(PreviewEvent)
 
     // The end.
-    /// In order, with the totals.
+    /// Properly, with the totals.
     indirect case ended(EncodedCounters, SentCounters, audioSeconds: Double)
     indirect case fileEnded(MediaTally)
-    /// By this.
-    /// - Parameter code: `nil` for what the list of codes does not have.
+    /// By a failure.
+    /// - Parameter code: `nil` if the failure has no code.
     case failed(EventCode?, message: String)
 
     /// How far an attempt got before it failed.
@@ -145,16 +144,16 @@ public enum StreamEvent: Hashable, Sendable {
         case lookup
         case connect
         case handshake
-        /// The stream was being published, or was about to.
+        /// The stream was live, or about to be.
         case close
     }
 }
 
 extension StreamEvent {
-    /// What the send buffer said, drops one by one.
+    /// The events for one event of the send buffer; drops are reported one by one.
     /// - Parameters:
-    ///   - start: the stream's time zero, from which packets' times are counted.
-    ///   - isServerAway: nothing that is in the buffer is taken.
+    ///   - start: the stream's time zero, which packets' times are relative to.
+    ///   - isServerAway: nothing leaves the buffer.
     public static func ofSendBuffer(
         _ event: SendBufferEvent, since start: MediaTimestamp?, isServerAway: Bool = false
     ) -> [StreamEvent] {

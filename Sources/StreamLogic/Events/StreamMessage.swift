@@ -1,28 +1,28 @@
-/// What a stream says while it lives.
+/// A message from a stream to its owner.
 public enum StreamMessage: Sendable {
-    /// - Parameter of: the target that it concerns; `nil` for what concerns the stream as a whole.
+    /// - Parameter of: the target concerned; `nil` for the stream as a whole.
     case event(StreamEvent, of: TargetID? = nil)
-    /// A line beside the events that is none itself: the answer to a command.
+    /// A line for people that is not an event: the answer to a command.
     case note(String)
     /// A line for people: warnings and progress.
     case log(String)
-    /// What has become of a command that somebody waits for.
+    /// The result of a command that a client waits for.
     case answer(CommandID, CommandOutcome)
-    /// For whoever watches it, twice a second or so.
+    /// For those who watch it, about twice a second.
     case brightness(Brightness)
-    /// For a live view; `nil` when nothing is live any more.
+    /// For a live view; `nil` when the stream is over.
     case snapshot(StreamSnapshot?)
 }
 
-/// Passes on what a stream says. From any thread.
+/// Forwards a stream's messages. Thread-safe.
 public struct EventSink: Sendable {
     private let report: @Sendable (StreamMessage) -> Void
-    /// That its events concern.
+    /// The target of its events.
     private var target: TargetID?
 
     public init(_ report: @escaping @Sendable (StreamMessage) -> Void) { self.report = report }
 
-    /// Passes on events that concern this target.
+    /// A sink for events of this target.
     public func of(_ target: TargetID) -> EventSink {
         var sink = self
         sink.target = target

@@ -1,4 +1,4 @@
-/// One of the connections that a session has had opened. Never used twice.
+/// Identifies one of a session's connections. Never reused.
 public struct ConnectionID: Hashable, Sendable {
     let number: Int
 

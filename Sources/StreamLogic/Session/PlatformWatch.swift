@@ -2,9 +2,9 @@ import Bitstream
 import Media
 import Settings
 
-/// Watches media that is already encoded for what the service would refuse.
+/// Checks media that is already encoded for properties that the service would refuse.
 public struct PlatformWatch {
-    /// How much media may pass without audio before it is missed.
+    /// After this many milliseconds of media without audio, a warning is given.
     private static let audioTimeout = 5000
 
     private let platform: PlatformProfile
@@ -17,18 +17,18 @@ public struct PlatformWatch {
 
     public init(_ platform: PlatformProfile) { self.platform = platform }
 
-    /// - Returns: what the service will not like, once for each kind.
-    /// - Throws: when the service does not go on from here.
+    /// - Returns: a warning about what the service does not like, once for each kind.
+    /// - Throws: if the service would not continue from here.
     public mutating func tagRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
         if firstTimestamp == nil { firstTimestamp = tag.timestamp }
         if tag.kind == .audio { hasAudio = true }
-        // A keyframe of H.264, or its sequence header; nearly all tags are neither.
+        // A keyframe of H.264 or its sequence header; nearly all tags are neither.
         if tag.kind == .video, tag.body.first == 0x17, let warning = try frameRead(tag) { return warning }
         guard platform.requiresAudio, !hasAudio, !hasReportedAudio,
             Self.distance(firstTimestamp, tag.timestamp) > Self.audioTimeout
         else { return nil }
         hasReportedAudio = true
-        return "\(platform.name) shows no stream without audio, and the file has none"
+        return "\(platform.name) does not show a stream without audio, and the file has none"
     }
 
     private mutating func frameRead(_ tag: FLVTag) throws(StreamFailure) -> String? {
@@ -40,10 +40,10 @@ public struct PlatformWatch {
         guard header.frameType == .keyframe else { return nil }
         let distance = Self.distance(lastKeyframe, tag.timestamp)
         lastKeyframe = tag.timestamp
-        // A frame's duration more is no other interval.
+        // One frame duration more does not count as another interval.
         guard !hasReportedKeyframes, distance > platform.longestKeyframeInterval.milliseconds + 100 else { return nil }
         hasReportedKeyframes = true
-        return "\(platform.name) wants a keyframe every \(fixed(platform.keyframeInterval.inSeconds, decimals: 0)) s; "
+        return "\(platform.name) needs a keyframe every \(fixed(platform.keyframeInterval.inSeconds, decimals: 0)) s; "
             + "the file's are \(fixed(Double(distance) / 1000, decimals: 1)) s apart"
     }
 
@@ -58,10 +58,10 @@ public struct PlatformWatch {
             .media, code: .unsupportedResolution,
             "the frame size changes from \(size) to \(found) after "
                 + "\(fixed(Double(Self.distance(firstTimestamp, tag.timestamp)) / 1000, decimals: 1)) s, which "
-                + "\(platform.name) does not take within a stream; publish the parts one after the other")
+                + "\(platform.name) does not accept within a stream; publish the parts one after another")
     }
 
-    /// Milliseconds; timestamps wrap at 2^32.
+    /// In milliseconds; timestamps wrap at 2^32.
     private static func distance(_ from: UInt32?, _ to: UInt32) -> Int {
         from.map { Int(Int32(bitPattern: to &- $0)) } ?? 0
     }

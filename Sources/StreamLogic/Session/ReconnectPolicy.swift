@@ -1,18 +1,18 @@
 import Media
 
-/// When and how often a lost connection is tried again.
+/// When and how often to reconnect.
 public struct ReconnectPolicy: Hashable, Sendable {
     public enum Limit: Hashable, Sendable {
-        /// Attempts after a loss or a failed start. After a loss those made while the link is known to be
-        /// down do not count.
+        /// Attempts after a loss or a failed start. After a loss, attempts made while the link is known to be down do
+        /// not count.
         case attempts(Int)
         case endless
     }
 
-    /// What follows a failure that only a change of settings can cure: wrong credentials, no such application.
+    /// What to do after a failure that only a change of settings can cure: wrong credentials, no such application.
     public enum PermanentFailures: Hashable, Sendable {
-        /// End the stream if it never ran since the start; after that such a failure more likely
-        /// means a server that is just coming up, and is retried like any other.
+        /// End the stream if it was never live since the start. After that, such a failure more likely means a server
+        /// that is still starting, so it is retried like any other.
         case endBeforeFirstPublishing
         case endAlways
         case retry
@@ -20,17 +20,17 @@ public struct ReconnectPolicy: Hashable, Sendable {
 
     public var limit: Limit
     public var permanentFailures: PermanentFailures
-    /// Before the first attempt; doubles with each one up to `longestDelay`.
+    /// Before the first attempt; doubled for each attempt, up to `longestDelay`.
     public var firstDelay: Duration
     public var longestDelay: Duration
-    /// Instead of `longestDelay` while no connection comes about although the link is up, where attempts are endless:
-    /// one packet costs nobody anything, and a server that is back is noticed at once. A server that
-    /// answers and refuses is left alone for longer.
+    /// Replaces `longestDelay` while the link is up but no connection succeeds, if attempts are unlimited. An attempt
+    /// costs one packet, and a server that returns is found at once. A server that answers and refuses is left alone
+    /// for longer.
     public var longestDelayUnreachable: Duration
-    /// Each delay is shortened by a random part of up to this fraction, 0...1, so that
-    /// a thousand cameras do not come back in one moment.
+    /// Each delay is shortened by a random part of up to this fraction, 0...1, so that a thousand cameras do not
+    /// reconnect at the same moment.
     public var jitter: Double
-    /// A connection that lived so long has proved itself: counting and delays start anew.
+    /// A connection that lasted this long resets the counts and delays.
     public var stableAfter: Duration
 
     public init(
@@ -52,7 +52,7 @@ public struct ReconnectPolicy: Hashable, Sendable {
     func delayUnreachable(random: Double) -> Duration { longestDelayUnreachable * (1 - jitter * random) }
 
     /// - Parameters:
-    ///   - step: failures in a row before this one.
+    ///   - step: consecutive failures before this one.
     ///   - random: 0..<1.
     func delay(step: Int, random: Double) -> Duration {
         let doubled = (0..<min(step, 30)).reduce(firstDelay) { delay, _ in min(delay * 2, longestDelay) }

@@ -1,8 +1,8 @@
-/// Why a stream, or what belongs to one, does not start or cannot go on.
+/// Why a stream, or something it needs, cannot start or continue.
 public struct StreamFailure: Error, Hashable, Sendable {
-    /// What is at fault.
+    /// The cause.
     public enum Kind: Hashable, Sendable {
-        /// What was asked for: it will fail again until somebody changes it.
+        /// The request itself: it fails again until it is changed.
         case settings
         /// The server could not be reached, refused, or went away.
         case connection
@@ -15,13 +15,13 @@ public struct StreamFailure: Error, Hashable, Sendable {
     }
 
     public let kind: Kind
-    /// `nil` for what the list of codes does not have.
+    /// `nil` if the failure has no code.
     public let code: EventCode?
     /// For people, without secrets.
     public let text: String
-    /// The server that is at fault; `nil` when none is.
+    /// The server that caused it; `nil` if none did.
     public let target: TargetID?
-    /// Nothing that worked before works any more: only the machine's restart is left.
+    /// No encoder works any more; only restarting the machine can help.
     public let needsMachineRestart: Bool
 
     public init(
@@ -40,7 +40,7 @@ public struct StreamFailure: Error, Hashable, Sendable {
 }
 
 extension EventCode {
-    /// What is at fault when something ended with this code.
+    /// The kind of a failure with this code.
     var failureKind: StreamFailure.Kind {
         switch self {
         case .cameraUnavailable, .microphoneUnavailable, .videoEncodingFailed, .audioEncodingFailed,

@@ -1,7 +1,7 @@
 import Media
 
-/// Whether a stream is paused, for camera and microphone. What was captured during a pause never goes out, however late
-/// it comes.
+/// Whether a stream is paused, for camera and microphone. Media captured during a pause is never sent, however late it
+/// arrives.
 ///
 /// ```
 ///         pause                resume
@@ -20,29 +20,29 @@ public struct StreamPause: Hashable, Sendable {
 
     public init() {}
 
-    /// A frame that was taken up to so long after the command counts as the last one before the pause: at a camera's slowest
-    /// rate, of five frames a second, no other may come.
+    /// A frame taken up to this long after the command counts as the last one before the pause: at a camera's slowest
+    /// rate, five frames per second, no other frame may arrive.
     private static let momentBefore = Duration.milliseconds(250)
 
     public var isPaused: Bool { if case .paused = state { true } else { false } }
 
-    /// - Returns: whether that is a change.
+    /// - Returns: whether the state changed.
     public mutating func pauseRequested(now: MediaTimestamp) -> Bool {
         guard !isPaused else { return false }
         state = .paused(since: now)
         return true
     }
 
-    /// - Returns: whether that is a change.
+    /// - Returns: whether the state changed.
     public mutating func resumeRequested(now: MediaTimestamp) -> Bool {
         guard case .paused(let since) = state else { return false }
         state = .resumed(at: now, pausedSince: since)
         return true
     }
 
-    /// Whether something else goes out in place of what was captured then.
-    /// - Parameter taken: when a frame was taken that is given again at `time`, such as the last one of a camera that was
-    ///   lost; `nil` for what was not given before.
+    /// Whether media captured at this time is replaced.
+    /// - Parameter taken: when a repeated frame was taken, such as the last one of a lost camera; `nil` if the media is
+    ///   new.
     public func replaces(capturedAt time: MediaTimestamp, takenAt taken: MediaTimestamp? = nil) -> Bool {
         switch state {
         case .live: return false
@@ -53,8 +53,8 @@ public struct StreamPause: Hashable, Sendable {
         }
     }
 
-    /// Whether a frame that was taken then is shown again after the pause if the camera gives no other: it was taken
-    /// before.
+    /// Whether a frame taken at this time is shown again after the pause if the camera delivers no other, because it
+    /// was taken before the pause.
     public func returns(frameTakenAt time: MediaTimestamp) -> Bool {
         switch state {
         case .live: false
@@ -62,7 +62,7 @@ public struct StreamPause: Hashable, Sendable {
         }
     }
 
-    /// Whether a frame that was taken then may stand for the moment before the pause.
+    /// Whether a frame taken at this time may represent the moment before the pause.
     public func mayShow(frameTakenAt time: MediaTimestamp) -> Bool {
         switch state {
         case .live: false

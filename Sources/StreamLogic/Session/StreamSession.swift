@@ -2,8 +2,8 @@ import Media
 
 /// Decides when a stream connects, reconnects, moves and ends. It owns no socket and reads no clock.
 ///
-/// Its runner performs the actions in their order and reports what becomes of each connection. What
-/// it reports about a connection that the session has closed, aborted or heard failing does not matter.
+/// Its runner performs the actions in order and reports the state of each connection. Late reports about a connection
+/// that was closed, aborted or failed are ignored.
 ///
 /// ```
 /// unknown ──start──▶ connecting ──publishing──▶ connected ──stop──▶ disconnecting ──▶ disconnected
@@ -14,44 +14,44 @@ import Media
 /// ```
 public struct StreamSession: Sendable {
     public enum Target: Hashable, Sendable {
-        /// What the stream's description says, signed afresh.
+        /// The server in the stream's description, with a new signature.
         case described
-        /// Where the server asked to move (Enhanced RTMP v2, ReconnectRequest): its tcUrl, absolute or
-        /// relative; the same server when `nil`.
+        /// Where the server asked to move (Enhanced RTMP v2, ReconnectRequest): its tcUrl, absolute or relative; `nil`
+        /// for the same server.
         case requested(tcURL: Secret?)
     }
 
     public enum StartResult: Hashable, Sendable {
         case publishing
         case failed(ConnectionFailure)
-        /// Stopped before it was up.
+        /// Stopped before it was live.
         case cancelled
-        /// It was running already; nothing has changed.
+        /// Already running; nothing changed.
         case alreadyRunning
     }
 
     public enum Action: Hashable, Sendable {
-        /// Look up, connect, do the handshake and publish; report `serverConnected`, then
-        /// `publishingStarted`, or `connectionFailed`.
+        /// Look up, connect, do the handshake and publish. Report `serverConnected`, then `publishingStarted`, or
+        /// `connectionFailed`.
         case openConnection(ConnectionID, Target)
         /// Send media here from now on: metadata and sequence headers first, then from the next keyframe.
         case startMedia(ConnectionID)
-        /// Say goodbye as RTMP asks, then report `connectionClosed`.
+        /// End the RTMP session properly, then report `connectionClosed`.
         case closeConnection(ConnectionID)
-        /// Drop it at once, whatever it is doing, without a farewell and without waiting.
+        /// Drop it at once, in any state, without ending the RTMP session and without waiting.
         case abortConnection(ConnectionID)
-        /// Nothing gets through it: send nothing more, and keep it. It is aborted when the server can be reached again,
-        /// which then gives the stream's name free at once instead of when it misses the publisher.
+        /// The connection is stalled: send nothing more, but keep it. It is aborted when the server can be reached
+        /// again, so that the server releases the stream's name at once instead of after its own timeout.
         case parkConnection(ConnectionID)
         case requestKeyframe
-        /// Call `timerFired` then; replaces the timer before, `nil` ends it.
+        /// Call `timerFired` at this time. Replaces the previous timer; `nil` cancels it.
         case setTimer(MediaTimestamp?)
         /// Measure, and emit `StreamEvent.status`.
         case reportStatus
         case emit(StreamEvent)
         /// The answer to a start.
         case completeStart(StartResult)
-        /// The answer to every stop so far.
+        /// The answer to all stops so far.
         case completeStop
     }
 
@@ -78,10 +78,10 @@ public struct StreamSession: Sendable {
         let since: MediaTimestamp
         var nextStatus: MediaTimestamp
         var successor: Successor?
-        /// Never beside a successor.
+        /// Never at the same time as a successor.
         var challenger: Challenger?
 
-        /// The connection that is opened beside the present one.
+        /// A connection that is opened in addition to the present one.
         var second: ConnectionID? { successor?.id ?? challenger?.id }
     }
 
@@ -95,11 +95,11 @@ public struct StreamSession: Sendable {
         var isPublishing = false
     }
 
-    /// Races against a connection through which nothing gets: the first of the two that lives is kept.
+    /// Competes with a connection that has stalled; the first one to work is kept.
     struct Challenger {
         /// `nil` between two attempts.
         var id: ConnectionID?
-        /// Of the attempt, or for the next.
+        /// End of this attempt, or start of the next.
         var deadline: MediaTimestamp
     }
 
@@ -107,7 +107,7 @@ public struct StreamSession: Sendable {
         let id: ConnectionID
         let deadline: MediaTimestamp
         var startsAgain: Bool
-        /// It goes on as the same stream, which has been up.
+        /// Continues the same stream, which has been live.
         var isContinued = false
     }
 
@@ -115,16 +115,16 @@ public struct StreamSession: Sendable {
     public internal(set) var state: StreamState = .unknown
 
     var phase: Phase = .idle
-    /// Said goodbye to after a move; each is aborted at its deadline.
+    /// Closing after a move; each is aborted at its deadline.
     var retiring: [(id: ConnectionID, deadline: MediaTimestamp)] = []
-    /// Dead, and kept until the server can learn of it.
+    /// Stalled; kept until the server can be reached.
     var parked: [ConnectionID] = []
     var lastConnectionNumber = 0
-    /// Whether the stream was up since its start: losses then are reconnected.
+    /// Whether the stream has been live since its start: only then is a loss retried as a reconnection.
     var hasPublished = false
     /// Attempts that count against the limit.
     var countedRetries = 0
-    /// Failures in a row, for the delay.
+    /// Consecutive failures, for the delay.
     var backoffStep = 0
     var linkIsDown = false
     var isStartPending = false
@@ -139,7 +139,7 @@ public struct StreamSession: Sendable {
         random = JitterGenerator(state: seed)
     }
 
-    // MARK: What the owner asks for
+    // MARK: Requests of the owner
 
     public mutating func startRequested(now: MediaTimestamp) -> [Action] {
         switch phase {
@@ -153,7 +153,7 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    /// Cameras and encoders are open: an attempt that had to wait for them has its whole time from now on.
+    /// Cameras and encoders are open: an attempt that had to wait for them gets its full time from now on.
     public mutating func sourcesOpened(now: MediaTimestamp) -> [Action] {
         if case .opening(var attempt) = phase {
             attempt.deadline = now + settings.attemptTimeout
@@ -180,9 +180,10 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    /// Ends the stream in order if it is up and starts anew; the signature, all counters and delays are fresh.
-    /// - Parameter isContinuation: it is the same stream with another encoding: a server that does not take it back
-    ///   at once is tried again, like after a loss.
+    /// Ends the stream properly if it is live and starts it again, with a new signature and with counters and delays
+    /// reset.
+    /// - Parameter isContinuation: the same stream with another encoding. A server that does not accept it at once is
+    ///   retried, like after a loss.
     public mutating func restartRequested(isContinuation: Bool = false, now: MediaTimestamp) -> [Action] {
         switch phase {
         case .idle, .waiting: start(now: now)
@@ -200,9 +201,9 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    // MARK: What happens around
+    // MARK: External events
 
-    /// The time of `setTimer` has come. Coming early or twice does no harm.
+    /// The time of `setTimer` has come. Early and repeated calls are harmless.
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
         timer = nil
         for connection in retiring where connection.deadline <= now { output.append(.abortConnection(connection.id)) }
@@ -227,7 +228,7 @@ public struct StreamSession: Sendable {
         return performed()
     }
 
-    /// The actions collected, with the timer brought up to date.
+    /// The collected actions, with an updated timer.
     mutating func performed() -> [Action] {
         let next = nextDeadline
         if next != timer {

@@ -1,12 +1,12 @@
 import Media
 
-// What becomes of connections.
+// Reports about connections.
 extension StreamSession {
-    /// Connected, and secured where TLS is used. `server` is its address, for people.
+    /// Connected, and secured if TLS is used. `server` is its address, for people.
     public mutating func serverConnected(_ id: ConnectionID, server: String, now: MediaTimestamp) -> [Action] {
         switch phase {
         case .opening(var attempt) where attempt.id == id && !attempt.isConnected:
-            // There is a way, whatever became of the link that led to the server before.
+            // The server can be reached, whatever happened to the earlier link.
             linkIsDown = false
             attempt.isConnected = true
             phase = .opening(attempt)
@@ -43,7 +43,7 @@ extension StreamSession {
         return performed()
     }
 
-    /// The connection is gone; there is nothing left of it to close.
+    /// The connection is gone; there is nothing left to close.
     public mutating func connectionFailed(
         _ id: ConnectionID, _ failure: ConnectionFailure, now: MediaTimestamp
     ) -> [Action] {
@@ -51,7 +51,7 @@ extension StreamSession {
         return ended(id, failure, now: now)
     }
 
-    /// Nothing gets through the connection any more. It sends nothing by itself, as after `parkConnection`.
+    /// The connection has stalled. It sends nothing more, as after `parkConnection`.
     public mutating func connectionStalled(
         _ id: ConnectionID, _ failure: ConnectionFailure, now: MediaTimestamp
     ) -> [Action] {
@@ -76,7 +76,7 @@ extension StreamSession {
         return performed()
     }
 
-    /// The farewell of `closeConnection` is done.
+    /// The closing that `closeConnection` started is done.
     public mutating func connectionClosed(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
         retiring.removeAll { $0.id == id }
         parked.removeAll { $0 == id }
@@ -84,8 +84,8 @@ extension StreamSession {
         return performed()
     }
 
-    /// The server on connection `id` wishes the stream to move. Heeded once at a time, and never at the cost of
-    /// the connection that works.
+    /// The server on connection `id` asks the stream to move. One move is made at a time, and never at the expense of
+    /// the working connection.
     public mutating func reconnectRequested(_ id: ConnectionID, tcURL: Secret?, now: MediaTimestamp) -> [Action] {
         guard case .publishing(var publication) = phase, publication.id == id, publication.successor == nil else {
             return performed()
@@ -99,7 +99,7 @@ extension StreamSession {
         return performed()
     }
 
-    /// The next packet to be sent is a keyframe. Call it before that packet goes anywhere.
+    /// The next packet to send is a keyframe. Call this before that packet is sent.
     public mutating func keyframeReached(now: MediaTimestamp) -> [Action] {
         if case .publishing(let publication) = phase, let successor = publication.successor, successor.isPublishing {
             settle(publication, now: now)

@@ -1,8 +1,8 @@
 import Media
 
-// What is known of the way to the server.
+// Reports about the route to the server.
 extension StreamSession {
-    /// The link that the connection goes through, or went through last.
+    /// The link of the connection, or of the last one, went down.
     public mutating func linkWentDown(now: MediaTimestamp) -> [Action] {
         linkIsDown = true
         return performed()
@@ -10,8 +10,8 @@ extension StreamSession {
 
     /// The link is back, with an address.
     /// - Parameter isTransferStalled: nothing has been acknowledged since the link went down although bytes are
-    ///   waiting. TCP would find out by its doubling timers, seconds later; other links' comings and
-    ///   goings leave a running transfer alone.
+    ///   waiting. TCP's doubling timers would find out only seconds later. When other links change, a running transfer
+    ///   is left alone.
     public mutating func linkCameUp(isTransferStalled: Bool, now: MediaTimestamp) -> [Action] {
         let wasDown = linkIsDown
         linkIsDown = false
@@ -20,7 +20,7 @@ extension StreamSession {
             backoffStep = 0
             attempt(now: now)
         case .opening(let attempt) where wasDown && !attempt.isConnected:
-            // Its packets were lost with the link; waiting for their repetition costs seconds.
+            // Its packets were lost with the link, and their retransmission takes seconds.
             output.append(.abortConnection(attempt.id))
             backoffStep = 0
             self.attempt(now: now)
@@ -31,8 +31,8 @@ extension StreamSession {
         return performed()
     }
 
-    /// There is a way that was not there before: another address, or a default route. An attempt that is under way has
-    /// started without it, and may wait for a name server that could not be asked.
+    /// A new address or default route appeared. An attempt under way started without it and may be waiting for an
+    /// unreachable name server.
     public mutating func routeAppeared(now: MediaTimestamp) -> [Action] {
         linkIsDown = false
         switch phase {
@@ -48,11 +48,11 @@ extension StreamSession {
         return performed()
     }
 
-    /// The address that the present connection was made from is gone: it can never live again.
+    /// The local address of the present connection is gone, so the connection can never recover.
     public mutating func addressDisappeared(now: MediaTimestamp) -> [Action] {
         if case .publishing(let publication) = phase {
             guard limit != 0 else {
-                // What does not count goes on when the link is back.
+                // If attempts do not count, the stream continues when the link is back.
                 if attemptsCount { output.append(.abortConnection(publication.id)) } else { park(publication.id) }
                 if let second = publication.second { output.append(.abortConnection(second)) }
                 retry(after: Self.addressLoss, stage: .close, now: now)
@@ -66,7 +66,7 @@ extension StreamSession {
 
     private mutating func reconnectAtOnce(_ publication: Publication, now: MediaTimestamp) {
         settle(publication, now: now)
-        // The link is back, but perhaps not yet the way to the server.
+        // The link is back, but perhaps not yet the route to the server.
         park(publication.id)
         if let second = publication.second { output.append(.abortConnection(second)) }
         backoffStep = 0
@@ -87,10 +87,10 @@ extension StreamSession {
     }
 
     private static let addressLoss = ConnectionFailure(
-        code: EventCode.closedByPeer.rawValue, text: "the address that the connection was made from is gone")
+        code: EventCode.closedByPeer.rawValue, text: "the local address of the connection is gone")
 
-    /// What was sent on connection `id`, and sent again, stays unanswered. TCP doubles the time between its attempts,
-    /// so a second connection is tried until one of the two lives.
+    /// Data sent and retransmitted on connection `id` stays unacknowledged. TCP doubles the time between
+    /// retransmissions, so a second connection is tried until one of the two works.
     public mutating func peerBecameUnresponsive(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
         guard case .publishing(var publication) = phase, publication.id == id, publication.second == nil,
             publication.challenger == nil, limit != 0
@@ -99,7 +99,7 @@ extension StreamSession {
         return performed()
     }
 
-    /// Something sent on connection `id` has arrived after all.
+    /// Data sent on connection `id` was acknowledged after all.
     public mutating func transferResumed(_ id: ConnectionID, now: MediaTimestamp) -> [Action] {
         guard case .publishing(var publication) = phase, publication.id == id else { return performed() }
         abandonChallenger(of: &publication)
@@ -108,9 +108,9 @@ extension StreamSession {
     }
 }
 
-// The race between a silent connection and a new one.
+// The race between a stalled connection and a new one.
 extension StreamSession {
-    /// Opens a second connection to the server that the silent one leads to.
+    /// Opens a second connection to the stalled connection's server.
     mutating func challenge(_ publication: inout Publication, now: MediaTimestamp) {
         let id = nextConnection()
         publication.challenger = Challenger(id: id, deadline: now + settings.attemptTimeout)
@@ -118,7 +118,7 @@ extension StreamSession {
         output.append(.openConnection(id, publication.target))
     }
 
-    /// The next attempt, after the shortest delay: while nothing gets through, an attempt is one packet.
+    /// The next attempt, after the shortest delay: while nothing gets through, an attempt costs one packet.
     mutating func challengerToCome(now: MediaTimestamp) -> Challenger {
         Challenger(id: nil, deadline: now + settings.reconnect.delay(step: 0, random: random.next()))
     }
@@ -140,8 +140,8 @@ extension StreamSession {
         }
     }
 
-    /// The new connection stands while the old one is silent. The old one goes first: the server would not give
-    /// the stream's name to both.
+    /// The new connection is up while the old one has stalled. The old one is aborted first: the server would not
+    /// accept the stream's name from both.
     mutating func replace(_ publication: Publication, byChallenger id: ConnectionID, now: MediaTimestamp) {
         settle(publication, now: now)
         linkIsDown = false
@@ -149,7 +149,7 @@ extension StreamSession {
         goOn(with: id, of: publication, after: Self.silence, isConnected: true, now: now)
     }
 
-    /// The challenger becomes an attempt like any other.
+    /// The challenger becomes a normal attempt.
     mutating func goOn(
         with challenger: ConnectionID, of publication: Publication, after failure: ConnectionFailure,
         isConnected: Bool = false, now: MediaTimestamp
@@ -165,5 +165,5 @@ extension StreamSession {
     }
 
     private static let silence = ConnectionFailure(
-        code: EventCode.timedOut.rawValue, text: "nothing that was sent arrives any more; a new connection came about")
+        code: EventCode.timedOut.rawValue, text: "the server stopped acknowledging; switched to a new connection")
 }

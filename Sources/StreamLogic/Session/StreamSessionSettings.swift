@@ -1,18 +1,18 @@
 import Media
 
-/// What a stream's session waits for and how long; its attempts after a loss are `ReconnectPolicy`'s.
+/// Timeouts of a stream's session. `ReconnectPolicy` has those of reconnecting.
 public struct StreamSessionSettings: Hashable, Sendable {
-    /// Where the stream goes, without secrets: for its events.
+    /// The stream's URL without secrets, for events.
     public var destination: String
     public var reconnect: ReconnectPolicy
     /// The time between status reports, 1...30 s.
     public var statusInterval: Duration {
         didSet { statusInterval = Self.clamped(statusInterval) }
     }
-    /// How long one attempt may take from lookup to publishing. The layers below have limits for each
-    /// of their steps; this one bounds their sum.
+    /// How long one attempt may take from lookup to publishing. The layers below have a limit for each step; this one
+    /// limits the sum.
     public var attemptTimeout: Duration
-    /// How long the end of a stream may take; then the connection is cut. Stop returns within this.
+    /// How long the end of a stream may take before the connection is cut. Stop returns within this time.
     public var stopTimeout: Duration
 
     public init(

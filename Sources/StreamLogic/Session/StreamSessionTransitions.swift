@@ -1,6 +1,6 @@
 import Media
 
-/// A small generator (SplitMix64) for delays; nothing secret comes from it.
+/// A small generator (SplitMix64) for delays; never used for secrets.
 struct JitterGenerator: Sendable {
     var state: UInt64
 
@@ -16,10 +16,10 @@ struct JitterGenerator: Sendable {
 }
 
 extension StreamSession {
-    /// How long the encoder may take to give a keyframe for a move; it was asked for one.
+    /// How long the encoder may take to output the keyframe requested for a move.
     static let keyframeTimeout: Duration = .seconds(5)
 
-    /// How many retries there are; `nil` for no end.
+    /// The most retries; `nil` if unlimited.
     var limit: Int? {
         if case .attempts(let count) = settings.reconnect.limit { count } else { nil }
     }
@@ -64,7 +64,7 @@ extension StreamSession {
     mutating func publish(on id: ConnectionID, target: Target, now: MediaTimestamp) {
         hasPublished = true
         phase = .publishing(Publication(id: id, target: target, since: now, nextStatus: now + settings.statusInterval))
-        // The request comes first, so that it is the first frame that is a keyframe and not the second as well.
+        // Request the keyframe first, so that the first frame is a keyframe and the second one is not.
         output += [.requestKeyframe, .startMedia(id), .emit(.publishing(destination: settings.destination))]
         enter(.connected)
         completeStart(.publishing)
@@ -96,7 +96,7 @@ extension StreamSession {
             retry(after: failure, stage: .close, now: now)
             return
         }
-        // The connection that was to take over is the best reconnection there is.
+        // The connection that was about to take over is the best replacement.
         output.append(.emit(.retry(failure, .close)))
         output.append(.emit(.reconnecting(attempt: countedRetries + 1, limit: limit, delay: .zero)))
         enter(.reconnecting)
@@ -110,15 +110,15 @@ extension StreamSession {
         }
     }
 
-    /// A connection that proved itself lets counting start anew.
+    /// A connection that lasted long enough resets the counts.
     mutating func settle(_ publication: Publication, now: MediaTimestamp) {
         guard now - publication.since >= settings.reconnect.stableAfter else { return }
         countedRetries = 0
         backoffStep = 0
     }
 
-    /// Whether an attempt uses up one of the limit. A stream that ran and lost its link waits for it
-    /// as long as it takes.
+    /// Whether an attempt counts against the limit. A stream that was live and lost its link waits for the link without
+    /// limit.
     var attemptsCount: Bool { !(linkIsDown && hasPublished) }
 
     mutating func retry(after failure: ConnectionFailure, stage: StreamEvent.RetryStage, now: MediaTimestamp) {
@@ -130,9 +130,9 @@ extension StreamSession {
         var delay = settings.reconnect.delay(step: backoffStep, random: random.next())
         backoffStep += 1
         if limit == nil, !linkIsDown, stage == .connect, Self.isUnreachable(failure) {
-            // No two cameras in step, in this case either.
+            // Add jitter here as well, so that cameras do not reconnect in step.
             delay = min(delay, settings.reconnect.delayUnreachable(random: random.next()))
-            // What the server does once it answers is another matter: its delays start anew.
+            // When the server answers again, its delays start from the shortest.
             backoffStep = 1
         }
         output.append(.emit(.retry(failure, stage)))
@@ -149,7 +149,7 @@ extension StreamSession {
         completeStart(.failed(failure))
     }
 
-    /// At which stage a failure without a connection happened.
+    /// The stage at which an attempt without a connection failed.
     static func stage(of failure: ConnectionFailure) -> StreamEvent.RetryStage {
         switch EventCode(rawValue: failure.code) {
         case .lookupUnreachable, .lookupFailed: .lookup
@@ -163,11 +163,11 @@ extension StreamSession {
     }
 
     private static let noKeyframe = ConnectionFailure(
-        code: EventCode.timedOut.rawValue, text: "no keyframe to go over at came within \(keyframeTimeout)")
+        code: EventCode.timedOut.rawValue, text: "no keyframe for the move within \(keyframeTimeout)")
 
     static func timeout(_ limit: Duration) -> ConnectionFailure {
         ConnectionFailure(
-            code: EventCode.timedOut.rawValue, text: "the server did not take the stream within \(limit)")
+            code: EventCode.timedOut.rawValue, text: "the server did not accept the stream within \(limit)")
     }
 
     // MARK: Publishing
@@ -176,7 +176,7 @@ extension StreamSession {
         var publication = publication
         if publication.nextStatus <= now {
             output.append(.reportStatus)
-            // After a pause of the whole program the missed reports are left out.
+            // Reports missed while the whole program was stopped are skipped.
             publication.nextStatus = max(publication.nextStatus + settings.statusInterval, now)
             if publication.nextStatus == now { publication.nextStatus = now + settings.statusInterval }
             phase = .publishing(publication)
@@ -187,7 +187,7 @@ extension StreamSession {
         stayed(publication, because: successor.isPublishing ? Self.noKeyframe : Self.timeout(settings.attemptTimeout))
     }
 
-    /// The move did not come about; the connection that works goes on.
+    /// The move failed; the working connection continues.
     mutating func stayed(_ publication: Publication, because failure: ConnectionFailure) {
         var publication = publication
         publication.successor = nil

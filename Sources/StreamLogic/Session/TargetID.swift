@@ -1,4 +1,4 @@
-/// One of the servers that a stream goes to, in the order in which its settings name them.
+/// One of a stream's servers, in the order of its settings.
 public struct TargetID: Hashable, Sendable {
     /// From 0.
     public let number: Int

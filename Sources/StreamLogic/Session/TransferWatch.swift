@@ -1,11 +1,11 @@
 import Media
 
-/// Detects a peer that takes nothing any more: dead, out of reach, or not reading.
+/// Detects a peer that no longer acknowledges data: dead, unreachable, or not reading.
 public struct TransferWatch {
-    /// How long nothing may arrive although something is on its way.
+    /// How long nothing may be acknowledged while data is in flight.
     public static let timeout = Duration.seconds(5)
 
-    /// Acknowledgements on a working way come more often than that, as a rule.
+    /// On a working route, acknowledgments normally come more often than this.
     public static let pause = Duration.milliseconds(400)
 
     private var mostDelivered = Int.min
@@ -13,16 +13,16 @@ public struct TransferWatch {
 
     public init() {}
 
-    /// When `measured` is to be called at the latest; `nil` when nothing is on its way.
+    /// The latest time to call `measured`; `nil` when nothing is in flight.
     public var deadline: MediaTimestamp? { lastProgress.map { $0 + Self.timeout } }
 
-    /// Whether nothing has arrived for a while although something is on its way.
+    /// Whether nothing has been acknowledged for a while although data is in flight.
     public func hasPaused(now: MediaTimestamp) -> Bool { lastProgress.map { now - $0 >= Self.pause } ?? false }
 
     /// - Parameters:
-    ///   - delivered: bytes that arrived so far.
-    ///   - pending: bytes on their way.
-    /// - Returns: whether the peer is to be given up.
+    ///   - delivered: bytes acknowledged so far.
+    ///   - pending: bytes in flight.
+    /// - Returns: whether to give up the peer.
     public mutating func measured(delivered: Int, pending: Int, now: MediaTimestamp) -> Bool {
         guard pending > 0 else {
             lastProgress = nil

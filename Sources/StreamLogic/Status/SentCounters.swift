@@ -1,13 +1,13 @@
 import Media
 import StreamQuality
 
-/// What one sink of a stream has taken and dropped so far.
+/// What one sink of a stream has accepted and dropped so far.
 public struct SentCounters: Hashable, Sendable {
     public var sentFrames = 0
     public var sentVideoBytes = 0
     public var sentAudioPackets = 0
     public var sentAudioBytes = 0
-    /// The decode times of the last that were sent.
+    /// Decode times of the last packets sent.
     private var sentVideoTime: MediaTimestamp?
     private var sentAudioTime: MediaTimestamp?
     /// Frames that the send buffer dropped because the network was too slow.
@@ -36,8 +36,8 @@ public struct SentCounters: Hashable, Sendable {
         droppedAudioPackets += items.count - frames
     }
 
-    /// Headers for a connection that takes over: at the time that the stream has come to, not that of their encoders'
-    /// start. Whatever is still to be sent comes later than they.
+    /// Headers for a connection that takes over, with the stream's present time instead of the encoders' start time.
+    /// All packets still to be sent have later times.
     public func brought(upToDate headers: [EncodedPacket]) -> [EncodedPacket] {
         let times = headers.map { ($0.isVideo ? sentVideoTime : sentAudioTime) ?? $0.decodeTime }
         return headers.map { header in

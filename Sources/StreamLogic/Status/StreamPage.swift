@@ -1,25 +1,24 @@
 import Media
 import StreamQuality
 
-/// What a screen says of a live stream.
+/// The text that a screen shows about a live stream.
 public struct StreamPage: Sendable {
-    /// What the rates are averaged over.
+    /// Averaging time of the rates.
     private static let window = Duration.seconds(2)
-    /// Of the level, in characters; a character is 3 dB.
+    /// Width of the level meter in characters; a character is 3 dB.
     private static let levelWidth = 20
 
-    /// Those of the window; the last one is what is shown.
+    /// The snapshots within the window; the last one is shown.
     private var recent: [StreamSnapshot] = []
 
     public init() {}
 
-    /// The stream is like this now.
     public mutating func update(_ snapshot: StreamSnapshot) {
         recent.removeAll { snapshot.time - $0.time > Self.window }
         recent.append(snapshot)
     }
 
-    /// Nothing is live any more.
+    /// The stream is over.
     public mutating func end() { recent = [] }
 
     /// `nil` without a stream.
@@ -44,7 +43,7 @@ public struct StreamPage: Sendable {
         case .connected:
             (snapshot.isPaused ? "paused " : "live ") + clock(snapshot.start.map { snapshot.time - $0 } ?? .zero)
         case .connecting: "connecting"
-        case .reconnecting: "connection lost, reconnecting"
+        case .reconnecting: "connection lost; reconnecting"
         case .disconnecting: "ending"
         case .unknown, .disconnected: "not live"
         case .error: "ended by a fault"

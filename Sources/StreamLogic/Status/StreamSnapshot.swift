@@ -1,7 +1,7 @@
 import Media
 import StreamQuality
 
-/// A live stream at one moment.
+/// A live stream's state at one moment.
 public struct StreamSnapshot: Sendable {
     public var time: MediaTimestamp
     /// When it went live; `nil` before.
@@ -9,32 +9,32 @@ public struct StreamSnapshot: Sendable {
     /// Without stream name and query.
     public var target: String
     public var state: StreamState
-    /// Connected, and nothing comes through.
+    /// Connected, but nothing gets through.
     public var isStalled: Bool
-    /// Silence and a still go out.
+    /// Silence and a still frame are sent.
     public var isPaused = false
-    /// Audio goes out as silence.
+    /// Audio is sent as silence.
     public var isMuted: Bool
     public var encoded: EncodedCounters
     public var sent: SentCounters
-    /// The stream's own; `nil` without video. What the link leaves of it is in `point`.
+    /// The configured size; `nil` without video. `point` has the size that is actually sent.
     public var size: FrameSize?
     public var encoder: EncoderIdentity?
     /// As in `StreamStatus`.
     public var camera: String?
     public var point: OperatingPoint
-    /// What the link was last seen to carry.
+    /// The link's last estimated rate.
     public var linkEstimate: Bitrate?
-    /// Of the last change.
+    /// Reason for the last change.
     public var reason: QualityChangeReason?
     public var buffered = Duration.zero
     public var bufferLimits: SendBufferLimits
-    /// What the encoders may give at most.
+    /// The encoders' highest total rate.
     public var largestBitrate: Bitrate
 
     /// - Parameters:
-    ///   - configuration: as the stream is now.
-    ///   - point: what the encoders are meant to give now.
+    ///   - configuration: the stream's present configuration.
+    ///   - point: the encoders' present target.
     public init(
         time: MediaTimestamp, target: String, state: StreamState, encoded: EncodedCounters, sent: SentCounters,
         configuration: LiveConfiguration, point: OperatingPoint
@@ -55,7 +55,7 @@ public struct StreamSnapshot: Sendable {
     }
 }
 
-/// What went out between two moments.
+/// Rates of the sent media between two moments.
 public struct StreamRates: Hashable, Sendable {
     public private(set) var videoFramesPerSecond = 0.0
     public private(set) var audioPacketsPerSecond = 0.0

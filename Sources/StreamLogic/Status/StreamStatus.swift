@@ -1,7 +1,7 @@
 import Media
 import StreamQuality
 
-/// The encoder that works now.
+/// The encoder in use.
 public struct EncoderIdentity: Hashable, Sendable {
     /// For people and scripts.
     public let name: String
@@ -13,28 +13,28 @@ public struct EncoderIdentity: Hashable, Sendable {
     }
 }
 
-/// What is being sent, measured since the report before.
+/// What is being sent, measured since the previous report.
 public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
     public let isPaused: Bool
-    /// Since it went live; `nil` before.
+    /// Time since it went live; `nil` before.
     public let liveDuration: Duration?
-    /// The stream's own size, of which the link may leave less; `nil` without video.
+    /// The configured size, which a slow link may reduce; `nil` without video.
     private let fullSize: FrameSize?
-    /// Audio goes out as silence.
+    /// Audio is sent as silence.
     public var isMuted: Bool
     /// `nil` without video.
     public let encoder: EncoderIdentity?
-    /// The name of the one that is on; `nil` where the stream has no names for its cameras.
+    /// The current camera; `nil` if the stream's cameras have no names.
     public let camera: String?
     public let rates: StreamRates
     public let buffered: Duration
     public let encoded: EncodedCounters
     public let sent: SentCounters
     public var point: OperatingPoint
-    /// What the link was last seen to carry; `nil` while it was never full.
+    /// The link's last estimated rate; `nil` if it was never saturated.
     public let linkEstimate: Bitrate?
-    /// Of the last change; `nil` before the first.
+    /// Reason for the last change; `nil` before the first.
     public let reason: QualityChangeReason?
 
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
@@ -54,11 +54,11 @@ public struct StreamStatus: Hashable, Sendable {
         reason = snapshot.reason
     }
 
-    /// Of the frames that are sent; `nil` without video.
+    /// Size of the sent frames; `nil` without video.
     public var size: FrameSize? { fullSize.map { point.frameSize ?? $0 } }
 }
 
-/// What is being sent of a file, measured since the report before: of encoders and sources it has none.
+/// What is being sent of a file, measured since the previous report. A file has no encoders or sources.
 public struct FileStreamStatus: Hashable, Sendable {
     public let state: StreamState
     public let rates: StreamRates

@@ -4,15 +4,15 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A camera's buffers: leased when the driver has filled them, and returned to it by the camera's thread when nobody holds
-/// them any more. Used on that thread.
+/// A camera's buffers. The driver fills them, frames lease them, and the camera's thread returns them to the driver when their
+/// last holder drops them. Used on that thread.
 final class CaptureQueue {
-    /// What the driver says about a filled buffer.
+    /// What the driver reports about a filled buffer.
     struct Filled {
         let memory: LeasedBuffer
         let byteCount: Int
         let sequence: UInt32
-        /// Of CLOCK_MONOTONIC; `nil` when the driver's clock is another one.
+        /// On CLOCK_MONOTONIC; `nil` if the driver uses another clock.
         let stamp: MediaTimestamp?
         let isBroken: Bool
     }
@@ -21,7 +21,7 @@ final class CaptureQueue {
     private let buffers: [(memory: any FrameMemory, byteCount: Int)]
     private let all: BufferNumbers
     private var leased: LeasedBuffers
-    /// Readable when a buffer has come back that `takeBack` waits for.
+    /// Readable when a buffer that `takeBack` waits for has come back.
     let wakeup: EventFD
 
     init(_ device: V4L2Device, wantedCount: Int) throws(V4L2Error) {
@@ -56,7 +56,7 @@ final class CaptureQueue {
         export.index = UInt32(index)
         export.flags = UInt32(O_CLOEXEC | O_RDWR)
         let byteCount = Int(buffer.length)
-        // Drivers that cannot export serve encoders that read memory.
+        // A driver that cannot export still serves encoders that read memory.
         guard (try? device.request("VIDIOC_EXPBUF", clinux_vidioc_expbuf, &export)) != nil else {
             return (DeviceMemory(device, offset: Int(buffer.m.offset), byteCount: byteCount), byteCount)
         }
@@ -72,10 +72,10 @@ final class CaptureQueue {
         return buffer
     }
 
-    /// How often the processor has looked into a leased buffer so far.
+    /// How often the CPU has mapped a leased buffer so far.
     var mappedFrames: Int { leased.mappedCount }
 
-    /// Whether every buffer has a descriptor that others can read it by.
+    /// Whether every buffer has a descriptor through which other devices can read it.
     var isExported: Bool { buffers.allSatisfy { $0.memory.dmabuf != nil } }
 
     func start() throws(V4L2Error) {
@@ -89,13 +89,13 @@ final class CaptureQueue {
         try device.request("VIDIOC_QBUF", clinux_vidioc_qbuf, &buffer)
     }
 
-    /// Gives the driver the buffers that nobody holds any more.
-    /// - Returns: whether `wakeup` is to be waited for as well: the driver has few or none.
+    /// Returns to the driver the buffers that nobody holds any longer.
+    /// - Returns: whether the caller should wait for `wakeup` too, because the driver has few buffers or none.
     func takeBack() throws(V4L2Error) -> Bool {
         try leased.takeBack(of: all) { index throws(V4L2Error) in try enqueue(index) }
     }
 
-    /// - Returns: `nil` when no buffer is filled yet.
+    /// - Returns: `nil` if no buffer is filled yet.
     func dequeue() throws(V4L2Error) -> Filled? {
         var buffer = Self.description(0)
         guard try device.requestUnless(EAGAIN, "VIDIOC_DQBUF", clinux_vidioc_dqbuf, &buffer) else { return nil }
@@ -115,8 +115,7 @@ final class CaptureQueue {
     }
 }
 
-/// A buffer of a driver that exports none, mapped when it is looked at for the first time. It keeps the device open, and ends
-/// with it.
+/// A buffer of a driver that cannot export, mapped on first access. It keeps the device open and dies with it.
 private final class DeviceMemory: FrameMemory {
     private let device: V4L2Device
     private let offset: Int

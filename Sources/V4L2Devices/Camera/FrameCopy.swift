@@ -1,13 +1,12 @@
 import DevicePorts
 import Media
 
-/// Copies the samples of a frame from one layout to another of the same size, row by row; NV12 and I420 are
-/// converted into each other on the way.
+/// Copies a frame's samples row by row from one layout to another of the same size. Converts between NV12 and I420.
 struct FrameCopy {
     private let source: FrameLayout
     private let target: FrameLayout
 
-    /// - Returns: `nil` when the layouts do not hold the same kind of frame.
+    /// - Returns: `nil` if the layouts hold different kinds of frames.
     init?(from source: FrameLayout, to target: FrameLayout) {
         guard source.size.width <= target.size.width, source.size.height <= target.size.height, source.modifier == 0,
             source.format.isPlanar, target.format.isPlanar
@@ -16,7 +15,7 @@ struct FrameCopy {
         self.target = target
     }
 
-    /// - Returns: false when one of the memories is too small for its layout.
+    /// - Returns: false if a buffer is too small for its layout.
     func copy(_ bytes: UnsafeRawBufferPointer, to memory: UnsafeMutableRawBufferPointer) -> Bool {
         guard bytes.count >= source.byteCount, memory.count >= target.byteCount else { return false }
         let size = source.size

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import LinuxIO
 
-/// How the parts of a camera are joined, where they have nodes of their own (the kernel's manual: "Media Controller devices").
+/// How the parts of a camera are linked when each has its own node (the kernel manual's "Media Controller devices").
 struct MediaGraph {
     /// A device node's number.
     struct NodeNumber: Hashable {
@@ -18,21 +18,21 @@ struct MediaGraph {
         var type: UInt32 { flags & clinux_media_link_type }
     }
 
-    /// By their identifiers.
+    /// Functions of entities, by identifier.
     var functions: [UInt32: UInt32] = [:]
-    /// Of interfaces.
+    /// Node numbers of interfaces.
     var nodes: [UInt32: NodeNumber] = [:]
-    /// Entities of pads.
+    /// The entity of each pad.
     var pads: [UInt32: UInt32] = [:]
     var links: [Link] = []
 
-    /// - Returns: the lens that belongs to where the node's frames come from; `nil` where there is none, or nothing to tell
-    ///   several apart by.
+    /// - Returns: the lens of the sensor that the node's frames come from; `nil` without one, or if several cannot be
+    ///   distinguished.
     func lens(of camera: NodeNumber) -> NodeNumber? {
         let chain = upstream(of: camera)
         let linked = links.filter { $0.type == clinux_media_ancillary_link && chain.contains($0.source) }.map(\.sink)
         let lenses = linked.filter(isLens)
-        // Drivers older than such links have the lens stand by itself.
+        // Drivers older than these links leave the lens unconnected.
         let free = functions.keys.filter { id in
             isLens(id) && !links.contains { $0.type == clinux_media_ancillary_link && $0.sink == id }
         }
@@ -49,7 +49,7 @@ struct MediaGraph {
         return link.flatMap { nodes[$0.source] }
     }
 
-    /// The node's entity, and all that frames come through on their way to it.
+    /// The node's entity and every entity that its frames pass through on the way.
     private func upstream(of camera: NodeNumber) -> Set<UInt32> {
         let interfaces = Set(nodes.filter { $0.value == camera }.keys)
         var reached: Set<UInt32> = []
@@ -66,10 +66,10 @@ struct MediaGraph {
 }
 
 extension MediaGraph {
-    /// More than any camera has.
+    /// More entities than any camera has.
     private static let largest: UInt32 = 4096
 
-    /// Reads the graph of a media device, `/dev/media0`; `nil` when it tells none.
+    /// Reads the graph of a media device such as `/dev/media0`; `nil` if it has none.
     init?(of path: String) {
         guard let device = try? OwnedFileDescriptor(opening: path, flags: O_RDWR | O_NONBLOCK) else { return nil }
         var topology = media_v2_topology()
@@ -93,7 +93,7 @@ extension MediaGraph {
                 }
             }
         }
-        // ENOSPC: it has grown meanwhile.
+        // ENOSPC means the graph has grown meanwhile.
         guard status == 0 else { return nil }
         self.init()
         for entity in entities { functions[entity.id] = entity.function }

@@ -4,7 +4,7 @@ import DevicePorts
 import Media
 
 extension V4L2ControlMapping {
-    /// - Parameter offered: by the camera's own node.
+    /// - Parameter offered: the controls of the camera's own node.
     init(_ device: V4L2Device, _ offered: [V4L2Control], lens: V4L2Lens?, crop: V4L2Crop?, flips: FrameFlips) {
         let lensControls = lens?.controls().filter { $0.id == clinux_v4l2_cid_focus_absolute } ?? []
         let menus = offered.filter { $0.kind == .menu }.map { ($0.id, device.menu($0)) }
@@ -15,14 +15,14 @@ extension V4L2ControlMapping {
 }
 
 extension V4L2Device {
-    /// - Parameter chosen: by name; these stay as they are.
-    /// - Returns: what it does, `wish` or nothing.
+    /// - Parameter chosen: controls that the settings name; these are not changed.
+    /// - Returns: the flips that are in effect: `wish` or none.
     func flip(_ wish: FrameFlips, beside chosen: [CameraSettings.Control], _ offered: [V4L2Control]) -> FrameFlips {
         guard wish != FrameFlips() else { return wish }
         return setFlips(wish, beside: chosen, offered) ? wish : FrameFlips()
     }
 
-    /// - Returns: false when it cannot, or somebody has chosen otherwise.
+    /// - Returns: false if the camera cannot flip, or the settings say otherwise.
     func setFlips(
         _ wish: FrameFlips, beside chosen: [CameraSettings.Control] = [], _ offered: [V4L2Control]
     ) -> Bool {

@@ -5,7 +5,7 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A V4L2 camera that is open: buffers of the driver, leased as they are where the format allows it.
+/// An open V4L2 camera. Frames are the driver's buffers on lease, if the format allows that.
 public final class V4L2Camera: Camera {
     public let layout: FrameLayout
     public var memoryKind: FrameMemoryKind { decoder == nil && queue.isExported ? .dmabuf : .pooled }
@@ -16,33 +16,33 @@ public final class V4L2Camera: Camera {
     public var model: String { device.name }
 
     let device: V4L2Device
-    /// `nil` where the camera's own node has its lens, or nothing has.
+    /// `nil` if the lens belongs to the camera's own node, or there is none.
     let lens: V4L2Lens?
     var mapping: V4L2ControlMapping
     private let queue: CaptureQueue
     private let decoder: WebcamDecoder?
     private let stop: EventFD
-    /// Of decoded frames.
+    /// For decoded frames.
     private var pool: FramePool
     private var isStarted = false
     private var order = CaptureOrder()
     private var counted = VideoSourceStatistics()
 
-    /// Frames in a row that could not be decoded.
+    /// Number of consecutive frames that could not be decoded.
     private var undecodedFrames = 0
-    /// So many in a row are not broken on the cable: the camera gives what it did not promise.
+    /// More consecutive damage than this is not a bad cable: the camera does not send the promised format.
     private static let longestDamage = 60
 
-    /// One is being filled, one waits, one is kept to be repeated, and the rest are with the encoder.
+    /// One is being filled, one waits, one is kept for repeating, and the others are with the encoder.
     private static let bufferCount = 6
-    /// Of stills: two with the driver, one that is looked at.
+    /// For stills: two with the driver and one in use.
     private static let stillBufferCount = 3
 
-    /// Opens a camera, its format and its buffers, on a thread of its own: a driver that hangs keeps the caller for 3 s
-    /// at the most, and whoever tries the same node again not at all.
+    /// Opens a camera, its format and its buffers on a separate thread. A hanging driver delays the caller by 3 s at most, and
+    /// later attempts at the same node fail at once.
     /// - Parameters:
-    ///   - size, frameRate: of the stream, for what the settings leave open.
-    ///   - stop: once signalled, waiting ends. It is not drained.
+    /// the stream's, for what the settings leave open.
+    ///   - stop: ends the wait when signalled. It is not drained.
     public static func open(
         _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
     ) throws(V4L2Error) -> sending V4L2Camera {
@@ -82,7 +82,7 @@ public final class V4L2Camera: Camera {
                 path: device.path, source: format, converter: v4lconvert_create(device.fileDescriptor))
             layout = decoder.layout
             self.decoder = decoder
-            // What a JPEG holds is decoded, not converted; of other formats nothing is known.
+            // A JPEG's content is decoded without color conversion; for other formats the colors are unknown.
             let isJPEG = [FourCC("MJPG"), FourCC("JPEG")].contains(FourCC(rawValue: pixels.pixelformat))
             colors = layout.colors(reported: isJPEG ? .jpeg : nil)
         }
@@ -95,7 +95,7 @@ public final class V4L2Camera: Camera {
         queue = try CaptureQueue(device, wantedCount: settings.isForStills ? Self.stillBufferCount : Self.bufferCount)
     }
 
-    /// Its driver keeps what it was set to, for whoever opens it next.
+    /// The driver keeps its flips for the next program that opens the camera, so undo them.
     deinit {
         let isFlipped = flips != FrameFlips() || mapping.wished[.mirror] != nil || mapping.wished[.flip] != nil
         if isFlipped { _ = device.setFlips(FrameFlips(), device.controls()) }
@@ -140,7 +140,7 @@ public final class V4L2Camera: Camera {
             if isShort { waits.add(.buffers, queue.wakeup.fileDescriptor) }
             guard try waits.wait(until: deadline) else { return .none }
             if waits.isReady(.stop) { return .stopped }
-            // A camera that was unplugged reports an error for ever.
+            // An unplugged camera reports an error on every call.
             if !waits.ready(.device).isDisjoint(with: [.error, .hangUp]) { throw V4L2Error.gone(path: device.path) }
             if waits.isReady(.buffers) { queue.wakeup.drain() }
             guard let filled = try queue.dequeue() else { continue }
@@ -168,7 +168,7 @@ public final class V4L2Camera: Camera {
             counted.passes += 1
             return CapturedFrame(layout: layout, captureTime: time, memory: target)
         case .failure(let error):
-            // One frame broken on the cable; those that follow are not worse for it.
+            // One frame was damaged in transfer; later frames are not affected.
             counted.droppedFrames += 1
             undecodedFrames += 1
             guard undecodedFrames < Self.longestDamage else { throw error }

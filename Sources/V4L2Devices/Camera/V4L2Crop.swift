@@ -3,18 +3,18 @@ import Controls
 import Glibc
 import Media
 
-/// The part of its sensor that a camera shows, where its driver lets that be chosen (VIDIOC_S_SELECTION; "Cropping, composing
-/// and scaling" in the kernel's manual of V4L2).
+/// The part of its sensor that a camera shows, if its driver can choose one (VIDIOC_S_SELECTION; "Cropping, composing and
+/// scaling" in the kernel's V4L2 manual).
 struct V4L2Crop: Hashable {
-    /// All that it shows when nobody asks for a part.
+    /// The area shown when no part is selected.
     let whole: FrameArea
-    /// Where a pixel of the sensor is one of the frame.
+    /// The zoom at which one sensor pixel becomes one frame pixel.
     let largestZoom: Double
 
     /// - Parameters:
-    ///   - whole: in the sensor's pixels, not in parts.
-    ///   - frame: what the driver makes of it.
-    /// - Returns: `nil` where a part would have fewer pixels than the frame.
+    ///   - whole: in sensor pixels, not as a fraction.
+    ///   - frame: size of the frame that the driver produces from it.
+    /// - Returns: `nil` if any smaller part would have fewer pixels than the frame.
     init?(whole: FrameArea, frame: FrameSize) {
         guard whole.width >= 1, whole.height >= 1, frame.width > 0, frame.height > 0 else { return nil }
         self.whole = whole
@@ -22,10 +22,10 @@ struct V4L2Crop: Hashable {
         guard largestZoom > 1 else { return nil }
     }
 
-    /// In the sensor's pixels.
+    /// In sensor pixels.
     func area(_ view: ZoomedView) -> FrameArea { whole.part(view.area) }
 
-    /// - Parameter area: in the sensor's pixels, as the driver says.
+    /// - Parameter area: in sensor pixels, as the driver reports it.
     func view(_ area: FrameArea) -> ZoomedView? {
         guard area.width >= 1 else { return nil }
         let centre = area.centre
@@ -36,14 +36,14 @@ struct V4L2Crop: Hashable {
 }
 
 extension V4L2Device {
-    /// - Returns: `nil` where the driver chooses no part, or refuses to show all.
+    /// - Returns: `nil` if the driver cannot choose a part, or refuses to show everything.
     func crop(frame: FrameSize) -> V4L2Crop? {
         guard let whole = selection(V4L2_SEL_TGT_CROP_DEFAULT), let crop = V4L2Crop(whole: whole, frame: frame),
-            // Who had the camera before may have left a part.
+            // The previous user may have left a part selected.
             (try? setCrop(whole)) != nil
         else { return nil }
         defer { try? setCrop(whole) }
-        // A driver that does not scale takes it for a wish, or gives other frames.
+        // A driver that does not scale treats this as a hint, or changes the frame size.
         let least = crop.area(ZoomedView(zoom: crop.largestZoom))
         guard self.crop == whole, (try? setCrop(least)) != nil, let taken = self.crop, taken.width < whole.width,
             frameSize == frame
@@ -70,7 +70,7 @@ extension V4L2Device {
             height: Double(selection.r.height))
     }
 
-    /// - Parameter area: in the sensor's pixels; the driver takes what is nearest.
+    /// - Parameter area: in sensor pixels; the driver takes the nearest possible area.
     func setCrop(_ area: FrameArea) throws(V4L2Error) {
         func pixels(_ value: Double) -> Int32 { Int32(max(-1e6, min(1e6, value.rounded()))) }
         var selection = v4l2_selection()

@@ -1,13 +1,13 @@
 import Glibc
 import LinuxIO
 
-/// A camera's lens that has a node of its own beside the camera's, where the media controller joins a camera's parts.
+/// A lens with its own device node, for cameras whose parts are linked by the media controller.
 final class V4L2Lens: V4L2Node, Sendable {
     let path: String
     private let descriptor: OwnedFileDescriptor
     var fileDescriptor: Int32 { descriptor.rawValue }
 
-    /// - Returns: `nil` where the camera has none of its own, or it cannot be opened.
+    /// - Returns: `nil` if the camera has no separate lens, or it cannot be opened.
     init?(of camera: V4L2Device) {
         guard let node = camera.path.split(separator: "/").last, let number = Self.number(ofVideoNode: node) else {
             return nil
@@ -31,7 +31,7 @@ final class V4L2Lens: V4L2Node, Sendable {
         return MediaGraph.NodeNumber(major: major, minor: minor)
     }
 
-    /// As the kernel names it.
+    /// The node's path, according to the kernel.
     private static func path(of node: MediaGraph.NodeNumber) -> String? {
         guard let bytes = try? readFile("/sys/dev/char/\(node.major):\(node.minor)/uevent", limit: 4096) else {
             return nil

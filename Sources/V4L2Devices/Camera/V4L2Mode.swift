@@ -3,11 +3,11 @@ import DevicePorts
 import Glibc
 import Media
 
-/// A size and format that a camera offers, and the most frames per second in it.
+/// A format and size that a camera offers, with its highest frame rate.
 public struct V4L2Mode: Hashable, Sendable {
     public let format: FourCC
     public let size: FrameSize
-    /// 0 when the driver does not say.
+    /// 0 if the driver does not say.
     public let framesPerSecond: Int
 
     public init(format: FourCC, size: FrameSize, framesPerSecond: Int) {
@@ -18,11 +18,11 @@ public struct V4L2Mode: Hashable, Sendable {
 }
 
 extension [V4L2Mode] {
-    /// The mode that serves a stream best: enough frames per second, then the stream's size (else the smallest
-    /// one above it, else the largest), then a format that needs no conversion.
+    /// The best mode for a stream: a sufficient frame rate first, then the stream's size (else the next larger one, else the
+    /// largest), then a format that needs no conversion.
     ///
-    /// A webcam has large frames at full rate compressed only, and slow ones uncompressed.
-    /// - Parameter ranking: formats that can be used, the best first.
+    /// A webcam offers large frames at full rate only compressed, and uncompressed ones only at a low rate.
+    /// - Parameter ranking: usable formats, best first.
     public func best(
         size: FrameSize, frameRate: FrameRate, ranking: [FourCC]
     ) -> V4L2Mode? {
@@ -41,7 +41,7 @@ extension [V4L2Mode] {
 }
 
 extension V4L2Device {
-    /// Every format with every size; ranges of sizes give the wanted one when it lies in them, else their ends.
+    /// Every format with every size. A range of sizes yields the wanted size if that lies inside, else its ends.
     func modes(near wanted: FrameSize) throws(V4L2Error) -> [V4L2Mode] {
         var modes: [V4L2Mode] = []
         for format in try formats() {
@@ -55,7 +55,7 @@ extension V4L2Device {
 
     private func formats() throws(V4L2Error) -> [FourCC] {
         var formats: [FourCC] = []
-        // A driver that never ends its list is cut off.
+        // Protects against a driver whose list never ends.
         for index in 0..<256 {
             var description = v4l2_fmtdesc()
             description.index = UInt32(index)
@@ -85,7 +85,7 @@ extension V4L2Device {
             }
             sizes.append(FrameSize(width: Int(entry.discrete.width), height: Int(entry.discrete.height)))
         }
-        // A driver that lists no sizes takes what S_FMT asks, or moves it to what it has.
+        // A driver that lists no sizes accepts what S_FMT asks for, or adjusts it.
         return sizes.isEmpty ? [wanted] : sizes
     }
 
@@ -111,7 +111,7 @@ extension V4L2Device {
 }
 
 extension Int {
-    /// The value within a driver's range, a whole number of steps above its start.
+    /// The value clamped to a driver's range and rounded down to its steps.
     func fitted(_ least: UInt32, _ most: UInt32, _ step: UInt32) -> Int {
         let clamped = Swift.min(Swift.max(self, Int(least)), Int(Swift.max(least, most)))
         return Int(least) + (clamped - Int(least)) / Swift.max(1, Int(step)) * Swift.max(1, Int(step))

@@ -3,8 +3,7 @@ import CV4LConvert
 import DevicePorts
 import Media
 
-/// Brings webcams' own formats (MJPEG with its quirks, Bayer patterns, vendors' compressions) to I420 with
-/// libv4lconvert.
+/// Converts webcams' own formats (MJPEG with its quirks, Bayer patterns, vendor compressions) to I420, using libv4lconvert.
 final class WebcamDecoder {
     private let path: String
     private let converter: OpaquePointer
@@ -12,8 +11,8 @@ final class WebcamDecoder {
     private var targetFormat: v4l2_format
     let layout: FrameLayout
 
-    /// The formats that libv4lconvert decodes to I420 and libyuv does not read, cheap and common ones first. Those
-    /// without a decoder at hand (H.264 from a webcam) are not among them, nor is RGB565, whose colours it exchanges.
+    /// The formats that libv4lconvert decodes to I420 and libyuv cannot read, cheap and common ones first. Excluded are formats
+    /// without a decoder here (H.264 from a webcam) and RGB565, whose colors the library swaps.
     static let formats = [
         "MJPG", "JPEG", "YVYU", "NV16", "NV61", "YV12", "GREY", "Y16 ",
         "BA81", "GBRG", "GRBG", "RGGB", "PJPG", "S561", "P207", "M310", "905C", "S910", "S920", "S501", "S505", "S508",
@@ -21,8 +20,8 @@ final class WebcamDecoder {
     ].map { FourCC($0) }
 
     /// - Parameters:
-    ///   - source: of the frames to come.
-    ///   - converter: libv4lconvert's for the camera, which it asks for what is peculiar to it; owned from now on.
+    ///   - source: the format of the frames to decode.
+    ///   - converter: libv4lconvert's converter for this camera, which it queries for quirks. The decoder takes ownership.
     init(path: String, source: v4l2_format, converter: OpaquePointer?) throws(V4L2Error) {
         self.path = path
         sourceFormat = source
@@ -45,7 +44,7 @@ final class WebcamDecoder {
 
     deinit { v4lconvert_destroy(converter) }
 
-    /// Decodes one frame. What is broken in transfer throws; the next one may be whole again.
+    /// Decodes one frame. A frame damaged in transfer throws; the next one may be intact again.
     func decode(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) throws(V4L2Error) {
         let count = v4lconvert_convert(
             converter, &sourceFormat, &targetFormat,

@@ -3,21 +3,21 @@ import Controls
 import DevicePorts
 import Media
 
-/// The table's controls in V4L2's: which of them a camera has, in which ranges, and what is set for a change.
+/// Maps the table's controls to V4L2's: which ones a camera has, their ranges, and what to set for a change.
 struct V4L2ControlMapping {
     typealias Setting = (id: UInt32, value: Int64)
 
     private let offered: [V4L2Control]
-    /// What the numbers of each menu stand for.
+    /// The value behind each number of a menu.
     private let menus: [UInt32: [Int64: Int64]]
-    /// `nil` where the driver chooses no part of the sensor.
+    /// `nil` if the driver cannot choose a part of the sensor.
     private let crop: V4L2Crop?
-    /// That the camera does in any case.
+    /// The flips that the camera always applies.
     private let flips: FrameFlips
     private(set) var wished = WishedControls()
     private var view = ZoomedView()
 
-    /// A webcam's focus has no unit; its nearest is taken for this.
+    /// A webcam's focus has no unit; this stands for its nearest point.
     private static let nearestFocus = 10.0
 
     init(
@@ -32,7 +32,7 @@ struct V4L2ControlMapping {
 
     private func control(_ id: UInt32) -> V4L2Control? { offered.first { $0.id == id } }
 
-    // MARK: What there is
+    // MARK: Available controls
 
     var offers: [ControlOffer] {
         ControlName.allCases.compactMap(offer).completed { name in
@@ -100,14 +100,14 @@ struct V4L2ControlMapping {
 
     private func usual(_ id: UInt32) -> Double? { control(id).map { Double($0.defaultValue) } }
 
-    /// In the driver's unit, of which only the ratio says something.
+    /// In the driver's unit, of which only the ratio is meaningful.
     private var zoomRange: ClosedRange<Double>? {
         range(clinux_v4l2_cid_zoom_absolute).flatMap { $0.lowerBound > 0 ? $0 : nil }
     }
 
     private var largestZoom: Double? { zoomRange.map { $0.upperBound / $0.lowerBound } ?? crop?.largestZoom }
 
-    /// The part that is to be shown, in the sensor's pixels; `nil` where the lens zooms, or nothing does.
+    /// The area to show, in sensor pixels; `nil` if the lens zooms, or nothing does.
     var croppedArea: FrameArea? { zoomRange == nil ? crop?.area(view) : nil }
 
     private var whiteBalance: ControlOffer? {
@@ -138,9 +138,9 @@ struct V4L2ControlMapping {
     ]
     private static let automaticLight: Int64 = 1
 
-    // MARK: What is set
+    // MARK: Changes
 
-    /// - Returns: what is to be set together.
+    /// - Returns: the controls to set together.
     mutating func settings(for changes: [ControlChange]) -> [Setting] {
         wished.take(changes)
         for change in changes {
@@ -187,7 +187,7 @@ struct V4L2ControlMapping {
 
     /// enum v4l2_exposure_auto_type.
     private static let manualExposure: Int64 = 1
-    /// Both found by the camera, or the time alone.
+    /// Both automatic, or only the time.
     private static let automaticExposures: [Int64] = [0, 3]
 
     private var exposureMenu: [Int64] { menus[clinux_v4l2_cid_exposure_auto].map { $0.keys.sorted() } ?? [] }
@@ -217,7 +217,7 @@ struct V4L2ControlMapping {
         names.first { $0.value == word }.map { set(id, Double($0.key)) } ?? []
     }
 
-    /// The nearest that the driver takes.
+    /// The nearest value that the driver accepts.
     private func set(_ id: UInt32, _ number: Double) -> [Setting] {
         guard let control = control(id) else { return [] }
         let wanted = Int64(exactly: number.rounded()) ?? control.defaultValue
@@ -231,11 +231,11 @@ struct V4L2ControlMapping {
         ]
     }
 
-    // MARK: What the driver says
+    // MARK: Values from the driver
 
     /// - Parameters:
-    ///   - shown: the part that is shown, in the sensor's pixels; `nil` when the driver does not tell it.
-    ///   - read: a control's value; `nil` when the driver does not tell it.
+    ///   - shown: the area shown, in sensor pixels; `nil` if the driver does not report it.
+    ///   - read: reads a control's value; `nil` if the driver does not report it.
     func report(crop shown: FrameArea? = nil, _ read: (UInt32) -> Int64?) -> CameraReport {
         func number(_ id: UInt32) -> Double? { control(id).flatMap { _ in read(id) }.map(Double.init) }
         func word(_ id: UInt32, _ names: [Int64: String]) -> ControlValue? {
@@ -272,7 +272,7 @@ struct V4L2ControlMapping {
         return report
     }
 
-    /// Locked only where neither time nor gain is found by the camera.
+    /// Locked only if the camera adjusts neither time nor gain.
     private func exposure(_ read: (UInt32) -> Int64?) -> ControlValue? {
         let mode = control(clinux_v4l2_cid_exposure_auto).flatMap { read($0.id) }
         let gain = control(clinux_v4l2_cid_autogain).flatMap { read($0.id) }

@@ -5,7 +5,7 @@ import LinuxIO
 import Media
 
 extension V4L2Device {
-    /// - Returns: the format as the driver has made it; the size may be another one.
+    /// - Returns: the format as adjusted by the driver; its size may differ.
     func setFormat(_ mode: V4L2Mode) throws(V4L2Error) -> v4l2_format {
         var format = v4l2_format()
         format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -22,7 +22,7 @@ extension V4L2Device {
         return format
     }
 
-    /// - Returns: the rate that the driver has made of it, rounded; `nil` when it cannot set one.
+    /// - Returns: the rate that the driver chose, rounded; `nil` if it cannot set one.
     func setFrameRate(_ rate: FrameRate) throws(V4L2Error) -> FrameRate? {
         var parameters = v4l2_streamparm()
         parameters.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -34,8 +34,8 @@ extension V4L2Device {
         return FrameRate(framesPerSecond: Int(min(framesPerSecond, 240)))
     }
 
-    /// Sets what the settings say of light, where the camera has the controls for it: a webcam's own default is often to
-    /// give fewer frames in the dark.
+    /// Applies the low-light setting if the camera has controls for it. By default, many webcams lower the frame rate in the
+    /// dark.
     func setExposure(_ settings: CameraSettings) {
         let chosen = Set(settings.controls.map(\.name))
         var defaults = [(name: "exposure_dynamic_framerate", value: settings.lowLight == .slow ? "on" : "off")]
@@ -47,12 +47,12 @@ extension V4L2Device {
             guard let control = offered.first(where: { $0.name == wanted.name }),
                 let value = control.value(wanted.value)
             else { continue }
-            // A driver that refuses has a reason, such as exposure that is manual: it stays as it is.
+            // A driver may refuse for a good reason, such as manual exposure. Leave it alone then.
             try? set(control, to: value)
         }
     }
 
-    /// Sets controls by name, after holding each value against the control's type and range.
+    /// Sets controls by name after checking each value's type and range.
     func set(_ wanted: [CameraSettings.Control]) throws(V4L2Error) {
         guard !wanted.isEmpty else { return }
         let offered = controls()
@@ -91,7 +91,7 @@ public struct V4L2Control: Hashable, Sendable {
     public let maximum: Int64
     public let step: Int64
     public let defaultValue: Int64
-    /// Whether the numbers of the menu stand for others.
+    /// Whether the menu's entries are numbers themselves.
     private(set) var isIntegerMenu = false
 
     public init(
@@ -124,13 +124,13 @@ public struct V4L2Control: Hashable, Sendable {
         isIntegerMenu = query.type == clinux_v4l2_ctrl_integer_menu
     }
 
-    /// Every run of characters that are no letters or digits becomes one underscore.
+    /// Turns every run of characters other than letters and digits into one underscore.
     static func normalized(_ name: String) -> String {
         name.lowercased().utf8.split { !(97...122).contains($0) && !(48...57).contains($0) }
             .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "_")
     }
 
-    /// The number that a text stands for, if the control takes it.
+    /// Parses a value; `nil` if the control does not accept it.
     public func value(_ text: String) -> Int64? {
         let number: Int64? =
             switch (kind, text) {
@@ -139,7 +139,7 @@ public struct V4L2Control: Hashable, Sendable {
             default: Int64(text)
             }
         guard let number, number >= minimum, number <= maximum else { return nil }
-        // The range may be as wide as 64 bits.
+        // The range may span 64 bits.
         let (distance, overflows) = number.subtractingReportingOverflow(minimum)
         guard kind == .menu || kind == .button || overflows || distance % step == 0 else { return nil }
         return number
@@ -155,21 +155,21 @@ public struct V4L2Control: Hashable, Sendable {
     }
 }
 
-/// What can be said about a camera without starting it.
+/// A camera's description, available without starting the camera.
 public struct V4L2CameraDescription: Sendable {
     public let path: String
     public let name: String
     public let modes: [V4L2Mode]
     public let controls: [V4L2Control]
-    /// False for nodes that give frames only as a part of something else: libcamera's business.
+    /// False for nodes that deliver frames only as part of a larger device, which libcamera handles.
     public let isCameraOfItsOwn: Bool
 
-    /// What hangs often hangs at several nodes: after the first the others get less.
+    /// If one node hangs, others often do too, so later nodes get less time.
     private static let laterAnswerTimeout = Duration.milliseconds(300)
 
-    /// Looks at every video node, in the order of their numbers.
-    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer.
-    /// - Returns: the cameras that give frames by themselves.
+    /// Queries all video nodes in numerical order.
+    /// - Parameter unanswered: receives `blocked` for each node whose driver does not answer.
+    /// - Returns: the cameras that deliver frames by themselves.
     public static func all(unanswered: (V4L2Error) -> Void = { _ in }) -> [V4L2CameraDescription] {
         var timeout = V4L2Error.answerTimeout
         var found: [V4L2CameraDescription] = []

@@ -4,18 +4,18 @@ import Glibc
 import LinuxIO
 import Media
 
-/// An encoder's settings. Drivers lack some of them: those that only help are left alone then.
+/// An encoder's settings. Optional ones are skipped if the driver lacks them.
 struct EncoderControls {
     let device: V4L2Device
 
-    /// Everything that must be said before buffers exist.
+    /// Applies everything that must be set before buffers exist.
     func apply(_ configuration: VideoEncoderConfiguration) throws(HardwareEncodingError) {
         try setProfile(configuration.profile)
         try setLevel(configuration)
         _ = try? set(clinux_v4l2_cid_b_frames, 0)
         _ = try? set(clinux_v4l2_cid_header_mode, clinux_v4l2_header_mode_joined)
         _ = try? set(clinux_v4l2_cid_repeat_headers, 1)
-        // Constant bit rate times out on some of the Pi's firmware; variable keeps the mean just as well.
+        // Constant bit rate times out with some Pi firmware, and variable keeps the average just as well.
         _ = try? set(clinux_v4l2_cid_bitrate_mode, clinux_v4l2_bitrate_mode_variable)
         try setKeyframeInterval(configuration.keyframeInterval)
         try setBitrate(configuration.bitrate)
@@ -53,7 +53,7 @@ struct EncoderControls {
         throw .unsupportedProfile(path: device.path, profile)
     }
 
-    /// The level that was asked for, higher when the frames need it, never above the encoder's.
+    /// Sets the requested level, raised if the frames need more but never above the encoder's limit.
     private func setLevel(_ configuration: VideoEncoderConfiguration) throws(HardwareEncodingError) {
         guard let range = range(of: clinux_v4l2_cid_level) else { return }
         let needed = H264Level.level1_0.raised(
@@ -61,7 +61,7 @@ struct EncoderControls {
         guard let needed, Int64(needed.menuIndex) <= range.upperBound else {
             throw .levelExceeded(path: device.path, needed: needed)
         }
-        // What was asked for has room for better qualities; an encoder without that does what it can.
+        // The requested level leaves room for better qualities; an encoder without it does what it can.
         let wanted = Int64(max(needed, configuration.level).menuIndex)
         do throws(V4L2Error) {
             try set(clinux_v4l2_cid_level, Int32(clamping: min(wanted, range.upperBound)))
@@ -88,7 +88,7 @@ struct EncoderControls {
 }
 
 extension H264Level {
-    /// The level's place in the control's menu, which has 1b between 1.0 and 1.1.
+    /// The level's index in the control's menu, which has 1b between 1.0 and 1.1.
     var menuIndex: Int32 {
         let index = Int32(Self.allCases.firstIndex(of: self) ?? 0)
         return index == 0 ? 0 : index + 1

@@ -4,17 +4,17 @@ import Glibc
 import LinuxIO
 import Media
 
-/// The formats of both queues, as the driver has made them.
+/// The formats of both queues, as adjusted by the driver.
 struct EncoderFormats {
     let input: FrameLayout
     let inputSize: Int
     let outputSize: Int
 
-    /// Rows and columns beyond the frame that may be shown where a driver has no crop: less than a macroblock.
+    /// Without a crop, up to this many rows and columns beyond the frame may be visible: less than a macroblock.
     private static let padding = 15
 
-    /// The raw format first, with the colour space, then the coded one with the same: drivers take the last one's.
-    /// - Parameter layout: of the frames to come; of their format and stride when the driver can do it.
+    /// Sets the raw format with its color space first, then the coded format with the same: drivers use the last one.
+    /// - Parameter layout: layout of the source frames; its format and stride are used if the driver supports them.
     init(
         _ device: V4L2Device, encoder: V4L2EncoderNode, configuration: VideoEncoderConfiguration, layout: FrameLayout
     ) throws(HardwareEncodingError) {
@@ -37,7 +37,7 @@ struct EncoderFormats {
         } catch {
             throw HardwareEncodingError(error, path: device.path)
         }
-        // Some drivers encode whole macroblocks, and learn by the crop how much of them is the frame.
+        // Some drivers encode whole macroblocks and need the crop to know the frame's size.
         guard raw.fourCC == format.fourCC, raw.size.width >= size.width, raw.size.height >= size.height,
             abs(shown.width - size.width) <= Self.padding, abs(shown.height - size.height) <= Self.padding,
             let made = FrameLayout(format: format, size: raw.size, stride: raw.stride, bufferSize: raw.byteCount),
@@ -51,8 +51,8 @@ struct EncoderFormats {
         outputSize = coded.byteCount
     }
 
-    /// Which part of the input is the frame.
-    /// - Returns: what the driver made of it; `nil` without the call, as the whole is announced then.
+    /// Tells the driver which part of the input is the frame.
+    /// - Returns: the area that the driver chose; `nil` if it lacks the call, since it then announces the whole.
     private static func crop(to size: FrameSize, of device: V4L2Device) throws(V4L2Error) -> FrameSize? {
         var selection = v4l2_selection()
         // Both forms of the interface use the single-planar type here.
@@ -66,13 +66,13 @@ struct EncoderFormats {
         return FrameSize(width: Int(selection.r.width), height: Int(selection.r.height))
     }
 
-    /// Whether the driver reads such frames where they are.
+    /// Whether the driver can read such frames in place.
     func takesAsIs(_ layout: FrameLayout) -> Bool {
         layout.format == input.format && layout.size == input.size && layout.modifier == 0
             && layout.planes == input.planes
     }
 
-    /// While streaming too. A driver that does not take it does without.
+    /// Works during streaming too. A driver may ignore it.
     static func setFrameRate(_ rate: FrameRate, _ type: UInt32, of device: V4L2Device) throws(V4L2Error) {
         var parameters = v4l2_streamparm()
         parameters.type = type

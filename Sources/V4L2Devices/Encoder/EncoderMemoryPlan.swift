@@ -1,17 +1,17 @@
 import LinuxIO
 import Media
 
-/// How many buffers an encoder gets, so that they fit into the memory that drivers take them from.
+/// The number of an encoder's buffers, chosen to fit into the memory that drivers allocate from.
 public struct EncoderMemoryPlan: Hashable, Sendable {
     public let inputCount: Int
     public let outputCount: Int
 
-    /// What the machine has free, in kilobytes.
+    /// Free memory of the machine, in kilobytes.
     public struct Available: Hashable, Sendable {
         public let kilobytes: Int
-        /// What could be free at most: the kernel has files' pages in contiguous memory, and moves them out.
+        /// The most that could become free: the kernel keeps file pages in contiguous memory and moves them out on demand.
         public let most: Int
-        /// The kernel's word for it.
+        /// The kernel's name for it.
         public let kind: String
 
         public init(kilobytes: Int, most: Int? = nil, kind: String) {
@@ -20,7 +20,7 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
             self.kind = kind
         }
 
-        /// From the text of /proc/meminfo. Contiguous memory, where the kernel has set some aside, is what limits.
+        /// Parses the text of /proc/meminfo. If the kernel has reserved contiguous memory, that is the limit.
         public init?(memoryInformation text: String) {
             var values: [String: Int] = [:]
             for line in text.split(separator: "\n") {
@@ -37,17 +37,17 @@ public struct EncoderMemoryPlan: Hashable, Sendable {
         }
     }
 
-    /// From ample to what still streams.
+    /// From generous to the least that still streams.
     private static let steps = [(inputs: 6, outputs: 8), (4, 6), (3, 4), (2, 3)]
-    /// Kept free for the camera's and the kernel's own next needs.
+    /// Kept free for the next needs of the camera and the kernel.
     private static let reserve = 4096
 
-    /// The plans that may fit, the ample one first. The kernel has the last word on each.
+    /// The plans that may fit, most generous first. The kernel decides on each.
     /// - Parameters:
-    ///   - inputSize: bytes of an input buffer; 0 when inputs are the camera's memory.
+    ///   - inputSize: bytes of an input buffer; 0 if the inputs are the camera's memory.
     ///   - outputSize: bytes of an output buffer.
-    ///   - available: `nil` when it is not known: then all are tried.
-    /// - Throws: `insufficientMemory` when even the leanest cannot fit.
+    ///   - available: `nil` if unknown; all plans are tried then.
+    /// - Throws: `insufficientMemory` if even the smallest plan cannot fit.
     public static func plans(
         inputSize: Int, outputSize: Int, available: Available?, path: String
     ) throws(HardwareEncodingError) -> [EncoderMemoryPlan] {

@@ -4,15 +4,15 @@ import Glibc
 import LinuxIO
 import Media
 
-/// Both queues of an encoder, streaming, with as many buffers as the memory allows.
+/// Both queues of an encoder, streaming, with as many buffers as memory allows.
 struct EncoderQueues {
     let input: BufferQueue
     let output: BufferQueue
-    /// Whether inputs are the camera's memory.
+    /// Whether the inputs are the camera's memory.
     let isDMABUF: Bool
 
-    /// The driver's answer to a plan that does not fit is the next leaner plan.
-    /// - Throws: `memoryRefused` when even the leanest does not fit.
+    /// If the driver refuses a plan for lack of memory, the next smaller one is tried.
+    /// - Throws: `memoryRefused` if even the smallest plan does not fit.
     init(
         _ device: V4L2Device, _ encoder: V4L2EncoderNode, _ formats: EncoderFormats, isDMABUF: Bool,
         plans: [EncoderMemoryPlan]
@@ -63,16 +63,16 @@ struct EncoderQueues {
         }
     }
 
-    /// As many as a camera may have: each buffer is imported once.
+    /// As many as a camera may have, because each buffer is imported once.
     private static let importCount = 16
 
-    /// Takes every buffer back from the driver and frees them.
+    /// Takes all buffers back from the driver and frees them.
     func stop() {
         input.stop()
         output.stop()
     }
 
-    /// What an error of the first frame means: drivers start their encoder with that.
+    /// Interprets an error of the first frame, when drivers start the encoder.
     func startingError(_ error: V4L2Error, path: String, _ formats: EncoderFormats) -> HardwareEncodingError {
         guard error.isLackOfEncoderMemory else { return HardwareEncodingError(error, path: path) }
         let needed = input.bufferCount * formats.inputSize + output.bufferCount * formats.outputSize
@@ -81,10 +81,9 @@ struct EncoderQueues {
 }
 
 extension V4L2Error {
-    /// Whether the encoder does not start for want of memory. The Pi's driver says so in three ways: the kernel's has
-    /// none (ENOMEM), the VideoCore has none for the component (REQBUFS: EINVAL), or the firmware's own status comes as an
-    /// error number where the encoder starts, with STREAMON or the first buffer (no memory: EPERM, no room: ENOENT,
-    /// invalid: ESRCH).
+    /// Whether the encoder cannot start for lack of memory. The Pi's driver reports this in three ways. The kernel has no
+    /// memory (ENOMEM), or the VideoCore has none for the component (REQBUFS: EINVAL). Or the firmware's own status arrives as
+    /// an error number at STREAMON or the first buffer: no memory is EPERM, no space ENOENT, invalid ESRCH.
     var isLackOfEncoderMemory: Bool {
         guard case .failed(_, let error) = self else { return false }
         switch (error.call, error.number) {
@@ -95,13 +94,13 @@ extension V4L2Error {
         }
     }
 
-    /// Whether the driver got no component from its firmware: there is no room for it, or no answer.
+    /// Whether the firmware gave the driver no component, either for lack of space or because it does not answer.
     var isMissingComponent: Bool {
         guard case .failed(_, let error) = self else { return false }
         return error.call == "VIDIOC_REQBUFS" && error.number == EINVAL
     }
 
-    /// Whether the driver takes a frame's memory for one that it cannot read: not contiguous, or out of its reach.
+    /// Whether the driver cannot read a frame's memory: it is not contiguous, or out of reach.
     var refusesImport: Bool {
         guard case .failed(_, let error) = self, error.call == "VIDIOC_QBUF" else { return false }
         return [EFAULT, EINVAL, ENOMEM].contains(error.number)

@@ -2,22 +2,22 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A moment's use of an encoder with black frames in memory of its own: whether it starts, and gives a frame.
+/// Briefly runs an encoder with black frames in its own memory, to see whether it starts and delivers a frame.
 ///
-/// It has the node open for itself, so that nothing of it is left in the stream's context. Closing one that failed may
-/// take seconds; that happens when this is dropped.
+/// The trial opens the node separately, so it leaves nothing behind in the stream's context. Closing a failed trial may take
+/// seconds; that happens when this object is dropped.
 final class EncoderTrial {
     private let path: String
     private let device: V4L2Device
     private let formats: EncoderFormats
     private let queues: EncoderQueues
 
-    /// So long after the first frame one must have come out. The slowest encoders take 100 ms for it.
+    /// Time limit for the first output after the first input. The slowest encoders need 100 ms.
     private static let patience = Duration.milliseconds(1500)
-    /// An encoder may leave the first frames out: another one goes in after so long.
+    /// An encoder may swallow its first frames, so another one is submitted at this interval.
     private static let interval = Duration.milliseconds(100)
 
-    /// - Parameter plan: of the stream that is to follow.
+    /// - Parameter plan: the plan of the stream that follows.
     init(
         _ encoder: V4L2EncoderNode, _ configuration: VideoEncoderConfiguration, _ layout: FrameLayout,
         _ plan: EncoderMemoryPlan
@@ -35,7 +35,7 @@ final class EncoderTrial {
 
     deinit { queues.stop() }
 
-    /// - Throws: `silent` when nothing comes out; `memoryRefused` when the driver starts for want of memory.
+    /// - Throws: `silent` if nothing comes out; `memoryRefused` if the driver cannot start for lack of memory.
     func run() throws(HardwareEncodingError) {
         let start = MonotonicClock.now()
         var number: Int64 = 0
@@ -65,7 +65,7 @@ final class EncoderTrial {
             index, byteCount: formats.input.byteCount, timestamp: MediaTimestamp(milliseconds: number * 100))
     }
 
-    /// - Returns: whether anything has come that is no error; what it is does not matter here.
+    /// - Returns: whether any valid output has arrived, whatever it contains.
     private func takeFrame() throws(V4L2Error) -> Bool {
         while let output = try queues.output.dequeue() {
             if !output.isBroken, output.byteCount > 0 { return true }

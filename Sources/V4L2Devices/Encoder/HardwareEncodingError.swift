@@ -2,27 +2,27 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Why a hardware encoder cannot be used, or cannot go on.
+/// Why a hardware encoder cannot be used or cannot continue.
 public enum HardwareEncodingError: Error, Hashable, Sendable {
     /// No node of this machine encodes H.264.
     case noEncoder
-    /// The node is something else; the text says what.
+    /// The node is another kind of device; the text says which.
     case notAnEncoder(path: String, reason: String)
-    /// Another program has it, or the driver refuses the format for now.
+    /// Another program uses it, or the driver refuses the format for now.
     case busy(path: String)
     case unsupportedSize(path: String, FrameSize, smallest: FrameSize, largest: FrameSize)
-    /// The frame needs a higher level than the encoder has.
+    /// The frame needs a higher level than the encoder supports.
     case levelExceeded(path: String, needed: H264Level?)
     case unsupportedProfile(path: String, H264Profile)
-    /// The driver made something else of the format, and frames cannot be brought to that.
+    /// The driver changed the format, and frames cannot be converted to that.
     case formatRefused(path: String, asked: String, given: String)
     case insufficientMemory(path: String, neededKilobytes: Int, availableKilobytes: Int, of: String)
-    /// The driver could not get the memory although it seemed to be there.
-    /// - Parameter isUnanswered: it got no component from its firmware, which says so without a word of memory.
+    /// The driver could not get the memory although it seemed to be available.
+    /// - Parameter isUnanswered: the firmware gave it no component, without mentioning memory.
     case memoryRefused(path: String, neededKilobytes: Int, isUnanswered: Bool)
-    /// A call of the driver does not return.
+    /// A driver call hangs.
     case blocked(path: String, Duration)
-    /// It starts, takes frames and gives none.
+    /// The encoder starts and accepts frames but delivers none.
     case silent(path: String, Duration)
     case failed(path: String, SystemCallError)
 
@@ -39,7 +39,7 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
 }
 
 extension HardwareEncodingError: EncoderFailure {
-    /// Whether a smaller frame may help.
+    /// Whether a smaller frame size may help.
     public var isLackOfMemory: Bool {
         switch self {
         case .insufficientMemory, .memoryRefused: true
@@ -47,7 +47,7 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
-    /// Whether it encodes, but no frames of this size.
+    /// Whether it works, but not with frames of this size.
     public var isRefusalOfSize: Bool {
         switch self {
         case .unsupportedSize, .levelExceeded, .formatRefused: true
@@ -55,7 +55,7 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
-    /// Whether opening it again in a moment may help.
+    /// Whether reopening it a moment later may help.
     public var mayPassByItself: Bool {
         switch self {
         case .busy, .blocked, .silent, .failed: true
@@ -63,7 +63,7 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
-    /// Whether firmware that answers nothing may be the reason. It can look like a lack of memory.
+    /// Whether unresponsive firmware may be the reason, which can look like a lack of memory.
     public var mayBeDeadFirmware: Bool {
         switch self {
         case .blocked, .silent, .failed: true
@@ -72,7 +72,7 @@ extension HardwareEncodingError: EncoderFailure {
         }
     }
 
-    /// The Pi's driver starts a stale component without a word, and no frame comes out.
+    /// The Pi's driver starts a stale component without an error, and no frame comes out.
     public var mayBeStale: Bool {
         if case .silent = self { true } else { false }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// That an encoder's driver does not read a source's memory where it is: found out with a frame, reported once, and known to the
-/// openings that follow. Any thread.
+/// Remembers that an encoder's driver cannot read a source's memory in place. Detected with the first frame, reported once, and
+/// respected by later openings. Any thread.
 public final class ImportRefusal: Sendable {
     private let hasHappened = Atomic(false)
 

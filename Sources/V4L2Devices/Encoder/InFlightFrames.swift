@@ -1,7 +1,6 @@
 import Media
 
-/// Which frames are in the encoder, by their timestamps. Outputs come in the order of inputs: a frame that is
-/// overtaken by a later one was left out.
+/// The frames inside the encoder, by timestamp. Outputs come in input order, so a frame overtaken by a later one was skipped.
 struct InFlightFrames: Sendable {
     private var pending: [MediaTimestamp] = []
 
@@ -12,8 +11,8 @@ struct InFlightFrames: Sendable {
     /// Whether this frame is in the encoder.
     func expects(_ time: MediaTimestamp) -> Bool { pending.contains(Self.key(time)) }
 
-    /// The frame came out, whole or not.
-    /// - Returns: whether it was still expected.
+    /// Reports that a frame came out, intact or not.
+    /// - Returns: whether it was expected.
     @discardableResult
     mutating func frameReturned(_ time: MediaTimestamp) -> Bool {
         guard let index = pending.firstIndex(of: Self.key(time)) else { return false }
@@ -21,10 +20,10 @@ struct InFlightFrames: Sendable {
         return true
     }
 
-    /// The encoder gives nothing any more.
+    /// Reports that the encoder delivers nothing more.
     mutating func encoderStopped() { pending = [] }
 
-    /// Drivers keep whole microseconds.
+    /// Drivers keep only whole microseconds.
     private static func key(_ time: MediaTimestamp) -> MediaTimestamp {
         MediaTimestamp(nanoseconds: time.nanoseconds / 1000 * 1000)
     }

@@ -1,33 +1,33 @@
 import Bitstream
 import Media
 
-/// What a hardware encoder's output buffers mean: frames that come in several buffers are put together, headers distinguished
-/// from frames, and what refers to a lost frame is withheld up to the next keyframe. Pure.
+/// Interprets a hardware encoder's output buffers. Joins frames that span several buffers, separates headers from frames, and
+/// withholds everything after a lost frame until the next keyframe. Pure.
 struct OutputAssembly {
     struct Output {
         let time: MediaTimestamp
-        /// The driver marked it as faulty.
+        /// The driver marked it as corrupt.
         let isBroken: Bool
-        /// It is filled to its end: what did not fit comes in the next one.
+        /// It is completely full, so the rest follows in the next buffer.
         let isFull: Bool
     }
 
-    /// Frames that are in the encoder.
+    /// Frames inside the encoder.
     private(set) var inFlight = InFlightFrames()
-    /// Outputs that were marked as faulty, or held no frame.
+    /// Number of outputs that were marked as corrupt or held no frame.
     private(set) var faultCount = 0
     private var header: AVCDecoderConfigurationRecord?
-    /// The start of a frame that did not fit into one buffer.
+    /// The first part of a frame that did not fit into one buffer.
     private var unfinished: (time: MediaTimestamp, bytes: [UInt8])?
-    /// When parameter sets came in a buffer of their own: a frame follows, or was left out.
+    /// When parameter sets arrived in a separate buffer. A frame follows, or was skipped.
     private var headersTime: MediaTimestamp?
-    /// Nothing can be decoded before the next keyframe: the first one, too.
+    /// Nothing is decodable before the next keyframe. Also true at the start.
     private var isDamaged = true
     private var wantsKeyframe = false
 
     mutating func frameSubmitted(_ time: MediaTimestamp) { inFlight.frameSubmitted(time) }
 
-    /// The encoder gives nothing any more, or starts anew.
+    /// Reports that the encoder delivers nothing more, or restarts.
     mutating func encoderStopped() {
         inFlight.encoderStopped()
         unfinished = nil
@@ -35,13 +35,13 @@ struct OutputAssembly {
         isDamaged = true
     }
 
-    /// Whether a keyframe is to be asked for; true once.
+    /// Whether to request a keyframe; true once.
     mutating func takeKeyframeWish() -> Bool {
         defer { wantsKeyframe = false }
         return wantsKeyframe
     }
 
-    /// - Returns: the packets that are whole now, in decode order.
+    /// - Returns: the packets that are complete now, in decode order.
     mutating func outputArrived(_ output: Output, _ bytes: UnsafeRawBufferPointer) -> [EncodedPacket] {
         if let started = unfinished, started.time != output.time {
             unfinished = nil
@@ -66,7 +66,7 @@ struct OutputAssembly {
         return (started.bytes + bytes).withUnsafeBytes { packets(AnnexBAccessUnit($0), output.time) }
     }
 
-    /// What follows a lost frame is damaged up to the next keyframe.
+    /// Everything after a lost frame is damaged until the next keyframe.
     private mutating func frameFailed(_ time: MediaTimestamp) {
         inFlight.frameReturned(time)
         faultCount += 1
@@ -81,7 +81,7 @@ struct OutputAssembly {
             packets.append(EncodedPacket(kind: .videoHeader, decodeTime: time, payload: sets.bytes))
         }
         guard unit.containsFrame else {
-            // Some encoders give them so at every keyframe, the Pi's in place of a frame.
+            // Some encoders emit these before every keyframe; the Pi's does so in place of a skipped frame.
             if unit.parameterSets == nil { frameFailed(time) } else { headersTime = time }
             return packets
         }

@@ -5,29 +5,29 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// An H.264 encoder of this machine, known by what it can do: any stateful V4L2 memory-to-memory device that takes
-/// raw frames and gives H.264, in the single-planar or the multi-planar form of the interface.
+/// An H.264 encoder of this machine, identified by its capabilities: any stateful V4L2 memory-to-memory device that turns raw
+/// frames into H.264, with the single-planar or multi-planar interface.
 public struct V4L2EncoderNode: Hashable, Sendable {
     public let path: String
-    /// As the driver says it.
+    /// As reported by the driver.
     public let name: String
     let isMultiplanar: Bool
-    /// Raw formats that it takes, in the driver's order.
+    /// Accepted raw formats, in the driver's order.
     let formats: [PixelFormat]
     let smallest: FrameSize
     let largest: FrameSize
 
-    /// So long a driver may take to say what it is.
+    /// How long a driver may take to identify itself.
     private static let answerTimeout = Duration.seconds(3)
-    /// What hangs often hangs at several nodes: after the first the others get less.
+    /// If one node hangs, others often do too, so later nodes get less time.
     private static let laterAnswerTimeout = Duration.milliseconds(300)
 
-    /// What nodes have said when they answered last.
+    /// The latest answers, by path.
     private static let known = Mutex<[String: V4L2EncoderNode]>([:])
 
-    /// Looks at every video node, in the order of their numbers.
-    /// - Parameter unanswered: takes the `blocked` of each node whose driver does not answer, and what it was when it
-    ///   did; a node that never has may be an encoder, too.
+    /// Queries all video nodes in numerical order.
+    /// - Parameter unanswered: receives `blocked` for each node whose driver does not answer, with its last known description.
+    ///   A node that has never answered may be an encoder too.
     public static func all(unanswered: (HardwareEncodingError, V4L2EncoderNode?) -> Void) -> [V4L2EncoderNode] {
         var timeout = answerTimeout
         var found: [V4L2EncoderNode] = []
@@ -48,8 +48,8 @@ public struct V4L2EncoderNode: Hashable, Sendable {
         return found
     }
 
-    /// Asks the driver of one node, on a thread of its own: a driver that hangs keeps the caller for 3 s at the most.
-    /// - Throws: `notAnEncoder` when it is something else, `blocked` when it does not answer.
+    /// Queries one node's driver on a separate thread. A hanging driver delays the caller by 3 s at most.
+    /// - Throws: `notAnEncoder` for another kind of device, `blocked` if the driver does not answer.
     public init(at path: String) throws(HardwareEncodingError) { try self.init(at: path, timeout: Self.answerTimeout) }
 
     private init(at path: String, timeout: Duration) throws(HardwareEncodingError) {
@@ -83,7 +83,7 @@ public struct V4L2EncoderNode: Hashable, Sendable {
         (smallest, largest) = try Self.sizes(of: device)
     }
 
-    /// A driver that does not say is believed to carry level 4's frames.
+    /// A driver that lists no sizes is assumed to support level 4's frames.
     private static func sizes(of device: V4L2Device) throws(V4L2Error) -> (FrameSize, FrameSize) {
         var sizes = v4l2_frmsizeenum()
         sizes.pixel_format = clinux_v4l2_pix_fmt_h264
@@ -95,7 +95,7 @@ public struct V4L2EncoderNode: Hashable, Sendable {
         return (FrameSize(width: 32, height: 32), FrameSize(width: 1920, height: 1088))
     }
 
-    /// - Throws: `wrongKind` for a range that ends before it starts: no frame has such a size.
+    /// - Throws: `wrongKind` if the range ends before it starts, because no frame fits then.
     static func sizes(
         _ range: v4l2_frmsize_stepwise, of name: String, at path: String
     ) throws(V4L2Error) -> (FrameSize, FrameSize) {

@@ -4,15 +4,15 @@ import Glibc
 import LinuxIO
 import Media
 
-/// H.264 by a hardware encoder. Frames in DMABUF memory that lie as the driver wants them are read where they
-/// are; others are copied once, and must have the stream's size and a format of the driver's.
+/// H.264 from a hardware encoder. Frames in DMABUF memory with a suitable layout are read in place. Others are copied once;
+/// they must have the stream's size and a format of the driver's.
 ///
-/// The two queues are served each for itself: a free input comes from dequeuing inputs only, never from counting
-/// outputs, as encoders leave frames out without a word.
+/// The two queues are independent. A free input comes only from dequeuing inputs, never from counting outputs, because encoders
+/// skip frames silently.
 public final class V4L2H264Encoder: PolledVideoEncoder {
     public private(set) var configuration: VideoEncoderConfiguration
     public let encoder: V4L2EncoderNode
-    /// Frames that were copied by the processor into the encoder's memory.
+    /// Number of frames that the CPU copied into the encoder's memory.
     public private(set) var conversionCount = 0
     public var faultCount: Int { assembly.faultCount }
     public var pendingFrameCount: Int { assembly.inFlight.count }
@@ -27,26 +27,26 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     private let importRefusal: ImportRefusal
     private let isProven: Bool
     private let readMemory: () -> EncoderMemoryPlan.Available?
-    /// Kept until it is closed, which may be slow: its failure is reported before that.
+    /// Kept until it is closed, which may be slow. Its failure is reported before that.
     private var trial: EncoderTrial?
     private var queues: EncoderQueues?
-    /// Frames that the driver reads, by the index of their input buffer.
+    /// Frames that the driver is reading, by the index of their input buffer.
     private var leased: [Int: any FrameMemory] = [:]
     private var imported = ImportedBuffers()
     private var assembly = OutputAssembly()
     private var notes: [String] = []
 
-    /// An encoder that is slower than the camera gets no more inputs at once than this: those beyond would only age in it,
-    /// and the camera needs the rest of its buffers to go on.
+    /// Limits the inputs of an encoder that is slower than the camera. Further frames would only age inside, and the camera
+    /// needs its other buffers to continue.
     private static let mostInputs = 4
 
-    /// Opens the node and settles the formats; `start` does the rest.
+    /// Opens the node and sets the formats. Call `start` next.
     /// - Parameters:
-    ///   - layout: of the frames to come.
-    ///   - memoryKind: whose memory they come in.
-    ///   - importRefusal: of earlier openings for the same source; gets this one's.
-    ///   - isProven: the node encodes already, and `start` need not try that.
-    ///   - memory: what is free for buffers; asked when they are made.
+    ///   - layout: of the source frames.
+    ///   - memoryKind: who provides the frames' memory.
+    ///   - importRefusal: knowledge from earlier openings for the same source; updated by this one.
+    ///   - isProven: whether the node is known to work, so that `start` can skip the trial.
+    ///   - memory: returns the memory free for buffers; called when they are created.
     public init(
         _ encoder: V4L2EncoderNode, configuration: VideoEncoderConfiguration, layout: FrameLayout,
         memoryKind: FrameMemoryKind, importRefusal: ImportRefusal = ImportRefusal(), isProven: Bool = false,
@@ -73,7 +73,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         formats = try EncoderFormats(device, encoder: encoder, configuration: configuration, layout: layout)
     }
 
-    /// The kernel's count of free memory.
+    /// The kernel's figures for free memory.
     public static func freeMemory() -> EncoderMemoryPlan.Available? {
         guard let file = try? OwnedFileDescriptor(opening: "/proc/meminfo", flags: O_RDONLY),
             let bytes = try? file.readAll(limit: 65_536)
@@ -83,9 +83,8 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
 
     deinit { stop() }
 
-    /// Encodes black frames in a context of their own first. Drivers ask their firmware for much of what they need when
-    /// the first frame comes, and an encoder that refuses or stays silent then is no encoder: it is known before a stream
-    /// relies on it.
+    /// First encodes black frames in a separate context. Drivers request many firmware resources only at the first frame. An
+    /// encoder that refuses or stays silent then must be found out before a stream relies on it.
     public func start() throws {
         let isDMABUF = memoryKind == .dmabuf && formats.takesAsIs(layout)
         var plans = try plans(isDMABUF: isDMABUF)
@@ -93,14 +92,14 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         do throws(HardwareEncodingError) {
             try start(plans, isDMABUF: isDMABUF)
         } catch {
-            // A driver without such inputs says it with the same number as one without memory.
+            // Drivers report missing DMABUF support with the same error number as a lack of memory.
             guard isDMABUF, error.isLackOfMemory else { throw error }
             try startWithOwnInputs(because: "the driver takes no frames from other devices")
             importRefusal.happened()
         }
     }
 
-    /// - Returns: the first plan that the driver starts and encodes with: some refuse memory only where they start.
+    /// - Returns: the first plan that the driver starts and encodes with. Some drivers refuse memory only when they start.
     private func tried(
         _ plans: [EncoderMemoryPlan], isDMABUF: Bool
     ) throws(HardwareEncodingError) -> EncoderMemoryPlan {
@@ -114,7 +113,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
                 self.trial = nil
                 return plan
             } catch {
-                // It has this context open and refuses another one: then there is no trying before.
+                // Some drivers refuse a second context while this one is open. Then a trial is impossible.
                 if case .busy = error, trial == nil { return plan }
                 guard error.isLackOfMemory else { throw error }
                 self.trial = nil
@@ -134,7 +133,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         queues = try EncoderQueues(device, encoder, formats, isDMABUF: isDMABUF, plans: plans)
     }
 
-    /// Releases every buffer. Frames that are still inside have been left out.
+    /// Releases all buffers. Frames that are still inside are lost.
     private func stop() {
         queues?.stop()
         queues = nil
@@ -175,7 +174,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
     }
 }
 
-// Into the encoder.
+// Frames into the encoder.
 extension V4L2H264Encoder {
     public var hasRoom: Bool {
         guard let input = queues?.input else { return false }
@@ -193,7 +192,7 @@ extension V4L2H264Encoder {
         assembly.frameSubmitted(frame.captureTime)
     }
 
-    /// - Returns: false when the driver does not read this frame where it is.
+    /// - Returns: false if the driver cannot read this frame in place.
     private func submitInPlace(_ frame: CapturedFrame) throws(HardwareEncodingError) -> Bool {
         guard let queues, queues.isDMABUF else { return false }
         guard formats.takesAsIs(frame.layout), let dmabuf = frame.dmabuf,
@@ -217,7 +216,7 @@ extension V4L2H264Encoder {
         return true
     }
 
-    /// From here on frames are copied, by the processor, once each.
+    /// From here on, the CPU copies each frame once.
     private func startWithOwnInputs(because reason: String) throws(HardwareEncodingError) {
         notes.append("\(reason): each frame is copied into the encoder's own")
         stop()
@@ -240,9 +239,9 @@ extension V4L2H264Encoder {
     }
 }
 
-// Out of the encoder.
+// Packets out of the encoder.
 extension V4L2H264Encoder {
-    /// Each queue for itself. After a damaged frame a keyframe is asked for at once.
+    /// Serves each queue independently. Requests a keyframe right after a damaged frame.
     public func collect() throws -> [EncodedPacket] {
         do throws(V4L2Error) {
             let packets = try takeReady()

@@ -5,17 +5,17 @@ import LinuxIO
 import Media
 import USBVideo
 
-/// The video node of the kernel's UVC function (f_uvc, Documentation/usb/gadget_uvc.rst): the gadget is connected while this is
-/// open.
+/// The video node of the kernel's UVC function (f_uvc, Documentation/usb/gadget_uvc.rst). The gadget stays connected while this
+/// is open.
 public final class GadgetVideoNode {
-    /// One on the bus, one that follows, and two for a computer that is late.
+    /// One on the bus, one queued, and two for a computer that reads late.
     private static let bufferCount = 4
 
     private let device: V4L2Device
     private var queue: BufferQueue?
 
-    /// Opens the node of the gadget that is bound.
-    /// - Throws: `missing` when the kernel has made none.
+    /// Opens the node of the bound gadget.
+    /// - Throws: `missing` if the kernel has created none.
     public convenience init() throws(V4L2Error) {
         for path in V4L2Device.videoNodes where Self.isGadget(path) {
             try self.init(try V4L2Device(at: path))
@@ -24,7 +24,7 @@ public final class GadgetVideoNode {
         throw .missing(path: "/dev/video*")
     }
 
-    /// Asked without opening it: another node's driver may hang. Only f_uvc's have this file.
+    /// Checked without opening the node, since another node's driver may hang. Only f_uvc has this file.
     private static func isGadget(_ path: String) -> Bool {
         access("/sys/class/video4linux/\(path.dropFirst("/dev/".count))/function_name", F_OK) == 0
     }
@@ -34,7 +34,7 @@ public final class GadgetVideoNode {
         let events = [
             clinux_uvc_event_connect, clinux_uvc_event_disconnect, clinux_uvc_event_stream_on,
             clinux_uvc_event_stream_off, clinux_uvc_event_data,
-            // The last one, as the kernel then connects the gadget.
+            // Subscribe to this one last, because the kernel then connects the gadget.
             clinux_uvc_event_setup,
         ]
         for event in events {
@@ -64,7 +64,7 @@ public final class GadgetVideoNode {
             }
             response.length = Int32(clamping: count)
         }
-        // A computer that has asked something else meanwhile takes no answer to the last question.
+        // If the computer has sent another request meanwhile, the answer to the last one is refused.
         _ = try device.requestUnless(EINVAL, "UVCIOC_SEND_RESPONSE", clinux_uvcioc_send_response, &response)
     }
 
@@ -82,11 +82,11 @@ public final class GadgetVideoNode {
             device, type: V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue, memory: .driver, isMultiplanar: false,
             wantedCount: Self.bufferCount)
         self.queue = queue
-        // What the computer waits for: it starts to ask for packets now.
+        // The computer waits for this: it starts to request packets now.
         try queue.start()
     }
 
-    /// Agrees to the computer's end, for which the kernel waits, whatever was started.
+    /// Acknowledges the end that the computer requested. The kernel waits for that in any case.
     public func stop() {
         guard queue == nil else {
             queue?.stop()
@@ -125,7 +125,7 @@ extension VideoCoding {
 }
 
 extension VideoFunction.Event {
-    /// - Returns: `nil` for an event of another kind.
+    /// - Returns: `nil` for an event of another type.
     fileprivate init?(type: UInt32, data: UnsafeRawBufferPointer) {
         switch type {
         case clinux_uvc_event_connect: self = .connected(USBSpeed(kernel: data.loadUnaligned(as: UInt32.self)))
@@ -148,7 +148,7 @@ extension VideoFunction.Event {
 }
 
 extension USBSpeed {
-    /// Of `enum usb_device_speed` (linux/usb/ch9.h).
+    /// The kernel's `enum usb_device_speed` (linux/usb/ch9.h).
     fileprivate init(kernel number: UInt32) {
         let speeds: [USBSpeed] = [.unknown, .low, .full, .high, .wireless, .super, .superPlus]
         self = Int(number) < speeds.count ? speeds[Int(number)] : .unknown

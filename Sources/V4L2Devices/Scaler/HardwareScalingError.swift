@@ -1,17 +1,17 @@
 import LinuxIO
 import Media
 
-/// Why a device does not scale a stream's frames, or does not go on with it.
+/// Why a device cannot scale a stream's frames, or cannot continue.
 public enum HardwareScalingError: Error, Hashable, Sendable {
     /// It was unplugged, or its driver is gone.
     case gone(path: String)
-    /// The driver made something else of the formats, or has none for such frames.
+    /// The driver changed the formats, or has none for such frames.
     case formatRefused(path: String, asked: String, given: String)
-    /// The driver cannot read the memory that the frames come in.
+    /// The driver cannot read the frames' memory.
     case importRefused(path: String, SystemCallError)
-    /// A frame went in and did not come out.
+    /// A frame went in but did not come out.
     case silent(path: String, Duration)
-    /// The driver marked a frame as faulty.
+    /// The driver marked a frame as corrupt.
     case brokenFrame(path: String)
     case failed(path: String, reason: String)
 

@@ -3,21 +3,20 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A scaler's node with both queues streaming: frames of one layout go in, frames of another come out, one at a time.
+/// A scaler's node with both queues streaming. Converts frames from one layout to another, one at a time.
 final class ScalerStream {
     let source: FrameLayout
     let target: FrameLayout
-    /// Bytes of an input that the driver maps.
+    /// Bytes of an input buffer that the driver maps.
     let inputSize: Int
     let input: BufferQueue
     let output: BufferQueue
     private let device: V4L2Device
 
     /// - Parameters:
-    ///   - formats: what is wanted of the frames that come out; the source's own if it is among them, so that nothing but
-    ///     the size changes.
-    ///   - inputs, outputs: how many buffers, and whose memory.
-    /// - Throws: `noUsableFormat` when the driver makes something else of the formats.
+    ///   - formats: acceptable output formats. The source's format is used if it is among them, so that only the size changes.
+    /// number of buffers, and who provides their memory.
+    /// - Throws: `noUsableFormat` if the driver changes the formats.
     init(
         _ node: V4L2ScalerNode, from source: FrameLayout, to size: FrameSize, in formats: [PixelFormat],
         inputs: (count: Int, memory: BufferMemory), outputs: (count: Int, memory: BufferMemory)
@@ -54,13 +53,13 @@ final class ScalerStream {
         try output.start()
     }
 
-    /// Closing the node takes the buffers back whatever happens; this does it without leaving it to the kernel's order.
+    /// Closing the node releases the buffers in any case. This does it in a defined order.
     deinit {
         input.stop()
         output.stop()
     }
 
-    /// Sets a queue's format, of which the driver may choose nothing but the rows' length.
+    /// Sets a queue's format. The driver may choose only the stride.
     private static func layout(
         _ format: inout QueueFormat, _ type: UInt32, of device: V4L2Device, _ node: V4L2ScalerNode
     ) throws(V4L2Error) -> FrameLayout {
@@ -76,8 +75,8 @@ final class ScalerStream {
         return layout
     }
 
-    /// Waits until the one frame that went in has been read, and has come out.
-    /// - Returns: its buffer, which is to be enqueued again; `nil` when it has not come by then.
+    /// Waits until the submitted frame has been read and has come out.
+    /// - Returns: its buffer, which must be enqueued again; `nil` if it did not arrive in time.
     func takeFrame(until deadline: MediaTimestamp) throws(V4L2Error) -> BufferQueue.Dequeued? {
         var isRead = false
         var frame: BufferQueue.Dequeued?
@@ -103,7 +102,7 @@ final class ScalerStream {
         } catch {
             throw V4L2Error(device.path, error)
         }
-        // A node that is gone reports an error for ever.
+        // A node that is gone reports an error forever.
         guard !waits.ready(.device).isDisjoint(with: events) else { throw .gone(path: device.path) }
         return true
     }

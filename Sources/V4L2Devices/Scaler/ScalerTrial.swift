@@ -2,16 +2,16 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// One frame of four fields through a device, in memory of its own: whether it scales. Drivers take formats of two sizes
-/// that they cannot bring together, and refuse where they start, or cut the frame.
+/// Tests whether a device scales, with one frame of four fields in its own memory. Some drivers accept formats of two sizes
+/// that they cannot convert, then fail at the start or crop the frame.
 enum ScalerTrial {
     private static let source = FrameSize(width: 640, height: 480)
     private static let size = FrameSize(width: 320, height: 240)
     private static let patience = Duration.seconds(1)
-    /// How far a sample in the middle of a field may be off: colours may be converted on the way.
+    /// Tolerated error of a sample in the middle of a field, because the device may convert colors.
     private static let tolerance = 12
 
-    /// - Throws: `wrongKind` when it gives no frame, or another one.
+    /// - Throws: `wrongKind` if the frame does not come out, or looks different.
     static func run(on node: V4L2ScalerNode) throws(V4L2Error) {
         let given = FrameLayout(packed: node.inputs[0], size: source)
         let stream = try ScalerStream(
@@ -29,7 +29,7 @@ enum ScalerTrial {
         }
     }
 
-    /// - Parameter bytes: as many as the layout says.
+    /// - Parameter bytes: as many as the layout needs.
     static func paint(_ layout: FrameLayout, into bytes: UnsafeMutableRawBufferPointer) {
         for component in FrameComponent.allCases { paint(component, of: layout, into: bytes) }
     }
@@ -39,7 +39,8 @@ enum ScalerTrial {
         bytes.count >= layout.byteCount && FrameComponent.allCases.allSatisfy { shows($0, of: layout, in: bytes) }
     }
 
-    /// What a component has in each field: luma another value in each, chroma one from left to right and one downwards.
+    /// A component's value in each field. Luma differs in all four; one chroma component differs between left and right, the
+    /// other between top and bottom.
     private static func value(_ component: FrameComponent, isRight: Bool, isLower: Bool) -> UInt8 {
         switch component {
         case .luma: UInt8(48 + (isRight ? 48 : 0) + (isLower ? 96 : 0))
@@ -74,11 +75,11 @@ enum ScalerTrial {
     }
 }
 
-/// What a sample of a frame in planes belongs to.
+/// The component that a sample of a planar frame belongs to.
 private enum FrameComponent: CaseIterable {
     case luma, blueDifference, redDifference
 
-    /// Where its samples are.
+    /// The position of its samples.
     struct Place {
         let columns: Int
         let rows: Int

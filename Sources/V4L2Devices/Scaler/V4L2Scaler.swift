@@ -2,8 +2,8 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// Frames of another size by a device: it reads them in the memory of whoever took them, and gives them in memory of its
-/// own that other devices read. Frames that lie otherwise, or in memory that it cannot read, are refused.
+/// Scales frames with a device. It reads frames in their owner's memory and returns them in its own memory, which other devices
+/// can read. Frames with another layout, or in unreadable memory, are refused.
 public final class V4L2Scaler: FrameScaler {
     public let source: FrameLayout
     public let target: FrameLayout
@@ -16,17 +16,17 @@ public final class V4L2Scaler: FrameScaler {
     private let buffers: [DMABuffer]
     private var leased = LeasedBuffers()
 
-    /// As many as a camera may have: each buffer is imported once.
+    /// As many as a camera may have, because each buffer is imported once.
     private static let importCount = 16
-    /// Four in the encoder, one that waits for it, and one that is being written.
+    /// Four in the encoder, one waiting for it, and one being written.
     private static let outputCount = 6
-    /// The slowest scaler takes some milliseconds.
+    /// The slowest scaler takes a few milliseconds.
     private static let patience = Duration.milliseconds(700)
 
     /// Opens the node and starts it.
     /// - Parameters:
-    ///   - source: of the frames to come.
-    ///   - encoder: of which the formats are that are wanted.
+    ///   - source: of the frames to scale.
+    ///   - encoder: the encoder whose formats are wanted.
     public init(
         _ node: V4L2ScalerNode, from source: FrameLayout, to size: FrameSize, for encoder: V4L2EncoderNode
     ) throws(HardwareScalingError) {

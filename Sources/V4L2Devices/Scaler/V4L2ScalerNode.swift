@@ -4,24 +4,23 @@ import Glibc
 import LinuxIO
 import Media
 
-/// A scaler of this machine, known by what it can do: any V4L2 memory-to-memory device with raw formats on both sides
-/// that has shown that it scales.
+/// A scaler of this machine, identified by its capabilities: any V4L2 memory-to-memory device with raw formats on both sides
+/// that has passed a scaling test.
 public struct V4L2ScalerNode: Hashable, Sendable {
     public let path: String
-    /// As the driver says it.
+    /// As reported by the driver.
     public let name: String
     let isMultiplanar: Bool
-    /// Formats of planes that it takes and gives, in the driver's order.
+    /// Planar formats for input and output, in the driver's order.
     let inputs: [PixelFormat]
     let outputs: [PixelFormat]
 
-    /// So long a driver may take to say what it is and to show it.
+    /// How long a driver may take to identify itself and pass the test.
     private static let answerTimeout = Duration.seconds(2)
-    /// What hangs often hangs at several nodes: after the first the others get less.
+    /// If one node hangs, others often do too, so later nodes get less time.
     private static let laterAnswerTimeout = Duration.milliseconds(300)
 
-    /// The first that there is, in the order of the nodes' numbers. A driver that hangs keeps the caller for seconds at
-    /// the most.
+    /// The first scaler in the order of node numbers. A hanging driver delays the caller by seconds at most.
     public static func first() -> V4L2ScalerNode? {
         var timeout = answerTimeout
         for path in V4L2Device.videoNodes {

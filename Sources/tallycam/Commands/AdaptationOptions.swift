@@ -12,46 +12,46 @@ enum AdaptationOptions {
         CommandLineOption(
             "adapt", takes: "POLICY",
             help: """
-                what a slow network may change: nothing (bit rates stay as set),
+                what may adapt to a slow network: nothing (bit rates stay as set),
                 seamless (default: bit rate and frame rate), or restart (a High
-                stream may also start again as Medium or Low, and return)
+                stream may also restart as Medium or Low, and return)
                 """),
         CommandLineOption(
             "resize", takes: "POLICY",
             help: """
-                what a slow network may do to the frame size: never, seamless (it
-                changes within the stream) or restart (the stream starts again);
-                the default is what the service takes, mostly seamless
+                how the frame size adapts to a slow network: never, seamless (it
+                changes within the stream) or restart (the stream restarts);
+                the default depends on the service, mostly seamless
                 """),
         CommandLineOption(
             "smallest-size", takes: "WxH",
-            help: "no frame becomes smaller (default: a third of each side, not below 320x180)"),
+            help: "smallest frame size (default: a third of each side, at least 320x180)"),
         CommandLineOption(
             "bitrate", takes: "MIN,START,MAX",
             help: """
-                kbit/s of the video that adapting stays in (default: 150, the
+                limits of the video's bit rate in kbit/s (default: 150, the
                 quality's, the quality's); or SD (400,800,1200 at 20 fps),
                 HD (1000,1400,1800 at 24), FHD (1200,1800,2400 at 30)
                 """),
-        CommandLineOption("keep-audio-quality", help: "audio keeps its bit rate, however little is left for video"),
+        CommandLineOption("keep-audio-quality", help: "keep the audio's bit rate, even if little is left for video"),
         CommandLineOption(
-            "buffer", takes: "SECONDS", help: "of media that may wait for the network, 1 to 5 (default 3)"),
+            "buffer", takes: "SECONDS", help: "seconds of media to buffer, 1 to 5 (default 3)"),
         CommandLineOption(
             "buffer-thresholds", takes: "LOW,HIGH",
             help: """
-                fractions of the buffer, 0 to 1, 0.1 apart or more (default 0.2,0.8):
-                below LOW more is tried, above HIGH the quality goes down
+                fractions of the buffer, 0 to 1, at least 0.1 apart (default 0.2,0.8):
+                below LOW the quality may rise, above HIGH it is lowered
                 """),
         CommandLineOption(
             "tuning", takes: "NAME=N,...",
             help: """
-                how it adapts, of share (0.94), flight (0.4 s), drain (3 s),
+                constants of the adaptation: share (0.94), flight (0.4 s), drain (3 s),
                 stall (1 s), probe-wait (4 s), longest-probe-wait (24 s), growth (1.5),
                 fall-wait (5 s), rise-wait (10 s); see docs/explain/quality.md
                 """),
     ]
 
-    /// - Parameter warnings: gets what the service may make of them.
+    /// - Parameter warnings: receives warnings about how the service may react.
     static func settings(
         _ arguments: CommandLineArguments, media: MediaSettings, destination: PublishDestination,
         warnings: inout [String]
@@ -79,7 +79,7 @@ enum AdaptationOptions {
         var seconds = 3.0
         if let text = arguments["buffer"] {
             guard let value = Double(text), value > 0, value < 1000 else {
-                throw CommandFailure.usage("--buffer is a number of seconds, 1 to 5, not \"\(text)\"")
+                throw CommandFailure.usage("--buffer must be a number of seconds, 1 to 5, not \"\(text)\"")
             }
             seconds = value
         }
@@ -88,7 +88,7 @@ enum AdaptationOptions {
             let values = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
             guard values.count == 2, let low = values[0], let high = values[1], low.isFinite, high.isFinite else {
                 throw CommandFailure.usage(
-                    "--buffer-thresholds is LOW,HIGH, two fractions such as 0.2,0.8, not \"\(text)\"")
+                    "--buffer-thresholds must be LOW,HIGH, two fractions such as 0.2,0.8, not \"\(text)\"")
             }
             thresholds = [low, high]
         }
@@ -101,13 +101,13 @@ enum AdaptationOptions {
         }
     }
 
-    /// Names the option that was typed.
+    /// The message with the name of the typed option.
     private static func message(for violation: SendBufferLimits.Violation) -> String {
         switch violation {
         case .maxDurationOutOfRange(let duration):
-            "--buffer is a number of seconds, 1 to 5, not \(duration.inSeconds)"
+            "--buffer must be a number of seconds, 1 to 5, not \(duration.inSeconds)"
         case .thresholdOutOfRange(let name, let value):
-            "--buffer-thresholds: \(name == "lowThreshold" ? "LOW" : "HIGH") is a fraction from 0 to 1, not \(value)"
+            "--buffer-thresholds: \(name == "lowThreshold" ? "LOW" : "HIGH") must be from 0 to 1, not \(value)"
         case .thresholdsTooClose(let low, let high):
             "--buffer-thresholds: HIGH must be at least 0.1 above LOW, not \(high) with \(low)"
         }
@@ -115,7 +115,7 @@ enum AdaptationOptions {
 }
 
 extension ControlTuning {
-    /// Takes `NAME=N,...`: those of the constants that depend on where a stream is used.
+    /// Parses `NAME=N,...` for the constants that depend on where a stream is used.
     fileprivate mutating func take(_ text: String?) throws {
         for part in text?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
             let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -125,7 +125,8 @@ extension ControlTuning {
             try take(String(words[0]), value)
         }
         guard probeWait >= shortestProbeWait, longestProbeWait >= probeWait else {
-            throw CommandFailure.usage("--tuning: probe-wait is 2 s or more, and longest-probe-wait no less than that")
+            throw CommandFailure.usage(
+                "--tuning: probe-wait must be at least 2 s, and longest-probe-wait at least probe-wait")
         }
     }
 
@@ -134,7 +135,7 @@ extension ControlTuning {
         func number(_ range: ClosedRange<Double>) throws -> Double {
             guard range.contains(value) else {
                 throw CommandFailure.usage(
-                    "--tuning: \(name) is a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
+                    "--tuning: \(name) must be a number from \(range.lowerBound) to \(range.upperBound), not \(value)")
             }
             return value
         }
@@ -152,8 +153,8 @@ extension ControlTuning {
             longestWaitBeforeRise = max(longestWaitBeforeRise, waitBeforeRise)
         default:
             throw CommandFailure.usage(
-                "--tuning has no \"\(name)\"; it takes share, flight, drain, stall, probe-wait, longest-probe-wait, growth, "
-                    + "fall-wait and rise-wait")
+                "--tuning: unknown name \"\(name)\"; available: share, flight, drain, stall, probe-wait, "
+                    + "longest-probe-wait, growth, fall-wait and rise-wait")
         }
     }
 }

@@ -9,20 +9,20 @@ import StreamLogic
 import Terminal
 import V4L2Devices
 
-/// `tallycam cameras`: libcamera's cameras, then what V4L2 has besides.
+/// `tallycam cameras`: libcamera's cameras, then V4L2's other ones.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam cameras [--json] [--dimension WxH]"
     let options = [
-        CommandLineOption("json", help: "one JSON object a line"),
-        CommandLineOption("dimension", takes: "WxH", help: "for which frame size (default 640x480)"),
+        CommandLineOption("json", help: "print one JSON object per line"),
+        CommandLineOption("dimension", takes: "WxH", help: "frame size to report on (default 640x480)"),
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     let wanted = try CameraSettings(parsing: "x:,size=\(parsed["dimension"] ?? "640x480")", scheme: "x")
-    guard let size = wanted?.size else { throw CommandFailure.usage("--dimension is WxH") }
+    guard let size = wanted?.size else { throw CommandFailure.usage("--dimension must be WxH") }
     let cameras = try libcamerasCameras(configuredFor: size)
     let webcams = V4L2CameraDescription.all { write(Array("note: \($0)\n".utf8), to: STDERR_FILENO) }
     guard !cameras.isEmpty || !webcams.isEmpty else {
-        throw StreamFailure(.cameraUnavailable, "there is no camera: \(CameraAbsence().reason)")
+        throw StreamFailure(.cameraUnavailable, "no camera found: \(CameraAbsence().reason)")
     }
     if let note = CameraAbsence().note { write(Array("note: \(note)\n".utf8), to: STDERR_FILENO) }
     let listing = cameras.map(CameraListing.init) + webcams.map(CameraListing.init)
@@ -32,7 +32,7 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// - Returns: none when libcamera finds nothing that it could drive.
+/// - Returns: an empty list if libcamera finds no camera that it supports.
 private func libcamerasCameras(configuredFor size: FrameSize) throws -> [CameraDescription] {
     do {
         return try CameraSystem.shared().cameras(configuredFor: size, FrameRate(framesPerSecond: 30))
@@ -42,19 +42,18 @@ private func libcamerasCameras(configuredFor size: FrameSize) throws -> [CameraD
     }
 }
 
-/// A camera's entry in the list.
 private struct CameraListing {
-    /// As `--video` takes it.
+    /// Same form as for `--video`.
     let source: String
     let name: String
     let location: String?
-    /// The id under which libcamera knows it.
+    /// libcamera's id.
     let id: String?
-    /// For all modes together, where the single ones do not say.
+    /// For all modes together, if the individual modes do not have rates.
     let frameRates: ClosedRange<Double>?
     let modes: [(format: FourCC, size: String, framesPerSecond: Int?)]
     let controls: [Control]
-    /// Which frame size the ranges are of; `nil` for all of them.
+    /// The frame size that the ranges apply to; `nil` for all sizes.
     var rangesAt: FrameSize?
     /// Why the ranges are not the camera's own.
     var rangesProblem: String?
@@ -62,11 +61,11 @@ private struct CameraListing {
     struct Control {
         let name: String
         let kind: String
-        /// `nil` where it is not one number.
+        /// `nil` if it is not a single number.
         let range: (minimum: Double, maximum: Double)?
         let possible: String
         var choices: [String] = []
-        /// How many values it takes; `nil` for any number.
+        /// Number of values it takes; `nil` for any number.
         var count: Int? = 1
     }
 
@@ -114,7 +113,7 @@ private struct CameraListing {
             lines.append("  \(format): \(sizes.joined(separator: ", "))")
         }
         if let rangesAt { lines.append("  at \(rangesAt):") }
-        if let rangesProblem { lines.append("  ranges not known, these are libcamera's widest: \(rangesProblem)") }
+        if let rangesProblem { lines.append("  ranges unknown, these are libcamera's widest: \(rangesProblem)") }
         if let frameRates {
             let rates = [frameRates.lowerBound, frameRates.upperBound].map { fixed($0, decimals: 1) }
             lines.append("  \(rates[0]) to \(rates[1]) frames per second")
@@ -175,15 +174,15 @@ private struct CameraListing {
 /// `tallycam microphones`.
 func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam microphones [--json]"
-    let json = CommandLineOption("json", help: "one JSON object a line")
+    let json = CommandLineOption("json", help: "print one JSON object per line")
     guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
     let microphones = Microphone.all()
     guard !microphones.isEmpty else {
         let reason =
             access("/dev/snd", F_OK) == 0
-            ? "no sound card captures, or its node in /dev/snd may not be opened by this user (group audio)"
-            : "the kernel shows no sound card (no /dev/snd)"
-        throw StreamFailure(.microphoneUnavailable, "there is no microphone: \(reason)")
+            ? "no sound card can record, or this user may not open its node in /dev/snd (group audio)"
+            : "the kernel has no sound card (no /dev/snd)"
+        throw StreamFailure(.microphoneUnavailable, "no microphone found: \(reason)")
     }
     for microphone in microphones {
         guard parsed.contains("json") else {

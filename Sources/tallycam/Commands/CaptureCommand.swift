@@ -9,24 +9,25 @@ import StreamLogic
 import Terminal
 import VideoCapture
 
-/// `tallycam capture`: takes frames and releases each unread, as an encoder that takes DMABUF does.
+/// `tallycam capture`: takes frames and releases each one unread, like an encoder that uses DMABUF.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
     let options = [
-        CommandLineOption("video", takes: "SOURCE", help: "as tallycam publish takes it"),
-        CommandLineOption("frames", takes: "N", help: "how many frames (default 30)"),
-        CommandLineOption("dimension", takes: "WxH", help: "what to ask the camera for (default 640x480)"),
-        CommandLineOption("fps", takes: "N", help: "what to ask the camera for (default 30)"),
-        CommandLineOption("save", takes: "FILE", help: "write the frames as they are; this reads them"),
+        CommandLineOption("video", takes: "SOURCE", help: "source, as for tallycam publish"),
+        CommandLineOption("frames", takes: "N", help: "number of frames (default 30)"),
+        CommandLineOption("dimension", takes: "WxH", help: "frame size to request (default 640x480)"),
+        CommandLineOption("fps", takes: "N", help: "frame rate to request (default 30)"),
+        CommandLineOption(
+            "save", takes: "FILE", help: "write the raw frames to FILE; the processor then reads each frame"),
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
     guard let count = Int(parsed["frames"] ?? "30"), (1...1_000_000).contains(count) else {
-        throw CommandFailure.usage("--frames is a whole number from 1 to 1000000")
+        throw CommandFailure.usage("--frames must be a whole number from 1 to 1000000")
     }
     let asked = "size=\(parsed["dimension"] ?? "640x480"),fps=\(parsed["fps"] ?? "30")"
     guard let wanted = try CameraSettings(parsing: "x:,\(asked)", scheme: "x"), let size = wanted.size,
         let frameRate = wanted.frameRate
-    else { throw CommandFailure.usage("--dimension is WxH and --fps a number") }
+    else { throw CommandFailure.usage("--dimension must be WxH and --fps a number") }
     let source = try openSource(parsed["video"] ?? "libcamera", size: size, frameRate: frameRate)
     var taken = TakenFrames(file: try parsed["save"].map { try FrameFile($0) })
     while taken.count < count, try taken.take(from: source) {}
@@ -47,11 +48,11 @@ private func openSource(_ text: String, size: FrameSize, frameRate: FrameRate) t
     } catch {
         throw StreamFailure(.cameraUnavailable, "\(error)")
     }
-    guard let source else { throw CommandFailure.usage("--video none gives no frames") }
+    guard let source else { throw CommandFailure.usage("--video none provides no frames") }
     return source
 }
 
-/// Raw frames one behind the other.
+/// Consecutive raw frames.
 private final class FrameFile {
     private let file: OwnedFileDescriptor
 
@@ -59,7 +60,7 @@ private final class FrameFile {
         file = try OwnedFileDescriptor(opening: path, flags: O_WRONLY | O_CREAT | O_TRUNC)
     }
 
-    /// - Returns: what went wrong.
+    /// - Returns: the error, if any.
     func append(_ frame: CapturedFrame) -> SystemCallError? {
         frame.withBytes { bytes in
             do throws(SystemCallError) {
@@ -72,11 +73,11 @@ private final class FrameFile {
     }
 }
 
-/// What can be said about frames without looking at them.
+/// Statistics of frames that do not require reading their samples.
 private struct TakenFrames {
     let file: FrameFile?
     private(set) var count = 0
-    /// Frames that were not later than the one before.
+    /// Frames that were not later than the previous one.
     private(set) var disorders = 0
     private var shared = 0
     private var first: MediaTimestamp?
@@ -84,15 +85,15 @@ private struct TakenFrames {
 
     init(file: FrameFile?) { self.file = file }
 
-    /// - Returns: false when the source has ended.
+    /// - Returns: false if the source has ended.
     mutating func take(from source: any VideoSource) throws -> Bool {
         guard let frame = try Self.nextFrame(of: source) else { return false }
-        // The optimizer of Swift 6.0 crashes where a frame is live across a throwing call.
+        // The optimizer of Swift 6.0 crashes if a frame is live across a throwing call.
         if let problem = add(frame) { throw problem }
         return true
     }
 
-    /// A camera that does not start is as good as none.
+    /// Reports a camera that does not start like a missing one.
     private static func nextFrame(of source: any VideoSource) throws -> CapturedFrame? {
         do {
             return try source.nextFrame()

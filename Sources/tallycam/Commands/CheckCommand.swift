@@ -7,12 +7,12 @@ import Settings
 import Terminal
 import Transport
 
-/// `tallycam check`: every fault of the card's JSON files, with its place.
+/// `tallycam check`: all faults of the card's JSON files, with their positions.
 func runCheck(_ arguments: [String]) throws -> ExitStatus {
     let usage = "tallycam check FILE.json..."
     let notes = """
 
-        A file is taken for what its name says: stream.json, device.json, network.json
+        The file's name determines its kind: stream.json, device.json, network.json
         or board.json. A file with another name is recognized by its keys. If any file
         is faulty, the exit status is 2.
 
@@ -32,7 +32,7 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// - Returns: the warnings, and that the file can be used.
+/// - Returns: the warnings, and a line saying that the file can be used.
 private func check(_ path: String) throws -> [String] {
     let bytes: [UInt8]
     do {
@@ -50,7 +50,8 @@ private func check(_ path: String) throws -> [String] {
     }
     guard let kind = named ?? DescriptionKind(recognizing: json, vocabulary: .standard) else {
         throw CommandFailure.usage(
-            "\(path): no key tells which file this is; name it stream.json, device.json, network.json or board.json")
+            "\(path): none of its keys identifies the kind of file; name it stream.json, device.json, "
+                + "network.json or board.json")
     }
     let faults: [DescriptionFault]
     var warnings: [String] = []
@@ -72,7 +73,7 @@ private func check(_ path: String) throws -> [String] {
     return lines + warnings + ["\(path): \(summary)"]
 }
 
-/// A stream goes on without its image, so that this is no fault.
+/// Only warnings, since a stream works without its image.
 private func pauseImageWarnings(_ file: StreamFile) -> [String] {
     guard let image = file.stream.pauseImage else { return [] }
     do throws(StillImageError) {
@@ -84,7 +85,7 @@ private func pauseImageWarnings(_ file: StreamFile) -> [String] {
     }
 }
 
-/// The files that device.json names are mostly on the camera's card and not on the machine that checks: no faults.
+/// Only warnings: files named in device.json are usually on the camera's card and not on this machine.
 private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, _ path: String) -> [String] {
     var problems = UsableFilters(device.filters).unusable.map { (key: $0.keyPath, text: $0.problem) }
     let cameras = [("camera", device.camera)] + device.cameras.map { ("cameras.\($0.name)", $0.source) }
@@ -92,14 +93,14 @@ private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, 
         do {
             _ = try VideoInput(fileIn: source)?.ownSize()
         } catch {
-            problems.append((key, source.hasSuffix(":") ? "the file is missing; write \(source)FILE" : "\(error)"))
+            problems.append((key, source.hasSuffix(":") ? "the file name is missing; write \(source)FILE" : "\(error)"))
         }
     }
     return problems.map { "\(path):\(keys.position(of: $0.key)): \($0.key): warning: \($0.text)" }
 }
 
-/// Reads `stream.json`, and looks whether the certificates that it names can be used.
-/// - Throws: `CommandFailure` whose message names every fault on a line of its own.
+/// Reads `stream.json` and checks the certificates that it names.
+/// - Throws: `CommandFailure` with one line for each fault.
 func readStreamFile(_ path: String) throws -> StreamFile {
     try streamFile { () throws(SettingsFileError) in try StreamFile(reading: path) }
 }

@@ -7,7 +7,7 @@ import Media
 import StreamLogic
 import Terminal
 
-/// Asks the running camera through its control socket.
+/// Sends a command to the running camera's control socket.
 func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
     switch row.name {
     case .set: return try runSet(row, arguments)
@@ -18,7 +18,7 @@ func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -
     }
     var options = [ApplianceSettings.socketOption]
     if row.forms(on: .socket).contains(where: { $0.arguments == "[json]" }) {
-        options.append(CommandLineOption("json", help: "one JSON value, for programs"))
+        options.append(CommandLineOption("json", help: "print one JSON value, for programs"))
     }
     guard let parsed = try parseOptions(arguments, options, usage: usage(of: row), operands: 0...64) else {
         return .success
@@ -31,7 +31,7 @@ private func usage(of row: CommandDescription) -> String {
     "tallycam \(row.usages(on: .socket).first ?? row.name.rawValue) [OPTION...]"
 }
 
-/// What it answers is what the camera says it did.
+/// Prints the camera's report of what it did.
 private func runSet(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
     let usage = usage(of: row)
     guard
@@ -43,12 +43,12 @@ private func runSet(_ row: CommandDescription, _ arguments: [String]) throws -> 
         throw CommandFailure.usage("\(quoted((parsed.operands.last ?? "").prefix(60))) has no value; usage: \(usage)")
     }
     guard !parsed.operands.contains(where: { $0.isEmpty || $0.utf8.contains { $0 <= 0x20 } }) else {
-        throw CommandFailure.usage("neither names nor values have spaces; usage: \(usage)")
+        throw CommandFailure.usage("names and values must not contain spaces; usage: \(usage)")
     }
     return try ask(TypedCommand.line([row.name.rawValue] + parsed.operands), parsed)
 }
 
-/// The words are passed on as they are: quotes within them group words, as on the console.
+/// The words are passed on unchanged: quotes within them group words, as on the console.
 private func runFilter(_ row: CommandDescription, _ arguments: [String]) throws -> ExitStatus {
     let list = FilterName.allCases.map(\.rawValue).joined(separator: ", ")
     guard
@@ -68,9 +68,9 @@ private func runFilter(_ row: CommandDescription, _ arguments: [String]) throws 
 private let patience = Duration.seconds(10)
 
 func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
-    // The socket takes one line.
+    // The socket accepts a single line.
     guard !command.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) else {
-        throw CommandFailure.usage("a command has no control characters; a line break in text is written \\n")
+        throw CommandFailure.usage("a command must not contain control characters; write \\n for a line break")
     }
     do throws(CommandError) {
         _ = try TypedCommand(command, on: .socket)
@@ -81,7 +81,7 @@ func ask(_ command: String, _ arguments: CommandLineArguments) throws -> ExitSta
     return .success
 }
 
-/// - Returns: the answer; with lines broken at words where standard output is a terminal that is too narrow for them.
+/// - Returns: the answer, wrapped at words if standard output is a narrow terminal.
 private func fitted(_ answer: [UInt8], to command: String) -> [UInt8] {
     let words = command.split(separator: " ").map { $0.lowercased() }
     // Programs read it, and people copy it.
@@ -95,8 +95,8 @@ func noAnswer(at path: String, _ error: SystemCallError) -> CommandFailure {
     CommandFailure(.system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
 }
 
-/// - Parameter limit: of the answer, in bytes.
-/// - Returns: what follows the line that says that it worked.
+/// - Parameter limit: size of the answer in bytes.
+/// - Returns: the answer after its first line, which reports success.
 func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: Int) throws -> [UInt8] {
     let path = arguments["socket"] ?? "/run/tallycam.sock"
     let answer: [UInt8]
@@ -105,10 +105,10 @@ func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: 
         do throws(SystemCallError) {
             try connection.writeAll(Array("\(command)\n".utf8))
         } catch {
-            // One too many is answered before he has asked, and hears why.
+            // Surplus clients are refused before their command is read; the reason can still be read.
             guard error.number == EPIPE else { throw error }
         }
-        // A program that hangs still has its connections taken by the kernel.
+        // Even if the program hangs, the kernel accepts connections to it.
         var entries = [PollEntry(connection.rawValue)]
         guard try poll(&entries, until: MonotonicClock.now() + patience) > 0 else {
             throw SystemCallError("read", number: ETIMEDOUT, subject: path)

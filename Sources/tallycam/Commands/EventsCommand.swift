@@ -6,22 +6,22 @@ import Media
 import StreamLogic
 import Terminal
 
-/// `tallycam events`: what has happened lately, or what happens from now on.
+/// `tallycam events`: the last events, or each new one.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("follow", help: "go on with each event as it happens, until the camera's program ends"),
-        CommandLineOption("json", help: "with --follow: each event as one JSON object in a line, from now on"),
+        CommandLineOption("follow", help: "also print each new event, until the camera's program ends"),
+        CommandLineOption("json", help: "with --follow: print only new events, one JSON object per line"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam events [N] [OPTION...]"
-    let notes = "\nIt lists the last N events, 1 to 1000 (default 20); with --follow, N may be 0.\n"
+    let notes = "\nLists the last N events, 1 to 1000 (default 20); with --follow, N may be 0.\n"
     guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1, notes: notes) else {
         return .success
     }
     let (follows, isJSON) = (parsed.contains("follow"), parsed.contains("json"))
     let least = follows ? 0 : 1
     if let count = parsed.operands.first, !(least...1000).contains(Int(count) ?? -1) {
-        throw CommandFailure.usage("N is \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
+        throw CommandFailure.usage("N must be \(least) to 1000, not \(quoted(count.prefix(20))); usage: \(usage)")
     }
     let operand = parsed.operands.first.map { " \($0)" } ?? ""
     guard follows else {
@@ -29,14 +29,14 @@ func runEvents(_ arguments: [String]) throws -> ExitStatus {
         return try ask("events\(operand)", parsed)
     }
     guard !isJSON || operand.isEmpty else {
-        throw CommandFailure.usage("--json takes no number: it starts with the next event; usage: \(usage)")
+        throw CommandFailure.usage("--json does not take N: it starts with the next event; usage: \(usage)")
     }
     let command = "events follow\(isJSON ? " json" : operand)"
     try follow(command, at: parsed["socket"] ?? "/run/tallycam.sock", isJSON: isJSON)
     return .success
 }
 
-/// Writes what the camera sends until it closes, or until nobody reads standard output any more.
+/// Writes the camera's output until the camera closes the connection or standard output is no longer read.
 private func follow(_ command: String, at path: String, isJSON: Bool) throws {
     let camera = try FollowedCamera(command, at: path)
     let isWrapped = !isJSON && isTerminal(STDOUT_FILENO)
@@ -58,15 +58,15 @@ private func follow(_ command: String, at path: String, isJSON: Bool) throws {
             isReading = false
         }
     }
-    // The camera ended within a line.
+    // The camera's output ended within a line.
     if isReading, !rest.isEmpty { try writeOutput(rest) }
 }
 
-/// A connection to the control socket on which events come.
+/// A connection to the control socket that receives events.
 private final class FollowedCamera {
     private let path: String
     private let connection: OwnedFileDescriptor
-    /// The first line, which says whether it worked, until it is complete.
+    /// The first line, which reports success, until it is complete.
     private var head: [UInt8]? = []
 
     init(_ command: String, at path: String) throws(CommandFailure) {
@@ -79,8 +79,8 @@ private final class FollowedCamera {
         }
     }
 
-    /// Waits for the next bytes behind the first line.
-    /// - Returns: `nil` when the camera has closed, or nobody reads standard output.
+    /// Waits for the next bytes after the first line.
+    /// - Returns: `nil` if the camera has closed the connection or standard output is no longer read.
     func next() throws(CommandFailure) -> [UInt8]? {
         while let bytes = try read() {
             guard let known = head.map({ $0 + bytes }) else { return bytes }
@@ -107,7 +107,7 @@ private final class FollowedCamera {
     private func read() throws(CommandFailure) -> [UInt8]? {
         do throws(SystemCallError) {
             var waits: PollSet<Waited> = [.connection: connection.rawValue]
-            // A pipe whose reader has gone reports that without being asked.
+            // A pipe without a reader reports that even if no event is requested.
             waits.add(.output, STDOUT_FILENO, for: [])
             let limit = head == nil ? nil : MonotonicClock.now() + .seconds(10)
             guard try waits.wait(until: limit) else {

@@ -4,18 +4,18 @@ import Glibc
 import LinuxIO
 import Terminal
 
-/// `tallycam network`: what network.json says, in the forms that the system's network programs read.
+/// `tallycam network`: writes the settings of network.json in the formats of the system's network programs.
 func runNetwork(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("file", takes: "FILE", help: "a network.json (default /boot/network.json)"),
+        CommandLineOption("file", takes: "FILE", help: "network.json to read (default /boot/network.json)"),
         CommandLineOption(
             "output", takes: "DIRECTORY",
-            help: "where hostname, timeservers and wpa_supplicant.conf go\n(default /run/network)"),
+            help: "folder for hostname, timeservers and wpa_supplicant.conf\n(default /run/network)"),
     ]
     let usage = "tallycam network [OPTION...]"
     let notes = """
 
-        If the file is missing or faulty, the settings are written all the same, with
+        If the file is missing or faulty, the settings are written anyway, with
         defaults for whatever is missing or wrong: each fault is printed, and the exit
         status is 2.
 

@@ -5,12 +5,12 @@ import Terminal
 
 /// `--pause-image` of `publish`.
 enum PauseImageOption {
-    /// A slate that cannot be shown is reported before the stream starts, not when viewers see something else.
+    /// An unusable image is reported before the stream starts, rather than during the first pause.
     static func path(_ arguments: CommandLineArguments, media: MediaSettings) throws -> String? {
-        // An encoded file has no pause, which `PublishArguments` says with all else that it does not have.
+        // An encoded file cannot be paused; `PublishArguments` rejects this and other unsuitable options.
         guard let path = arguments["pause-image"], !arguments.contains("from-flv") else { return nil }
         guard !media.video.isNone else {
-            throw CommandFailure.usage("--pause-image is shown in the video: it does not go with --video none")
+            throw CommandFailure.usage("--pause-image cannot be combined with --video none: it is shown in the video")
         }
         do throws(StillImageError) {
             _ = try StillImage(reading: path)

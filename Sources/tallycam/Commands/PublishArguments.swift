@@ -13,14 +13,14 @@ import Terminal
 import Transport
 import VideoCapture
 
-/// What `tallycam publish` was asked for, checked.
+/// The checked arguments of `tallycam publish`.
 struct PublishArguments {
     var publish: PublishSettings
-    /// A file that goes out as it is, in place of live media.
+    /// A file to publish without encoding, instead of live media.
     let flvPath: String?
-    /// Commands come on standard input, though it is no terminal.
+    /// Read commands from standard input even if it is not a terminal.
     let takesCommands: Bool
-    /// `nil` for no preview.
+    /// `nil` without a preview.
     let preview: PreviewOption?
 
     init(_ arguments: CommandLineArguments) throws {
@@ -51,10 +51,10 @@ struct PublishArguments {
         takesCommands = arguments.contains("commands")
         preview = try arguments["preview"].map { text throws(CommandFailure) in try PreviewOption(parsing: text) }
         if takesCommands, media.readsStandardInput {
-            throw CommandFailure.usage("--commands: standard input is read for --video or --audio already")
+            throw CommandFailure.usage("--commands: standard input is already used by --video or --audio")
         }
         if preview != nil, flvPath == nil, media.video.isNone {
-            throw CommandFailure.usage("--preview shows video: it does not go with --video none")
+            throw CommandFailure.usage("--preview cannot be combined with --video none: it shows the video")
         }
         try checkCombination(arguments)
     }
@@ -101,13 +101,13 @@ struct PublishArguments {
             throw CommandFailure.usage("--set: \(error)")
         }
         if let setting = changes.configuration.first?.setting {
-            throw .usage("--set: \(setting.rawValue) is no control; it has an option of its own")
+            throw .usage("--set: \(setting.rawValue) is not a control; use its own option")
         }
         switch changes.controls.map(\.name).first(where: { !$0.isOfCamera }) {
         case nil: return changes.controls
         case .microphoneGain?, .mute?:
-            throw .usage("--set is the camera's; microphones have gain= and mute= in --audio")
-        case let name?: throw .usage("--set: \(name.rawValue) is the device's, of tallycam run")
+            throw .usage("--set is for the camera; for a microphone, use gain= and mute= in --audio")
+        case let name?: throw .usage("--set: \(name.rawValue) belongs to the camera appliance (tallycam run)")
         }
     }
 
@@ -133,22 +133,22 @@ struct PublishArguments {
     private static func cameras(_ arguments: CommandLineArguments) throws -> [NamedCamera] {
         let texts = arguments.values(of: "camera")
         guard texts.isEmpty || arguments["video"] == nil else {
-            throw CommandFailure.usage("--video and --camera exclude each other: each --camera is a video source")
+            throw CommandFailure.usage("--video and --camera cannot be combined: each --camera is a video source")
         }
         guard texts.count <= CameraName.mostCameras else {
-            throw CommandFailure.usage("--camera: a stream has at most \(CameraName.mostCameras)")
+            throw CommandFailure.usage("--camera: a stream can have at most \(CameraName.mostCameras) cameras")
         }
         var cameras: [NamedCamera] = []
         for text in texts {
             guard let separator = text.firstIndex(of: "=") else {
-                throw CommandFailure.usage("--camera is NAME=SOURCE, not \(quoted(text.prefix(60)))")
+                throw CommandFailure.usage("--camera must be NAME=SOURCE, not \(quoted(text.prefix(60)))")
             }
             let name = String(text[..<separator])
             if let problem = CameraName.problem(with: name) {
                 throw CommandFailure.usage("--camera \(quoted(name.prefix(60))): \(problem)")
             }
             guard !cameras.contains(where: { $0.name == name }) else {
-                throw CommandFailure.usage("--camera \(name) is there twice")
+                throw CommandFailure.usage("--camera \(name) is given more than once")
             }
             let input = try Self.value(String(text[text.index(after: separator)...])) { try VideoInput(parsing: $0) }
             guard input.isSwitchable else {
@@ -169,10 +169,11 @@ struct PublishArguments {
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
         {
-            throw CommandFailure.usage("--\(extra) does not go with --from-flv: the file is already encoded")
+            throw CommandFailure.usage("--\(extra) cannot be combined with --from-flv: the file is already encoded")
         }
         if flvPath != nil, arguments.contains("reconnect") {
-            throw CommandFailure.usage("--reconnect does not go with --from-flv: a file goes over one connection")
+            throw CommandFailure.usage(
+                "--reconnect cannot be combined with --from-flv: a file is sent over one connection")
         }
         if flvPath == nil, arguments.contains("pace") { try SourceOptions.checkPace(publish.media) }
     }
@@ -182,7 +183,7 @@ struct PublishArguments {
             throw CommandFailure.usage("--video and --audio cannot both read standard input")
         }
         guard media.video.isNone, media.audio.isNone else { return }
-        throw CommandFailure.usage("--video none and --audio none leave nothing to publish")
+        throw CommandFailure.usage("with --video none and --audio none, there is nothing to publish")
     }
 
     private static func destination(
@@ -194,7 +195,7 @@ struct PublishArguments {
         }
         var (destination, warnings) = try destination(arguments, authorityFile: authorityFile)
         if authorityFile != nil, !destination.usesTLS {
-            warnings.append("--ca has a meaning only for an rtmps:// URL")
+            warnings.append("--ca only applies to an rtmps:// URL")
         }
         return (destination, warnings)
     }
@@ -204,7 +205,7 @@ struct PublishArguments {
     ) throws -> (PublishDestination, warnings: [String]) {
         switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
         case (_, let path?):
-            guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream exclude each other") }
+            guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream cannot be combined") }
             let file = try readStreamFile(path)
             return (
                 PublishDestination(
@@ -219,11 +220,12 @@ struct PublishArguments {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")
             }
-        case (nil, nil): throw CommandFailure.usage("where to? give --url or --stream; see tallycam publish --help")
+        case (nil, nil):
+            throw CommandFailure.usage("missing destination: give --url or --stream; see tallycam publish --help")
         }
     }
 
-    /// Turns a module's own error about a command line value into a usage failure.
+    /// Converts a module's error about a command line value to a usage failure.
     private static func value<Value>(_ text: String, _ parse: (String) throws -> Value) throws -> Value {
         do {
             return try parse(text)
@@ -237,7 +239,7 @@ struct PublishArguments {
     private static func statusInterval(_ text: String?) throws -> Duration {
         guard let text else { return .seconds(3) }
         guard let seconds = Int(text), (1...30).contains(seconds) else {
-            throw CommandFailure.usage("--status-interval is a whole number of seconds, 1 to 30, not \"\(text)\"")
+            throw CommandFailure.usage("--status-interval must be a whole number of seconds, 1 to 30, not \"\(text)\"")
         }
         return .seconds(seconds)
     }
@@ -248,7 +250,7 @@ struct PublishArguments {
         case "endless": return .endless
         case let text?:
             guard let attempts = Int(text), (0...1000).contains(attempts) else {
-                throw CommandFailure.usage("--reconnect is a number of attempts or endless, not \"\(text)\"")
+                throw CommandFailure.usage("--reconnect must be a number of attempts or endless, not \"\(text)\"")
             }
             return .attempts(attempts)
         }
@@ -256,7 +258,7 @@ struct PublishArguments {
 
     private static func duration(_ text: String) throws -> Duration {
         guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else {
-            throw CommandFailure.usage("--duration is a number of seconds above 0, not \"\(text)\"")
+            throw CommandFailure.usage("--duration must be a number of seconds above 0, not \"\(text)\"")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }

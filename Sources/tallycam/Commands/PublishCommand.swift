@@ -19,7 +19,7 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
         asked = try PublishArguments(parsed)
     } catch {
         let failure = CommandFailure(error)
-        // Size and sample rate are a program's choice as often as a person's.
+        // Size and sample rate are often chosen by programs, which read events.
         if failure.code != nil { console.emit(failure.event) }
         throw failure
     }
@@ -45,7 +45,7 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
     return .success
 }
 
-/// A live stream on its thread, and here what a person does with it: signals, commands, the view.
+/// A live stream on its own thread, and the person's interaction with it: signals, commands, the view.
 private final class LiveCommand {
     private let console: Console
     private let view: StreamView
@@ -55,12 +55,12 @@ private final class LiveCommand {
     private let commands: Mailbox<PublisherCommand>
     /// The failure that ended the stream, or `nil`; then nothing follows.
     private let ends: Mailbox<(any Error)?>
-    /// `nil` where standard input is no place of commands.
+    /// `nil` if commands are not read from standard input.
     private let input: StandardInputCommands?
     private var transaction = ConfigurationTransaction()
     private var questionCount: UInt64 = 0
 
-    /// - Parameter takesCommands: on standard input, whatever it is; `nil` where media comes from there.
+    /// - Parameter takesCommands: read commands from any standard input; `nil` if media is read from it.
     init(takesCommands: Bool?, console: Console, view: StreamView, display: Display?) throws {
         self.display = display
         self.console = console
@@ -90,7 +90,7 @@ private final class LiveCommand {
                 .signals: signals.fileDescriptor, .ends: ends.wakeup.fileDescriptor,
                 .input: input?.fileDescriptor ?? -1,
             ]
-            // Nothing tells that the terminal is released.
+            // No event reports that the terminal was released, so check regularly.
             let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
             try waits.wait(until: pause.map { MonotonicClock.now() + $0 })
             if waits.isReady(.input) { takeLines() }
@@ -133,7 +133,7 @@ private final class LiveCommand {
             case .answer(let lines): for line in lines { console.note(line) }
             case .refuse(let reason): console.emit(StreamEvent.refused(reason: reason))
             case .ask(let question, let form): ask(question, form)
-            case .command(.stop): stop("asked to stop")
+            case .command(.stop): stop("stop was requested")
             case .command(let command): commands.send(command)
             }
         }

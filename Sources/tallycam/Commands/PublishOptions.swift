@@ -11,13 +11,13 @@ extension PublishArguments {
             CommandLineOption(
                 "url", takes: "URL", isSingle: true,
                 help: """
-                    where to: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
-                    (other users see command lines; $TALLYCAM_URL is private)
+                    destination: rtmp://HOST[:PORT]/APPLICATION/STREAM, or rtmps://
+                    (command lines are visible to other users; $TALLYCAM_URL is not)
                     """),
-            CommandLineOption("stream", takes: "FILE", isSingle: true, help: "where to: a stream.json"),
+            CommandLineOption("stream", takes: "FILE", isSingle: true, help: "destination: a stream.json"),
             CommandLineOption(
                 "ca", takes: "FILE",
-                help: "a PEM file of the certificates to trust with rtmps://,\nin place of the system's"),
+                help: "PEM file of certificates to trust with rtmps://,\ninstead of the system's"),
             CommandLineOption(
                 "video", takes: "SOURCE",
                 help: """
@@ -27,19 +27,19 @@ extension PublishArguments {
                     image:FILE (PNG, JPEG),
                     movie:FILE.mp4[,loop=on], or
                     raw:PATH,format=F,size=WxH,fps=N
-                    with F i420, nv12, yuyv, uyvy, rgb888, bgr888,
+                    where F is i420, nv12, yuyv, uyvy, rgb888, bgr888,
                     bgra, rgba or bgrx.
                     A camera's settings are size=WxH, fps=N, format=CODE
                     and its controls, CONTROL=VALUE (tallycam cameras).
-                    PATH - is standard input. A file or pipe is paced
-                    by its fps (--pace).
+                    PATH - is standard input. A file or pipe is read at
+                    the rate of its fps (but see --pace).
                     """),
             CommandLineOption(
                 "camera", takes: "NAME=SOURCE",
                 help: """
-                    one of several cameras, in place of --video: the first is on
-                    at the start, the command camera NAME|next switches. SOURCE
-                    is as for --video, but not raw or none
+                    one of several cameras, instead of --video. The stream starts
+                    with the first; the command camera NAME|next switches. SOURCE
+                    is as for --video, except raw and none
                     """),
             CommandLineOption(
                 "audio", takes: "SOURCE",
@@ -48,9 +48,9 @@ extension PublishArguments {
                     silence, none, movie:FILE.mp4[,loop=on],
                     alsa[:DEVICE][,gain=DB][,mute=on] (tallycam microphones),
                     or raw:PATH,rate=N,channels=N[,format=F]
-                    with F s16le (default), s32le or f32le,
+                    where F is s16le (default), s32le or f32le,
                     8000 to 192000 Hz, 1 to 8 channels, mixed to stereo.
-                    Up to four are mixed, --audio for each; each may end with
+                    Repeat --audio to mix up to four; each may end with
                     [,gain=DB][,mute=on]
                     """),
             CommandLineOption(
@@ -62,24 +62,24 @@ extension PublishArguments {
                 "audio-quality", takes: "NAME",
                 help:
                     "\(AudioQuality.presets.map(\.name).joined(separator: " ")) (default \(AudioQuality.standard.name));\n"
-                    + "with another sample rate than 44100: High2@48000 (or 22050, 11025)"
+                    + "for a sample rate other than 44100: High2@48000 (or 22050, 11025)"
             ),
             CommandLineOption(
                 "dimension", takes: "WxH|NAME",
                 help: "frame size (default \(VideoDimension.standard.size)), a name such as 720p or\n"
-                    + "4:3-720p, or source, the source's own; other sizes are\nrounded to 16"),
+                    + "4:3-720p, or source for the source's own; other sizes are\nrounded to multiples of 16"),
             SourceOptions.orientation,
         ] + AdaptationOptions.options + [
             CommandLineOption(
                 "set", takes: "CONTROLS",
                 help: """
-                    the camera's controls at the start, as in "zoom 2 focus manual"
-                    (docs/reference/controls.md); while live, the command set changes them
+                    the camera's controls at the start, such as "zoom 2 focus manual"
+                    (docs/reference/controls.md); while live, use the command set
                     """),
             CommandLineOption(
                 "filter", takes: "NAME[,KEY=VALUE...]",
                 help: """
-                    what frames pass, one after the other, as in
+                    filters applied before encoding, in order, such as
                     "text,text=Studio {time},position=bottom-left":
                     \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/reference/filters.md)
                     """),
@@ -93,24 +93,26 @@ extension PublishArguments {
             CommandLineOption(
                 "preview", takes: "drm[:CONNECTOR]",
                 help: """
-                    show what is sent on a display of this machine: the first that
-                    is connected, or that of a connector such as HDMI-A-1
+                    show the sent video on a display of this machine: the first
+                    connected one, or that of a connector such as HDMI-A-1
                     """),
-            CommandLineOption("duration", takes: "SECONDS", help: "end after so much media"),
+            CommandLineOption("duration", takes: "SECONDS", help: "stop after SECONDS of media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
         ] + StepTimeouts.options + [
-            CommandLineOption("status-interval", takes: "SECONDS", help: "between status reports, 1 to 30 (default 3)"),
-            CommandLineOption("from-flv", takes: "FILE", help: "publish an already encoded file; nothing is encoded"),
+            CommandLineOption(
+                "status-interval", takes: "SECONDS", help: "seconds between status reports, 1 to 30 (default 3)"),
+            CommandLineOption("from-flv", takes: "FILE", help: "publish an encoded file without encoding it again"),
             SourceOptions.pace,
             CommandLineOption(
                 "commands",
                 help: """
-                    take commands on standard input, as on a terminal: set quality
-                    Medium2 changes the live stream at one keyframe; help lists all
+                    read commands from standard input, as on a terminal: set quality
+                    Medium2 changes the live stream at a keyframe; help lists all
                     """),
-            CommandLineOption("trace", help: "ten measurements of the network a second, as events"),
+            CommandLineOption("trace", help: "report ten network measurements per second as events"),
             CommandLineOption(
-                "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+                "events", takes: "STYLE",
+                help: "format of standard output: text (default) or json, one object per line"),
         ]
 }

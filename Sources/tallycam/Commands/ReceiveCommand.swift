@@ -5,14 +5,16 @@ import Terminal
 import Transport
 
 private let receiveOptions = [
-    CommandLineOption("listen", takes: "HOST:PORT", isSingle: true, help: "where to listen; port 0 takes any free one"),
+    CommandLineOption(
+        "listen", takes: "HOST:PORT", isSingle: true, help: "listen on this address; port 0 takes any free port"),
     CommandLineOption(
         "record", takes: "FILE.flv", isSingle: true,
-        help: "write what is published; a second stream goes to FILE-2.flv"),
-    CommandLineOption("overwrite", help: "let --record replace a file that holds something; refused without it"),
-    CommandLineOption("events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
-    CommandLineOption("report-arrivals", help: "an event for each video and audio message, when it is complete"),
-    CommandLineOption("fault", takes: "NAME[=VALUE]", help: "for tests only: misbehave, as described below"),
+        help: "record the published stream; a second one goes to FILE-2.flv"),
+    CommandLineOption("overwrite", help: "let --record replace a file that is not empty"),
+    CommandLineOption(
+        "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line"),
+    CommandLineOption("report-arrivals", help: "report each complete video and audio message as an event"),
+    CommandLineOption("fault", takes: "NAME[=VALUE]", help: "misbehave for tests, as described below"),
 ]
 
 /// `tallycam receive`.
@@ -21,7 +23,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, receiveOptions, usage: usage, notes: ReceiverFault.helpText) else {
         return .success
     }
-    guard let address = parsed["listen"] else { throw CommandFailure.usage("--listen is missing; usage: \(usage)") }
+    guard let address = parsed["listen"] else { throw CommandFailure.usage("missing option --listen; usage: \(usage)") }
     let endpoint: Endpoint
     do {
         endpoint = try Endpoint(parsing: address)
@@ -29,7 +31,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         throw CommandFailure.usage("--listen: \(error)")
     }
     guard parsed.contains("record") || !parsed.contains("overwrite") else {
-        throw CommandFailure.usage("--overwrite goes with --record only; usage: \(usage)")
+        throw CommandFailure.usage("--overwrite can only be used with --record; usage: \(usage)")
     }
     let faults = try parsed.values(of: "fault").map(ReceiverFault.init(parsing:))
     let console = try Console(eventStyle: try eventStyle(parsed))

@@ -11,28 +11,28 @@ extension ApplianceSettings {
 
     static let options = [
         CommandLineOption("boot", takes: "DIRECTORY", help: "the boot partition with the JSON files (default /boot)"),
-        CommandLineOption("state", takes: "DIRECTORY", help: "what must survive a power cut (default /state)"),
+        CommandLineOption("state", takes: "DIRECTORY", help: "data that must survive a power cut (default /state)"),
         CommandLineOption("network", takes: "DIRECTORY", help: "the system's network settings (default /run/network)"),
         CommandLineOption(
             "supplicant", takes: "DIRECTORY", help: "wpa_supplicant's control interface (default /run/wpa_supplicant)"),
         socketOption,
         CommandLineOption(
             "simulate-power",
-            help: "power-off and reboot end the program, not the machine; a terminal is taken as a watchdog"),
+            help: "power-off and reboot end only the program; a terminal can stand in for the watchdog"),
         CommandLineOption(
             "unattended",
-            help: "for init: run without a boot folder or a socket, too, and report it as a fault;\n"
-                + "write no log to a terminal"),
+            help: "for init: run even without a boot folder or a socket, and report a fault;\n"
+                + "do not log to a terminal"),
         CommandLineOption(
             "log",
             help: "write the log to standard output even if it is not a terminal;\n"
                 + "with --events json, to standard error"),
         CommandLineOption(
-            "events", takes: "STYLE", help: "of standard output: text (default) or json, one object a line"),
+            "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line"),
     ]
 
     static let socketOption = CommandLineOption(
-        "socket", takes: "FILE", help: "where the camera listens (default /run/tallycam.sock)")
+        "socket", takes: "FILE", help: "the camera's socket (default /run/tallycam.sock)")
 
     init(_ arguments: CommandLineArguments) {
         self.init()

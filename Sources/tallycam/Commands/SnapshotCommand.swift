@@ -4,14 +4,16 @@ import Media
 import StreamLogic
 import Terminal
 
-/// `tallycam snapshot`: a JPEG of what the running camera sees.
+/// `tallycam snapshot`: a JPEG of the running camera's view.
 func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     let options = [
         CommandLineOption(
             "output", takes: "FILE",
-            help: "where the JPEG goes, - for standard output; without it the\ncamera keeps it, and its path is printed"
-        ),
-        CommandLineOption("quality", takes: "N", help: "of the JPEG, 1 to 100 (default: that of device.json)"),
+            help: """
+                file for the JPEG, - for standard output; without it, the
+                camera keeps the JPEG and its path is printed
+                """),
+        CommandLineOption("quality", takes: "N", help: "quality of the JPEG, 1 to 100 (default: that of device.json)"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam snapshot [QUALITY] [OPTION...]"
@@ -24,7 +26,7 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     }
     let quality = try (parsed["quality"] ?? parsed.operands.first).map { text -> String in
         guard let number = Int(text), SnapshotRequest.qualities.contains(number) else {
-            throw CommandFailure.usage("the quality is a whole number from 1 to 100, not \"\(text)\"")
+            throw CommandFailure.usage("the quality must be a whole number from 1 to 100, not \"\(text)\"")
         }
         return " \(number)"
     }
@@ -33,7 +35,7 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     let snapshot = try cameraAnswer(to: "snapshot send\(quality ?? "")", parsed, limit: 1 << 26)
-    // Half a file ends with something else.
+    // A truncated file does not end with this marker.
     guard snapshot.suffix(2) == [0xFF, 0xD9] else {
         throw CommandFailure(.system, "the camera's snapshot is cut off")
     }

@@ -7,23 +7,23 @@ import StreamQuality
 import Terminal
 import VideoCapture
 
-/// Options of `tallycam publish` that say how sources are taken.
+/// Options of `tallycam publish` about reading sources.
 enum SourceOptions {
     static let orientation = CommandLineOption(
         "orientation", takes: "DEGREES",
-        help: "turn frames clockwise: 0 (default), 90, 180 or 270; the\nframe size is that of the turned frame")
+        help: "rotate frames clockwise: 0 (default), 90, 180 or 270; the\nframe size is that of the rotated frame")
 
     static let pace = CommandLineOption(
         "pace", takes: "PACE",
         help: """
-            of --from-flv and of raw pipes: realtime (default) or fast,
-            as the server takes it or the pipe gives it
+            speed of --from-flv and of raw pipes: realtime (default) or fast,
+            as fast as the server or the pipe allows
             """)
 
     static func rotation(_ arguments: CommandLineArguments) throws(CommandFailure) -> FrameRotation {
         guard let text = arguments["orientation"] else { return FrameRotation() }
         guard let angle = Int(text).flatMap(FrameRotation.Angle.init(rawValue:)) else {
-            throw .usage("--orientation is 0, 90, 180 or 270 degrees clockwise, not \(quoted(text.prefix(60)))")
+            throw .usage("--orientation must be 0, 90, 180 or 270 degrees clockwise, not \(quoted(text.prefix(60)))")
         }
         return FrameRotation(angle)
     }
@@ -31,28 +31,28 @@ enum SourceOptions {
     static func pace(_ arguments: CommandLineArguments) throws(CommandFailure) -> PublishSettings.Pace {
         guard let text = arguments["pace"] else { return .realtime }
         guard let pace = PublishSettings.Pace(rawValue: text) else {
-            throw .usage("--pace is realtime or fast, not \(quoted(text.prefix(60)))")
+            throw .usage("--pace must be realtime or fast, not \(quoted(text.prefix(60)))")
         }
         return pace
     }
 
-    /// Whether there is anything whose pace can be chosen; for a stream that is encoded here.
+    /// Checks that the stream has a source whose pace can be chosen.
     static func checkPace(_ media: MediaSettings) throws(CommandFailure) {
         let hasRawVideo = (media.video as? VideoInput)?.isRaw ?? false
         let hasRawAudio = (media.audio as? AudioInput)?.hasRaw ?? false
         guard hasRawVideo || hasRawAudio else {
-            throw .usage("--pace goes with --from-flv and with raw: sources only")
+            throw .usage("--pace can only be used with --from-flv and raw: sources")
         }
     }
 
-    /// - Parameter text: as `VideoDimension` takes it, or `source`.
+    /// - Parameter text: as for `VideoDimension`, or `source`.
     static func dimension(
         _ text: String, of source: any VideoSourceChoice, _ rotation: FrameRotation
     ) throws -> VideoDimension {
         guard text.lowercased() == "source" else { return try VideoDimension(parsing: text) }
         guard let size = try (source as? VideoInput)?.ownSize() else {
             throw CommandFailure.usage(
-                "--dimension source: this source has no size of its own; give the size as WxH, or a camera's as size=WxH "
+                "--dimension source: this source has no size of its own; give it as WxH, or a camera's as size=WxH "
                     + "in --video")
         }
         do throws(QualityError) {

@@ -7,10 +7,10 @@ extension StepTimeouts {
     static let options = [
         CommandLineOption(
             "connect-timeout", takes: "SECONDS",
-            help: "for the lookup, and for connecting: 1 to 60 (default 5)"),
+            help: "seconds for the lookup, and for connecting: 1 to 60 (default 5)"),
         CommandLineOption(
             "handshake-timeout", takes: "SECONDS",
-            help: "for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
+            help: "seconds for TLS, for RTMP, and for each answer: 1 to 60 (default 5)"),
     ]
 
     init(_ arguments: CommandLineArguments) throws {
@@ -22,7 +22,7 @@ extension StepTimeouts {
     private static func timeout(_ arguments: CommandLineArguments, _ name: String) throws -> Duration? {
         guard let text = arguments[name] else { return nil }
         guard let seconds = Double(text), (1...60).contains(seconds) else {
-            throw CommandFailure.usage("--\(name) is a number of seconds, 1 to 60, not \"\(text)\"")
+            throw CommandFailure.usage("--\(name) must be a number of seconds, 1 to 60, not \"\(text)\"")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }

@@ -20,12 +20,12 @@ import SyntheticSources
 import USBVideo
 import VideoCapture
 
-/// Streams with the devices of this machine.
+/// Streams from this machine's devices.
 struct MachineStreams: StreamEngine {
     func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws {
         let settings = try PublishSettings(request)
         for warning in settings.warnings { reporter.log("warning: \(warning)") }
-        // Whoever asks for the status gets what is sent now, and not in three seconds.
+        // Always watched, so that a status shows the present rates rather than those of three seconds ago.
         try LiveStream(
             settings: settings, commands: commands, isWatched: true,
             snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
@@ -35,7 +35,7 @@ struct MachineStreams: StreamEngine {
     func takeStill(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?) {
         do {
             var settings = try MediaSettings(request.camera)
-            // In its full size a camera has nothing to zoom into.
+            // At full size, a camera cannot zoom.
             settings.takesStills =
                 request.camera.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
             return IdleSnapshot(as: settings, try FilterStatus(request.camera)).take(request.snapshot, stop: stop)
@@ -72,7 +72,7 @@ struct MachineStreams: StreamEngine {
 }
 
 extension MediaSettings {
-    /// Frames as a stream would have them.
+    /// The same frames as in a stream.
     fileprivate init(_ camera: IdleCameraDescription) throws {
         let device = camera.device
         self.init(
@@ -87,7 +87,7 @@ extension MediaSettings {
 }
 
 extension MediaSettings {
-    /// All of a stream's media without filters, whose files have to be read.
+    /// All of a stream's media except filters, whose files must be read first.
     fileprivate init(_ request: StreamRequest) throws {
         let (device, defaults) = (request.device, DeviceDescription())
         let video = VideoInput(device.firstSource, device, country: request.country)
@@ -112,7 +112,7 @@ extension MediaSettings {
         isVideoChosen = device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
     }
 
-    /// Audio as a stream would have it.
+    /// The same audio as in a stream.
     fileprivate init(_ request: IdleAudioRequest) throws {
         self.init(
             video: VideoInput.none, audio: AudioInput(request.device, request.board, movie: nil), quality: .standard,
@@ -123,7 +123,7 @@ extension MediaSettings {
 }
 
 extension FilterStatus {
-    /// What a stream would say of itself at its start.
+    /// The status of a stream at its start.
     fileprivate init(_ camera: IdleCameraDescription) throws {
         self.init()
         let start = try VideoQuality(named: camera.device.startQuality)
@@ -134,7 +134,7 @@ extension FilterStatus {
 }
 
 extension PublishSettings {
-    /// As the files on the boot partition say.
+    /// Settings from the files on the boot partition.
     init(_ request: StreamRequest) throws {
         let device = request.device
         let lowest = try VideoQuality(named: device.lowestQuality)
@@ -178,7 +178,7 @@ extension PublishSettings {
 }
 
 extension AudioInput {
-    /// - Parameter movie: the stream's only source of frames, if it is one.
+    /// - Parameter movie: the stream's only video source, if it is a movie.
     fileprivate init(_ device: DeviceDescription, _ board: BoardDescription?, movie: MovieChoice?) {
         let named = device.microphones
         let microphone = board?.microphone ?? ""
@@ -189,7 +189,7 @@ extension AudioInput {
         case .microphone: self.init(microphone: microphone)
         case .auto:
             if !microphone.isEmpty {
-                // One that the board is said to have must be there; else whatever is.
+                // A microphone named in the board's description is required; otherwise any that is found.
                 self.init(microphone: microphone)
             } else if let movie {
                 self = .movie(movie, isOptional: true)
@@ -210,7 +210,7 @@ extension DeviceDescription {
 }
 
 extension VideoInput {
-    /// - Parameter source: as `camera` of device.json.
+    /// - Parameter source: in the form of `camera` in device.json.
     /// - Returns: `nil` for a source that is neither an image nor a movie.
     init?(fileIn source: String) {
         if source.hasPrefix("image:") {
@@ -222,8 +222,8 @@ extension VideoInput {
         }
     }
 
-    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location of libcamera's.
-    /// - Parameter source: as `camera` of device.json, or one of its `cameras`.
+    /// "auto" is the first camera, a path a V4L2 camera, any other name an id or location in libcamera.
+    /// - Parameter source: in the form of `camera` in device.json, or of one of its `cameras`.
     fileprivate init(_ source: String, _ device: DeviceDescription, country: String?) {
         var settings = CameraSettings(device, country: country)
         switch source {

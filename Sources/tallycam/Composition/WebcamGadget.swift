@@ -11,9 +11,9 @@ import USBVideo
 import V4L2Devices
 import WebcamService
 
-/// The gadget with its microphone and its video function's node, which is closed before the gadget is taken down.
+/// The gadget with its microphone and its video function's node, which is closed before the gadget is removed.
 private final class GadgetNode: WebcamNode {
-    /// Of its directory in configfs.
+    /// Name of its directory in configfs.
     fileprivate static let name = "tallycam"
 
     private let gadget: BoundGadget
@@ -49,9 +49,9 @@ private final class GadgetNode: WebcamNode {
     func send(_ fill: (UnsafeMutableRawBufferPointer) -> Int) throws -> Bool { try node?.send(fill) ?? false }
 }
 
-/// All that a computer sees of the device: the video function's service and the microphone.
+/// Everything a computer sees of the device: the video function's service and the microphone.
 final class WebcamGadget: WebcamSink {
-    /// Goes with the gadget.
+    /// The gadget's present microphone.
     private final class MicrophoneInUse: Sendable {
         private struct Reference { weak var microphone: GadgetMicrophone? }
 
@@ -81,12 +81,12 @@ final class WebcamGadget: WebcamSink {
             }, report: report)
     }
 
-    /// Why there can be none at present.
+    /// Why there can be no webcam at present.
     static var absence: String? { BoundGadget.absence.map { "\($0)" } }
 
-    /// What a run that was killed has left.
+    /// Removes the leftovers of a run that was killed.
     static func removeFormer() {
-        // Without a thread for it, the next start tries again.
+        // If the thread cannot be created, the next start tries again.
         _ = try? NamedThread("webcam", mayBlock: true) { BoundGadget.removeLeftovers(name: GadgetNode.name) }
     }
 
