@@ -15,6 +15,7 @@ from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
 from loopback import tone
 from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
+from waiting import wait_until
 
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
 
@@ -204,13 +205,21 @@ def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, we
     assert status["webcam"]["sentFrames"] >= 40 and status["framesPerSecond"] > 0, status
 
 
+def ended_streams(camera: Webcam) -> list[tuple[str, str, str]]:
+    """Of each stream that has ended: frames sent, skipped by the encoder, dropped."""
+    line = r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped"
+    return re.findall(line, camera.camera.events)
+
+
 def lost_share(camera: Webcam) -> float:
     """Of a stream's frames, by its own counters: those that camera, encoder and buffer have lost."""
+    before = len(ended_streams(camera))
     camera.camera.live_with()
     status = camera.camera.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 150, timeout=120)
     camera.camera.stop()
-    ended = re.findall(r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped", camera.camera.events)
-    sent, skipped, dropped = map(int, ended[-1])
+    # The device can be ready before the stream's last event arrives.
+    wait_until(lambda: len(ended_streams(camera)) > before, 60, "the stream's end is not among the events")
+    sent, skipped, dropped = map(int, ended_streams(camera)[-1])
     lost = skipped + dropped + status["sources"]["sourceDropped"]
     return lost / (sent + lost)
 
