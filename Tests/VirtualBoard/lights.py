@@ -1,4 +1,4 @@
-"""What the status light of a card's board says, read from its line as a person reads it."""
+"""The states of the status light of a card's board, read from its line as a person would read them."""
 
 from card import CardBoard
 
@@ -9,8 +9,8 @@ RECONNECTING = [100, 100, 100, 100, 100, 100, 700, 300]
 
 
 def blinks(board: CardBoard, count: int) -> bool:
-    """Whether the light counts so far: so many short ones, then a long dark. An emulated machine on a busy one may
-    stand still for a moment, which spoils a count: it is looked at up to three times."""
+    """Whether the light shows this count: the given number of short blinks, then a long dark. An emulated machine may stall for
+    a moment, which spoils a count, so up to three attempts are made."""
     return any(count in groups_of_blinks(board, 0.5 * count * 2 + 5) for _ in range(3))
 
 
@@ -22,18 +22,18 @@ def groups_of_blinks(board: CardBoard, seconds: float) -> list[int]:
         elif length > 1:
             groups.append(current)
             current = 0
-    # The first group may have started before anybody looked.
+    # The first group may have started before the measurement.
     return groups[1:] or groups
 
 
 def is_steady(board: CardBoard) -> bool:
-    """Live; with short gaps if the quality is lower than where it started."""
+    """Shows a live stream, with short gaps if the quality is lower than the initial one."""
     return all(lit or seconds < 0.3 for lit, seconds in board.lamp(STATUS, 2))
 
 
 def rhythm(board: CardBoard, pattern: list[int], tolerance: float = 0.12) -> bool:
-    """Whether the light turns in this rhythm: milliseconds of light and dark, as docs/appliance.md has them. Looked at
-    up to three times, as `blinks`; how exact it is, light_record.py measures."""
+    """Whether the light follows this rhythm: milliseconds of light and dark, as docs/appliance.md states them. Up to three
+    attempts, as in `blinks`; light_record.py measures its accuracy."""
     return any(_is_rhythm(board.lamp(STATUS, 2 * sum(pattern) / 1000 + 1)[1:-1], pattern, tolerance) for _ in range(3))
 
 
