@@ -123,12 +123,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
-    parser.add_argument("--all", action="store_true", help="also what takes long and rarely finds anything")
+    parser.add_argument("--all", action="store_true", help="include the slow tests, which rarely find anything")
     arguments = parser.parse_args()
     # As with Ctrl-C: no guests are left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if unknown := set(arguments.stages) - set(STAGES):
-        parser.error(f"there is no stage {', '.join(sorted(unknown))}")
+        parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     stages = [name for name in STAGES if name in (arguments.stages or STAGES)]
