@@ -32,5 +32,6 @@ struct TLSAlert: CustomStringConvertible {
         }
     }
 
-    private static let certificateAdvice = "it requires a client certificate that it accepts, which the board does not have"
+    private static let certificateAdvice =
+        "it requires a client certificate that it accepts, which the board does not have"
 }

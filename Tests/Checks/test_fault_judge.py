@@ -267,7 +267,7 @@ def test_a_hardware_encoder_that_returns_too_late_fails(retry, words):
 def test_an_event_while_software_encodes_fails():
     script = Script()
     script.later(20, lambda: script.report("answer", DROPS, reason="connection lost"))
-    with pytest.raises(AssertionError, match="in software came"):
+    with pytest.raises(AssertionError, match="while software encoded, these were reported"):
         fall(script)
 
 
