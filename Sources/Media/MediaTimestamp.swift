@@ -37,4 +37,10 @@ extension Duration {
 
     /// The duration in seconds, for display and ratios.
     public var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
+
+    /// The duration times a factor, to the nanosecond. (The standard library's `*` converts between `Double` and 128 bits by
+    /// generic code, which takes 300 instructions.)
+    public func scaled(by factor: Double) -> Duration {
+        .nanoseconds(Int64((Double(wholeNanoseconds) * factor).rounded()))
+    }
 }

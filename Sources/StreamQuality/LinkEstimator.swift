@@ -65,8 +65,11 @@ struct LinkEstimator: Sendable {
         while let first = samples.first, now - first.time > Self.memory { samples.removeFirst() }
         // Before the first acknowledgment, the delay says nothing about the route.
         if let firstDelivered, measurement.deliveredBytes > firstDelivered {
-            let answered = samples.filter { $0.delivered > firstDelivered }
-            baseDelay = answered.reduce(Self.longestWay) { min($0, $1.delay) } + gapAllowance
+            var least = Self.longestWay
+            for sample in samples where sample.delivered > firstDelivered && sample.delay < least {
+                least = sample.delay
+            }
+            baseDelay = least + gapAllowance
         } else {
             baseDelay = min(measurement.deliveryDelay, Self.longestWay)
         }
@@ -96,8 +99,17 @@ struct LinkEstimator: Sendable {
         }
         if hasProgress || measurement.undeliveredBytes == 0 { lastProgress = now }
         while let first = gaps.first, now - first.end > Self.memory { gaps.removeFirst() }
-        let secondLongest = gaps.map(\.length).sorted(by: >).dropFirst().first ?? .zero
-        gapAllowance = min(secondLongest, Self.longestTurn)
+        gapAllowance = min(secondLongestGap, Self.longestTurn)
+    }
+
+    /// `.zero` with fewer than two gaps. In one pass: there may be a hundred of them, ten times a second.
+    private var secondLongestGap: Duration {
+        var (longest, second) = (Duration.zero, Duration.zero)
+        for gap in gaps where gap.length > second {
+            if gap.length > longest { second = longest } else { second = gap.length }
+            longest = max(longest, gap.length)
+        }
+        return second
     }
 
     /// Sets a first guess of the capacity if there is no better value.
@@ -144,7 +156,7 @@ struct LinkEstimator: Sendable {
     func stalledTime(now: MediaTimestamp) -> Duration { lastProgress.map { now - $0 } ?? .zero }
 
     /// Extends a time so that one turn of the network makes little difference.
-    func stretched(_ time: Duration) -> Duration { time + gapAllowance * 2 }
+    func stretched(_ time: Duration) -> Duration { time + gapAllowance + gapAllowance }
 
     /// The delivered rate of the full link, over the last second at most, or several turns.
     var busyRate: Bitrate? {

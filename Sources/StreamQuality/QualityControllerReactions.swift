@@ -21,7 +21,7 @@ extension QualityController {
     }
 
     /// A full intermediate buffer accepts nothing until much of it is free, which is not a stall.
-    private var stallTime: Duration { tuning.stallTime * patience }
+    private var stallTime: Duration { tuning.stallTime.scaled(by: patience) }
 
     private var patience: Double { link.ahead.isKnown ? tuning.patienceAhead : 1 }
 
@@ -35,7 +35,7 @@ extension QualityController {
         if excess > limits.severe { return true }
         if excess > limits.congested,
             link.leastExcessDelay(over: tuning.slowSignTime) ?? .zero
-                > limits.congested * tuning.slowSignShare
+                > limits.congested.scaled(by: tuning.slowSignShare)
         {
             return true
         }
@@ -47,7 +47,8 @@ extension QualityController {
 
     /// Whether the queue has not been empty for a whole GOP, so that more than a keyframe filled it.
     private var isFull: Bool {
-        link.leastExcessDelay(over: tuning.gopDuration).map { $0 > limits.congested * tuning.fullShare } ?? false
+        link.leastExcessDelay(over: tuning.gopDuration).map { $0 > limits.congested.scaled(by: tuning.fullShare) }
+            ?? false
     }
 
     /// Goes to the link's rate, minus the share needed to send the backlog. Discards a backlog that would take too
@@ -247,7 +248,8 @@ extension QualityController {
     /// less was delivered than the target.
     private func isRefuted(after elapsed: Duration) -> Bool {
         guard link.capacity != nil, elapsed >= tuning.refutingTime,
-            let least = link.leastExcessDelay(over: tuning.refutingTime), least > limits.congested * tuning.fullShare,
+            let least = link.leastExcessDelay(over: tuning.refutingTime),
+            least > limits.congested.scaled(by: tuning.fullShare),
             let delivered = link.deliveredRate(over: tuning.refutingTime)
         else { return false }
         return delivered < total(of: operatingPoint) * tuning.refutingShare

@@ -49,7 +49,7 @@ public struct SendBufferLimits: Hashable, Sendable {
         self.highThreshold = highThreshold
     }
 
-    func duration(_ fraction: Double) -> Duration { maxDuration * fraction }
+    func duration(_ fraction: Double) -> Duration { maxDuration.scaled(by: fraction) }
 }
 
 extension SendBufferLimits.Violation: CustomStringConvertible {
