@@ -2,6 +2,7 @@ import Filters
 import LinuxIO
 import Publishing
 import StreamQuality
+import Terminal
 
 extension PublishArguments {
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
@@ -83,6 +84,7 @@ extension PublishArguments {
                     "text,text=Studio {time},position=bottom-left":
                     \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/reference/filters.md)
                     """),
+            TimeZoneOption.option,
             CommandLineOption(
                 "pause-image", takes: "FILE",
                 help: """
