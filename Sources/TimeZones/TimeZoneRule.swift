@@ -79,7 +79,7 @@ extension TimeZoneRule {
             daylightSaving = nil
             return
         }
-        guard let name = reader.name() else { return nil }
+        guard let summerName = reader.name() else { return nil }
         var seconds = standard.seconds + 3600
         if reader.rest.first != UInt8(ascii: ",") {
             guard let west = reader.time(hours: 24) else { return nil }
@@ -87,7 +87,7 @@ extension TimeZoneRule {
         }
         guard let start = reader.change(), let end = reader.change(), reader.rest.isEmpty else { return nil }
         daylightSaving = DaylightSaving(
-            offset: UTCOffset(seconds: seconds, abbreviation: name, isDaylightSaving: true), start: start, end: end)
+            offset: UTCOffset(seconds: seconds, abbreviation: summerName, isDaylightSaving: true), start: start, end: end)
     }
 }
 

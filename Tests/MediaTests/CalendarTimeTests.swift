@@ -8,8 +8,8 @@ import Testing
         (4_107_542_400, 0, "2100-03-01T00:00:00Z", 1), (1_795_413_600, 3600, "2026-11-23T07:00:00+01:00", 1),
         (1_795_413_600, -12600, "2026-11-23T02:30:00-03:30", 1), (1_798_761_599, 1, "2027-01-01T00:00:00+00:00", 5),
     ])
-    func unixSecondsBecomeDates(seconds: Int64, offset: Int, text: String, weekday: Int) {
-        let time = CalendarTime(secondsSince1970: seconds, secondsFromUTC: offset)
+    func unixSecondsBecomeDates(seconds: Int, offset: Int, text: String, weekday: Int) {
+        let time = CalendarTime(secondsSince1970: Int64(seconds), secondsFromUTC: offset)
         #expect(time.text == text && time.weekday == weekday)
     }
 

@@ -45,7 +45,7 @@ import Testing
     /// The table on the left is the program's; the expectations are Python's, from the same tz database.
     @Test func everyRuleChangesClocksWhenPythonSays() throws {
         let expected = TimeZoneTable.entries(in: expectedChanges.text)
-        #expect(expected.map(\.rule) == TimeZoneTable.entries(in: TimeZoneTable.text).map(\.rule))
+        #expect(expected.map { $0.rule } == TimeZoneTable.entries(in: TimeZoneTable.text).map { $0.rule })
         for (text, changes) in expected {
             let rule = try #require(TimeZoneRule(text), "\(text)")
             var time = expectedChanges.start
@@ -74,7 +74,7 @@ import Testing
         ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"), ("Berlin", "Europe/Berlin"),
         ("New York", "America/New_York"), ("America/New York", "America/New_York"), ("Kolkatta", "Asia/Kolkata"),
         ("Mars/Olympus_Mons", nil), ("", nil), ("CET-1CEST,M3.5.0,M10.5.0/3", nil),
-    ])
+    ] as [(String, String?)])
     func unknownNameSuggestsTheNearest(name: String, suggestion: String?) {
         #expect(throws: TimeZoneError(name: name, suggestion: suggestion)) { try TimeZone(named: name) }
     }
