@@ -37,7 +37,8 @@ let package = Package(
         .target(
             name: "FrameFiltering",
             dependencies: [
-                "Filters", "TimeZones", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG",
+                "Filters", "TimeZones", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG",
+                "CJPEG",
             ]),
         .target(
             name: "AudioCapture",
@@ -186,7 +187,8 @@ let package = Package(
         .testTarget(name: "USBVideoTests", dependencies: ["USBVideo", "Controls", "Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
         .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "FiltersTests", dependencies: ["Filters", "TimeZones", "Media", "MediaTestSupport", "SeededNumbers"]),
+        .testTarget(
+            name: "FiltersTests", dependencies: ["Filters", "TimeZones", "Media", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(
             name: "FrameFilteringTests",
             dependencies: [
@@ -199,7 +201,9 @@ let package = Package(
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["Settings", "Filters", "TimeZones", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            dependencies: [
+                "Settings", "Filters", "TimeZones", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers",
+            ]),
         .testTarget(
             name: "StreamLogicTests",
             dependencies: [

@@ -94,7 +94,8 @@ def expected(version: str, shown: dict[str, str]) -> str:
         HEAD.format(version)
         + "/// Rules, each followed by what clocks show at the start, and by its changes. A line that starts with a space\n"
         + "/// continues the one above.\n"
-        + f"let expectedChanges = (\n    start: {START}, end: {END},\n    text: {literal(lines)})\n"
+        + f"enum ExpectedChanges {{\n    static let start = {START}\n    static let end = {END}\n\n"
+        + f"    static let text = {literal(lines)}}}\n"
     )
 
 

@@ -1,9 +1,9 @@
 import Filters
 import Glibc
 import Media
-import TimeZones
 // Gives access to the standard library's string normalization. The public API is in Foundation, which adds many megabytes.
 @_spi(_Unicode) import Swift
+import TimeZones
 
 /// Text lines, drawn when they change and blended over each frame.
 final class TextFilter: FrameFilter {

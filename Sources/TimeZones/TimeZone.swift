@@ -24,7 +24,9 @@ public struct TimeZone: Hashable, Sendable {
     public func offset(at secondsSince1970: Int64) -> UTCOffset { rule.offset(at: secondsSince1970) }
 
     /// All names, in the order of the table.
-    public static var names: [String] { TimeZoneTable.entries(in: TimeZoneTable.text).flatMap { $0.words.map(String.init) } }
+    public static var names: [String] {
+        TimeZoneTable.entries(in: TimeZoneTable.text).flatMap { $0.words.map(String.init) }
+    }
 
     /// People type only the city, or spaces instead of underscores.
     private static func nearestName(to typed: String) -> String? {

@@ -87,7 +87,8 @@ extension TimeZoneRule {
         }
         guard let start = reader.change(), let end = reader.change(), reader.rest.isEmpty else { return nil }
         daylightSaving = DaylightSaving(
-            offset: UTCOffset(seconds: seconds, abbreviation: summerName, isDaylightSaving: true), start: start, end: end)
+            offset: UTCOffset(seconds: seconds, abbreviation: summerName, isDaylightSaving: true), start: start,
+            end: end)
     }
 }
 

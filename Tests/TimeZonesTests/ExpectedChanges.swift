@@ -1,9 +1,11 @@
 // Written by scripts/time-zones.py from release 2026f of the tz database, which is in the public domain. Do not edit.
 /// Rules, each followed by what clocks show at the start, and by its changes. A line that starts with a space
 /// continues the one above.
-let expectedChanges = (
-    start: 1796083200, end: 1924992000,
-    text: """
+enum ExpectedChanges {
+    static let start = 1796083200
+    static let end = 1924992000
+
+    static let text = """
         <+00>0 0/+00
         <+00>0<+02>-2,M3.5.0/1,M10.5.0/3 0/+00 1806195600=7200/+02 1824944400=0/+00 1837645200=7200/+02
          1856394000=0/+00 1869094800=7200/+02 1887843600=0/+00 1901149200=7200/+02 1919293200=0/+00
@@ -131,4 +133,4 @@ let expectedChanges = (
         WIT-9 32400/WIT
         WITA-8 28800/WITA
         """
-)
+}

@@ -44,13 +44,13 @@ import Testing
 
     /// The table on the left is the program's; the expectations are Python's, from the same tz database.
     @Test func everyRuleChangesClocksWhenPythonSays() throws {
-        let expected = TimeZoneTable.entries(in: expectedChanges.text)
+        let expected = TimeZoneTable.entries(in: ExpectedChanges.text)
         #expect(expected.map { $0.rule } == TimeZoneTable.entries(in: TimeZoneTable.text).map { $0.rule })
         for (text, changes) in expected {
             let rule = try #require(TimeZoneRule(text), "\(text)")
-            var time = expectedChanges.start
+            var time = ExpectedChanges.start
             var shown = changes[0]
-            for change in changes.dropFirst() + ["\(expectedChanges.end)="] {
+            for change in changes.dropFirst() + ["\(ExpectedChanges.end)="] {
                 let words = change.split(separator: "=")
                 let next = try #require(Int(words[0]))
                 for seconds in [time, (time + next) / 2, next - 1] {
@@ -70,11 +70,12 @@ import Testing
         #expect(try TimeZone(named: "UTC") == .utc)
     }
 
-    @Test(arguments: [
-        ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"), ("Berlin", "Europe/Berlin"),
-        ("New York", "America/New_York"), ("America/New York", "America/New_York"), ("Kolkatta", "Asia/Kolkata"),
-        ("Mars/Olympus_Mons", nil), ("", nil), ("CET-1CEST,M3.5.0,M10.5.0/3", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("Europe/Berln", "Europe/Berlin"), ("europe/berlin", "Europe/Berlin"), ("Berlin", "Europe/Berlin"),
+            ("New York", "America/New_York"), ("America/New York", "America/New_York"), ("Kolkatta", "Asia/Kolkata"),
+            ("Mars/Olympus_Mons", nil), ("", nil), ("CET-1CEST,M3.5.0,M10.5.0/3", nil),
+        ] as [(String, String?)])
     func unknownNameSuggestsTheNearest(name: String, suggestion: String?) {
         #expect(throws: TimeZoneError(name: name, suggestion: suggestion)) { try TimeZone(named: name) }
     }
