@@ -94,7 +94,7 @@ def expected(version: str, shown: dict[str, str]) -> str:
         HEAD.format(version)
         + "/// Rules, each followed by what clocks show at the start, and by its changes. A line that starts with a space\n"
         + "/// continues the one above.\n"
-        + f"enum ExpectedChanges {{\n    static let start = {START}\n    static let end = {END}\n\n"
+        + f"enum ExpectedChanges {{\n    static let start = {START:_}\n    static let end = {END:_}\n\n"
         + f"    static let text = {literal(lines)}}}\n"
     )
 

@@ -2,8 +2,8 @@
 /// Rules, each followed by what clocks show at the start, and by its changes. A line that starts with a space
 /// continues the one above.
 enum ExpectedChanges {
-    static let start = 1796083200
-    static let end = 1924992000
+    static let start = 1_796_083_200
+    static let end = 1_924_992_000
 
     static let text = """
         <+00>0 0/+00
