@@ -116,8 +116,6 @@ extension PublishArguments {
                     Medium2 changes the live stream at a keyframe; help lists all
                     """),
             CommandLineOption("trace", help: "report ten network measurements per second as events"),
-            CommandLineOption(
-                "events", takes: "STYLE",
-                help: "format of standard output: text (default) or json, one object per line"),
+            Console.EventStyle.option,
         ]
 }
