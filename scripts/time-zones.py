@@ -131,8 +131,8 @@ def main(arguments: list[str]) -> None:
     return None
 
 
-# The rules need not hold before: a release also has changes of its own year, which only older lines of a zone's file have.
-START = int(datetime(2026, 12, 1, tzinfo=timezone.utc).timestamp())
+# Before, a zone's file may depart from its rule: in release 2026f, Cuba keeps summer time until the autumn of 2027.
+START = int(datetime(2027, 4, 1, tzinfo=timezone.utc).timestamp())
 END = int(datetime(LAST_YEAR + 1, 1, 1, tzinfo=timezone.utc).timestamp())
 
 if __name__ == "__main__":
