@@ -212,6 +212,14 @@ extension FaultBook {
     /// it.
     public var lines: [String] { (reported?.lines ?? []) + cardFailures }
 
+    /// What the server said when it refused the last stream; `nil` if it did not refuse it.
+    public var refusal: String? {
+        guard let failure = failures[.server], failure.code == .netStreamFailed || failure.code == .connectRejected else {
+            return nil
+        }
+        return failure.text
+    }
+
     /// - Parameter place: finds the place in a file where a failure can be repaired.
     /// - Returns: the new contents of faults.txt; `nil` if unchanged.
     public mutating func takeNews(placing place: (Failure) -> FileFault) -> News? {

@@ -22,6 +22,7 @@ final class ApplianceDevice {
     private(set) lazy var commands = CommandService(of: self)
     private(set) lazy var supervisor = StreamSupervisor(of: self)
     private(set) lazy var webcam = WebcamRuntime(of: self)
+    private(set) lazy var doctor = DoctorDuty(of: self)
     private(set) lazy var network = NetworkWatch(of: self)
     var appliance: Appliance
     var events: EventRing
@@ -86,6 +87,7 @@ final class ApplianceDevice {
         network.lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         commands.timeReached(now: now)
+        doctor.serve(now: now)
     }
 
     /// Call it every few seconds.

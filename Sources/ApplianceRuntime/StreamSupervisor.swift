@@ -98,6 +98,7 @@ final class StreamSupervisor {
         case .idleAudioEnded(let number):
             device.webcam.idleMicrophoneChanged(problem: nil)
             if streams.idleAudioEnded(number, now: now) { startWaiting(now: now) }
+        case .listed(let id, let kind, let list): device.commands.listed(id, kind, list)
         case .webcam(let number, let report): device.webcam.reported(report, of: number)
         case .ended(let failure, let devices): ended(failure, choices: devices)
         }

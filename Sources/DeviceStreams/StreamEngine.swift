@@ -23,6 +23,15 @@ public protocol StreamEngine: Sendable {
     /// Cameras or microphones that the files could name instead of a missing one. May take seconds.
     func devices(insteadOf fault: ApplianceFault) -> [String]
 
+    /// The machine's cameras or microphones, as the files name them. May take seconds. Do not ask for cameras while one is open.
+    func list(_ kind: DeviceList.Kind) -> DeviceList
+
+    /// The machine's hardware encoders. May take seconds. Do not call it while a stream encodes.
+    func findEncoders() -> EncoderFinding
+
+    /// Why an image or movie that device.json names as a camera cannot be used; `nil` if it can, or for other sources.
+    func problem(ofFileSource source: String) -> String?
+
     /// Opens the display for the preview, which lights up when it is connected.
     func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink
 

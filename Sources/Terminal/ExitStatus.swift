@@ -3,6 +3,8 @@ import StreamLogic
 /// The program's exit statuses; `tallycam --help` lists them.
 package enum ExitStatus: Int32 {
     case success = 0
+    /// `doctor` has found a problem.
+    case problem = 1
     /// The command line or a description file is wrong.
     case usage = 2
     /// The server could not be reached, refused, or went away.

@@ -10,8 +10,13 @@ private struct Command: Sendable {
     let run: @Sendable ([String]) throws -> ExitStatus
 }
 
+/// They have options of their own and work without a running camera.
+private let commandsWithoutCamera: [CommandName] = [.help, .cameras, .microphones, .doctor]
+
 /// The commands that query the running camera, from the table of commands.
-private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.name != .help }.map { row in
+private let cameraCommands = CommandDescription.all(on: .socket).filter {
+    !commandsWithoutCamera.contains($0.name)
+}.map { row in
     Command(name: row.name.rawValue, summary: row.summary) { try runCameraCommand(row, $0) }
 }
 
@@ -28,6 +33,7 @@ private let lastCommands: [Command] = [
     Command(name: "cameras", summary: "list cameras and their features", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(name: "capture", summary: "capture frames without encoding, report timing and losses", run: runCapture),
+    Command(name: "doctor", summary: "check the device part by part; say what to do next", run: runDoctor),
     Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]
 
@@ -123,9 +129,9 @@ private var helpText: String {
         tallycam help COMMAND describes a command, as tallycam COMMAND --help does;
         tallycam --version prints the version.
 
-        Exit status: 0 success; 2 wrong command line or description file; 3 server not
-        reached, refused or lost; 4 source or encoder failed; 5 recording failed; 6 the
-        system refused.
+        Exit status: 0 success; 1 problem found by doctor; 2 wrong command line or
+        description file; 3 server not reached, refused or lost; 4 source or encoder
+        failed; 5 recording failed; 6 the system refused.
 
         """
 }

@@ -11,12 +11,14 @@ import V4L2Devices
 
 /// `tallycam cameras`: libcamera's cameras, then V4L2's other ones.
 func runCameras(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam cameras [--json] [--dimension WxH]"
+    let usage = "tallycam cameras [OPTION...]"
     let options = [
         CommandLineOption("json", help: "print one JSON object per line"),
         CommandLineOption("dimension", takes: "WxH", help: "frame size to report on (default 640x480)"),
+        askedSocketOption,
     ]
     guard let parsed = try parseOptions(arguments, options, usage: usage) else { return .success }
+    guard !parsed.contains("socket") else { return try askForList("cameras", parsed) }
     let wanted = try CameraSettings(parsing: "x:,size=\(parsed["dimension"] ?? "640x480")", scheme: "x")
     guard let size = wanted?.size else { throw CommandFailure.usage("--dimension must be WxH") }
     let cameras = try libcamerasCameras(configuredFor: size)
@@ -30,6 +32,17 @@ func runCameras(_ arguments: [String]) throws -> ExitStatus {
         if parsed.contains("json") { try writeOutput(entry.json) } else { print(entry.text) }
     }
     return .success
+}
+
+private let askedSocketOption = CommandLineOption(
+    "socket", takes: "FILE", help: "ask the running camera at this socket, which also\nreports what is in use")
+
+/// The running camera's answer: what device.json may name.
+private func askForList(_ name: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
+    guard !arguments.contains("dimension") else {
+        throw CommandFailure.usage("--dimension does not go with --socket: the running camera lists names only")
+    }
+    return try ask(name + (arguments.contains("json") ? " json" : ""), arguments)
 }
 
 /// - Returns: an empty list if libcamera finds no camera that it supports.
@@ -173,16 +186,13 @@ private struct CameraListing {
 
 /// `tallycam microphones`.
 func runMicrophones(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam microphones [--json]"
+    let usage = "tallycam microphones [OPTION...]"
     let json = CommandLineOption("json", help: "print one JSON object per line")
-    guard let parsed = try parseOptions(arguments, [json], usage: usage) else { return .success }
+    guard let parsed = try parseOptions(arguments, [json, askedSocketOption], usage: usage) else { return .success }
+    guard !parsed.contains("socket") else { return try askForList("microphones", parsed) }
     let microphones = Microphone.all()
     guard !microphones.isEmpty else {
-        let reason =
-            access("/dev/snd", F_OK) == 0
-            ? "no sound card can record, or this user may not open its node in /dev/snd (group audio)"
-            : "the kernel has no sound card (no /dev/snd)"
-        throw StreamFailure(.microphoneUnavailable, "no microphone found: \(reason)")
+        throw StreamFailure(.microphoneUnavailable, "no microphone found: \(Microphone.absence)")
     }
     for microphone in microphones {
         guard parsed.contains("json") else {

@@ -62,15 +62,18 @@ private func follow(_ command: String, at path: String, isJSON: Bool) throws {
     if isReading, !rest.isEmpty { try writeOutput(rest) }
 }
 
-/// A connection to the control socket that receives events.
-private final class FollowedCamera {
+/// A connection to the control socket that receives an answer part by part.
+final class FollowedCamera {
     private let path: String
+    /// How long to wait for each part after the first line; `nil` for events, which may take forever.
+    private let patience: Duration?
     private let connection: OwnedFileDescriptor
     /// The first line, which reports success, until it is complete.
     private var head: [UInt8]? = []
 
-    init(_ command: String, at path: String) throws(CommandFailure) {
+    init(_ command: String, at path: String, patience: Duration? = nil) throws(CommandFailure) {
         self.path = path
+        self.patience = patience
         do throws(SystemCallError) {
             connection = try connectLocal(path)
             try connection.writeAll(Array("\(command)\n".utf8))
@@ -109,7 +112,7 @@ private final class FollowedCamera {
             var waits: PollSet<Waited> = [.connection: connection.rawValue]
             // A pipe without a reader reports that even if no event is requested.
             waits.add(.output, STDOUT_FILENO, for: [])
-            let limit = head == nil ? nil : MonotonicClock.now() + .seconds(10)
+            let limit = (head == nil ? patience : .seconds(10)).map { MonotonicClock.now() + $0 }
             guard try waits.wait(until: limit) else {
                 throw SystemCallError("read", number: ETIMEDOUT, subject: path)
             }
