@@ -52,10 +52,10 @@ final class ApplianceDevice {
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         card = try Card(settings: settings)
         events = EventRing(
-            path: "\(settings.stateDirectory)/events", clockMark: NetworkWatch.awaitedClock(settings))
+            path: "\(settings.stateDirectory)/events", clockMark: settings.awaitedClock)
         stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
-        appliance = Appliance(awaitsClock: NetworkWatch.isClockAwaited(settings))
+        appliance = Appliance(awaitsClock: settings.isClockAwaited)
     }
 
     /// - Throws: problems that a person at the terminal can fix right away.

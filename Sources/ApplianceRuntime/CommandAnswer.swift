@@ -1,5 +1,6 @@
 import ApplianceLogic
 import Controls
+import Diagnosis
 import StreamLogic
 import Terminal
 

@@ -7,7 +7,9 @@ import StreamLogic
 extension CommandService {
     /// A list from the drivers would disturb an open camera. What has it open is known.
     func list(_ kind: DeviceList.Kind, for asker: CommandAsker) -> CommandAnswer? {
-        if kind == .cameras, device.stream.isCameraTaken { return .devices(openCameras) }
+        if kind == .cameras, device.stream.isCameraTaken { 
+            return .devices(DeviceList(open: device.supervisor.summary, of: device.files.device))
+        }
         guard let id = pending.add(.answer, for: asker, now: MonotonicClock.now()) else { return Self.tooMany }
         do throws(SystemCallError) {
             if try device.stream.list(kind, for: id) { return nil }
@@ -17,11 +19,6 @@ extension CommandService {
             _ = pending.remove(id)
             return .failed("\(error)")
         }
-    }
-
-    private var openCameras: DeviceList {
-        let summary = device.supervisor.summary
-        return DeviceList(open: summary.camera, source: summary.cameraSource, of: device.files.device)
     }
 
     /// The thread has its answer.

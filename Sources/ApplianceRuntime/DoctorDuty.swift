@@ -1,10 +1,8 @@
 import ApplianceLogic
-import BoardRuntime
-import CardStorage
 import DeviceStreams
+import Diagnosis
 import LinuxIO
 import Media
-import Settings
 import StreamLogic
 
 /// Examinations for people at the console and clients of the socket, one at a time. Used from the main thread.
@@ -46,49 +44,14 @@ final class DoctorDuty {
 extension DoctorKnowledge {
     init(of device: ApplianceDevice) {
         self.init()
-        let (book, summary) = (device.appliance.faultBook, device.supervisor.summary)
+        let (appliance, summary, streams) = (device.appliance, device.supervisor.summary, device.stream)
         files = device.files
-        cardFailures = book.cardFailures
         wirelessProblem = device.network.wirelessFaults.first?.fault.problem
-        if device.appliance.state.isLive {
-            lastAttempt = .accepted
-        } else if let reason = book.refusal {
-            lastAttempt = .refused(reason: reason)
-        }
-        deadEncoder = book.deadEncoder
-        usesMicrophones = device.stream.areMicrophonesTaken
-        microphoneProblem = summary.lost[.audio]
-        findings = Self.lines(device)
-        if device.stream.isCameraTaken {
-            let open = DeviceList(open: summary.camera, source: summary.cameraSource, of: device.files.device)
-            let name = open.devices.first(where: \.isInUse)?.phrase ?? "the camera"
-            findings.append(.camera(.inUse(name: name, problem: summary.lost[.video])))
-        }
-        if let encoder = summary.status?.encoder {
-            findings.append(.encoder(EncoderFinding(inUse: encoder.name, deadReason: book.deadEncoder)))
-        }
-        guard device.appliance.state.isLive, let destination = device.files.stream?.destination else { return }
-        findings += [.notChecked(.nameLookup, .live), .server(.live(destination: destination))]
-    }
-
-    /// The lines are open, so their state is known.
-    private static func lines(_ device: ApplianceDevice) -> [CheckupFinding] {
-        let (board, faults) = (device.files.board, device.board.faults)
-        func finding(_ key: String, _ name: String?) -> LineFinding {
-            LineFinding(key, name: name, faults[key].map { .fails($0) } ?? .works)
-        }
-        return [
-            .button(finding("button", board?.button?.name)),
-            .light([finding("statusLED", board?.statusLED?.name), finding("flashLED", board?.flashLED?.name)]),
-        ]
-    }
-}
-
-extension BoardDescription.Light {
-    fileprivate var name: String {
-        switch self {
-        case .line(let line): line.name
-        case .led(let name), .subdevice(let name): name
-        }
+        take(
+            summary, of: device.files.device, isCameraTaken: streams.isCameraTaken,
+            areMicrophonesTaken: streams.areMicrophonesTaken)
+        let destination = appliance.state.isLive ? device.files.stream?.destination : nil
+        take(appliance.faultBook, live: destination, encoder: summary.status?.encoder)
+        takeLines(of: device.files.board, faults: device.board.faults)
     }
 }

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CardStorage
 import DeviceStreams
 import LinuxIO
 import Media

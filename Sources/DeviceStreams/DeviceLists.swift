@@ -22,16 +22,13 @@ extension StreamRunner {
 
 extension DeviceList {
     /// The cameras that device.json names, without asking a driver: one of them is open.
-    /// - Parameters:
-    ///   - active: the name of the open one in `cameras`; `nil` if only one is named.
-    ///   - source: what the open camera calls itself; `nil` if that is not known yet.
-    package init(open active: String?, source: String?, of device: DeviceDescription) {
+    package init(open summary: StreamSummary, of device: DeviceDescription) {
         let named = device.cameras.map { (name: $0.name, source: $0.source) }
         let all = named.isEmpty ? [(name: "", source: device.camera)] : named
-        let current = active ?? all[0].name
+        let current = summary.camera ?? all[0].name
         let devices = all.map { name, wanted in
             let isOpen = name == current
-            let label = [name, isOpen ? source ?? "" : ""].filter { !$0.isEmpty }.joined(separator: ": ")
+            let label = [name, isOpen ? summary.cameraSource ?? "" : ""].filter { !$0.isEmpty }.joined(separator: ": ")
             return ListedDevice(wanted, label: label, isInUse: isOpen)
         }
         self.init(devices, notes: ["others are listed when no camera is in use"])

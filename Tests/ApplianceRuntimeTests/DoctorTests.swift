@@ -1,6 +1,7 @@
 import ApplianceLogic
 import CardStorage
 import DeviceStreams
+import Diagnosis
 import LinuxIO
 import Media
 import MediaTestSupport

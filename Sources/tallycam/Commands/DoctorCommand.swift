@@ -1,6 +1,7 @@
 import ApplianceLogic
 import ApplianceRuntime
 import CardStorage
+import Diagnosis
 import Glibc
 import LinuxIO
 import Media

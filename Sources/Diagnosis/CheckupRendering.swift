@@ -6,11 +6,11 @@ import Settings
 
 extension DeviceList {
     /// For people.
-    var lines: [String] {
+    package var lines: [String] {
         (devices.isEmpty ? ["none found"] : devices.map(\.text)) + notes.map { "note: \($0)" }
     }
 
-    var jsonLines: [UInt8] {
+    package var jsonLines: [UInt8] {
         var writer = JSONLineWriter()
         var lines: [UInt8] = []
         for device in devices {

@@ -74,10 +74,8 @@ struct DoctorExaminer: Sendable {
     }
 
     private func time(isNeeded: Bool) -> TimeFinding {
-        let isAwaited = NetworkWatch.isClockAwaited(settings)
-        let isOurs = access("\(settings.networkDirectory)/timeservers", F_OK) == 0
-        return TimeFinding(
-            isAwaited ? .awaited : isOurs ? .timeServer : .system, isPlausible: WallClock.isPlausible,
+        TimeFinding(
+            settings.isClockAwaited ? .awaited : settings.asksTimeServers ? .timeServer : .system, isPlausible: WallClock.isPlausible,
             text: WallClock.calendarTime().text, isNeeded: isNeeded)
     }
 

@@ -4,22 +4,6 @@ import DeviceStreams
 import LinuxIO
 import Media
 
-/// What the appliance knows without asking anything. What a stream uses must not be opened.
-public struct DoctorKnowledge: Sendable {
-    /// The files as last read, in case that the card does not answer.
-    var files: DescriptionFiles?
-    var cardFailures: [String] = []
-    var wirelessProblem: String?
-    var lastAttempt = KeyFinding.LastAttempt.unknown
-    var deadEncoder: String?
-    var usesMicrophones = false
-    var microphoneProblem: String?
-    /// Steps that are known already.
-    var findings: [CheckupFinding] = []
-
-    public init() {}
-}
-
 /// One examination of the device: asks card, network, server and drivers on threads that may hang, and judges what they find.
 /// Publishes nothing. Used from one thread, which polls `fileDescriptor` until `nextDeadline` and calls `advance`.
 public final class DoctorRun {
