@@ -85,7 +85,8 @@ import Testing
     @Test func answerArrivesPartByPart() throws {
         let reader = try client("1")
         serve()
-        let asker = try #require(askers.waiting.removeValue(forKey: 1))
+        let waiting = askers.waiting.removeValue(forKey: 1)
+        let asker = try #require(waiting)
         let parts = [CheckupLine(.card, .ok, "good"), CheckupLine(.network, .problem, "down", advice: "plug it in")]
         for (number, part) in parts.enumerated() {
             asker.answer(.checkup([part]))
