@@ -15,12 +15,12 @@ def help_of(*command: str) -> str:
 
 
 def commands() -> list[str]:
-    """Those that the program's own help lists."""
+    """The commands that the program's own help lists."""
     return re.findall(r"^  ([a-z]+) {2,}\S", help_of(), re.MULTILINE)
 
 
 def help_in(text: str) -> dict[str, str]:
-    """The code blocks that start with "Usage: tallycam", by their command; "" for the program's own."""
+    """The code blocks that start with "Usage: tallycam", by command; "" is the program itself."""
     blocks = re.findall(r"^```\n(Usage: tallycam .*?)^```$", text, re.MULTILINE | re.DOTALL)
     found = {}
     for block in blocks:
@@ -32,12 +32,12 @@ def help_in(text: str) -> dict[str, str]:
 
 
 def differences(text: str) -> list[str]:
-    """Commands that the paper leaves out, has too many, or describes otherwise than the program."""
+    """Commands that the document omits, has in excess, or describes differently from the program."""
     there, documented = {"": help_of(), **{name: help_of(name) for name in commands()}}, help_in(text)
     return sorted(name for name in there.keys() | documented.keys() if there.get(name) != documented.get(name))
 
 
-def test_the_paper_has_the_help_of_every_command():
+def test_the_document_has_the_help_of_every_command():
     assert len(commands()) > 5
     assert differences(PAPER.read_text()) == []
 
@@ -51,7 +51,7 @@ def test_the_paper_has_the_help_of_every_command():
         ("  check        report every fault", "  check        report some faults", [""]),
     ],
 )
-def test_a_difference_is_seen(old, new, wrong):
+def test_a_difference_is_detected(old, new, wrong):
     text = PAPER.read_text()
     assert text.count(old) == 1
     assert differences(text.replace(old, new)) == wrong

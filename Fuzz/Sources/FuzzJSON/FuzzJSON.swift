@@ -39,8 +39,14 @@ private func readFile(_ bytes: [UInt8]) {
     if json["button"] != nil || json["name"] != nil { check(BoardDescription.decode(json), lineCount: lineCount) }
 }
 
+private let qualities = ["Low1", "Medium1", "Medium3", "High1", "3500k", "4500k@60"]
 private let vocabulary = DeviceVocabulary(
-    videoQualities: ["Low1", "Medium1", "Medium3", "High1"], audioQualities: ["High1", "High2"]
+    videoQualities: VideoQualityVocabulary(
+        names: qualities, kilobits: 150...20_000, frameRates: 24...60,
+        named: { name in
+            qualities.firstIndex(of: name).map { .quality(name: name, Bitrate(kilobitsPerSecond: $0)) } ?? .unknown
+        },
+        problemWithLevel: { $0 == "3500k" && $1 == "1080p" ? "is too much" : nil }), audioQualities: ["High1", "High2"]
 ) { $0.hasSuffix("p") ? nil : "is no size" }
 
 private func check<Value>(_ decoded: Decoded<Value>, lineCount: Int) {
@@ -55,7 +61,7 @@ private func check(_ fault: DescriptionFault, lineCount: Int) {
     precondition(text.utf8.count < 4096, "a fault is reported at length")
 }
 
-/// Signs two connections, and reads the URL as the connection does.
+/// Signs two connections, and reads the URL like the connection.
 private func connect(_ description: StreamDescription) {
     var nonces = NonceSequence(savedText: nil)
     for _ in 0..<2 {
@@ -96,7 +102,7 @@ private func readNonce(_ bytes: [UInt8]) {
     precondition(restarted.next(unixSeconds: 0) > first + 1, "a nonce is used twice after a restart")
 }
 
-/// Lines of a log must stay lines.
+/// Lines of a log must stay single lines.
 private func isPrintable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
 }
