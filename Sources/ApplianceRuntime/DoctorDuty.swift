@@ -16,9 +16,8 @@ final class DoctorDuty {
     func start(for asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer? {
         guard present == nil else { return .failed("the doctor is already at work; try again in some seconds") }
         do throws(SystemCallError) {
-            let run = try DoctorRun(
-                device.settings, device.stream.engine, knowing: DoctorKnowledge(of: device), card: device.card.calls,
-                now: now)
+            let (known, calls) = (DoctorKnowledge(of: device), device.card.calls)
+            let run = try DoctorRun(device.settings, device.stream.engine, knowing: known, card: calls, now: now)
             present = (run, asker)
             return nil
         } catch {
