@@ -2,7 +2,7 @@
 // Fuzz targets, apart from the product so that no build of it knows of them. scripts/fuzz builds and runs them.
 import PackageDescription
 
-// `Debug` keeps the bounds checks of unsafe buffers, which an optimised build drops otherwise.
+// `Debug` keeps the bounds checks of unsafe buffers, which an optimized build drops otherwise.
 let checked: [SwiftSetting] = [.unsafeFlags(["-assert-config", "Debug"])]
 // Inline counters and comparison tracing for libFuzzer.
 let traced: [SwiftSetting] = checked + [.unsafeFlags(["-sanitize=fuzzer"])]

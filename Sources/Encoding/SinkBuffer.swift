@@ -7,7 +7,7 @@ import Synchronization
 /// A send buffer between the hub, which appends on the threads `video`, `encoder` and `audio`, and one thread that takes: a
 /// target's `network`, or whatever shows a preview or writes a recording.
 public final class SinkBuffer: PacketSink {
-    /// Signalled when there is something to take, or when the last packet was appended.
+    /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
     private let hasVideo: Bool
     /// A server takes one epoch on a connection; others go on with the new headers.

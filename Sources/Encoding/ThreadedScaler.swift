@@ -61,7 +61,7 @@ final class ThreadedScaler: Sendable {
     let source: FrameLayout
     private let state = Mutex(State())
     private let work: EventFD
-    /// Signalled for good once it is open, or has failed.
+    /// Signaled for good once it is open, or has failed.
     private let opened: EventFD
     private let answered: EventFD
 

@@ -198,7 +198,7 @@ extension VideoOutput.State {
 }
 
 extension [EncodedPacket] {
-    /// With headers that say what the colours are.
+    /// With headers that say what the colors are.
     fileprivate func showing(_ colors: VideoColors) -> [EncodedPacket] {
         map { packet in
             guard packet.kind == .videoHeader, let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload)

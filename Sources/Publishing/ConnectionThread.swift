@@ -61,7 +61,7 @@ final class ConnectionThread {
         do {
             try publish()
             report(.closed)
-        } catch TransportError.cancelled {
+        } catch TransportError.canceled {
             report(.closed)
         } catch let error as TransportError {
             report(.failed(ConnectionFailure(error)))

@@ -115,7 +115,7 @@ public final class FilePublisher {
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
                 return stream
             } catch {
-                guard error == .cancelled else { throw error }
+                guard error == .canceled else { throw error }
                 takeSignals()
             }
         }

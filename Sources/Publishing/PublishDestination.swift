@@ -141,7 +141,7 @@ public final class PublishDestination: Sendable {
                 Result { try self.connectionURL() }
             }
         } catch {
-            guard error != .cancelled else { throw TransportError.cancelled }
+            guard error != .canceled else { throw TransportError.canceled }
             if let url = try reservedURL(stream) { return url }
             throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
         }

@@ -14,7 +14,7 @@ public struct PublisherNetwork: Sendable {
         public let settings: TCPSettings
         /// What reads that file.
         public let card: CardCalls
-        /// A descriptor: once it is readable, the attempt ends with `cancelled`. Nothing is read from it.
+        /// A descriptor: once it is readable, the attempt ends with `canceled`. Nothing is read from it.
         public let cancellation: Int32
     }
 
@@ -57,8 +57,8 @@ public protocol LinkWatch: AnyObject, OwnLink.Links {
     var fileDescriptor: Int32 { get }
     /// What has happened since the last call; never waits.
     func takeEvents() throws(SystemCallError) -> [LinkEvent]
-    /// Lets neighbours that did not answer be asked afresh.
-    func forgetUnresolvedNeighbours() throws(SystemCallError)
+    /// Lets neighbors that did not answer be asked afresh.
+    func forgetUnresolvedNeighbors() throws(SystemCallError)
 }
 
 extension LinkMonitor: LinkWatch {}

@@ -186,7 +186,7 @@ struct EventRenderingTests {
             ),
             (.filterDropped(FilterID(.smooth)), "filter smooth is turned off: it takes too much time"),
             (.filterRestored(FilterID(.smooth)), "filter smooth is on again"),
-            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left grey"#),
+            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left gray"#),
             (.filtered(FilterChain()), "filters: none"),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: sending silence"),
             (.muted(false), "no longer muted"), (.paused(true), "paused: sending a still frame and silence"),

@@ -49,7 +49,7 @@ enum EventSamples {
     static let filters: FilterChain = {
         var chain = FilterChain()
         try? chain.set(FilterChange("text", [("text", "Studio, {time}"), ("position", "top-left")]))
-        try? chain.set(FilterChange("grey", []))
+        try? chain.set(FilterChange("gray", []))
         return chain
     }()
 

@@ -50,17 +50,17 @@ struct StreamSessionTableTests {
     static let expected: [String: [String: String]] = [
         "unknown": ["start": "connecting, open 1", "stop": "stopped", "restart": "connecting, open 1"],
         "opening": [
-            "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
+            "start": "already running", "stop": "abort 1, start canceled, disconnected, stopped",
             "restart": "abort 1, open 2", "connected": "1001",
             "publishing": "keyframe, media 1, 1002, connected, started", "failed": "3002, 1102",
         ],
         "opened": [
-            "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
+            "start": "already running", "stop": "abort 1, start canceled, disconnected, stopped",
             "restart": "abort 1, open 2", "publishing": "keyframe, media 1, 1002, connected, started",
             "failed": "3003, 1102",
         ],
         "waiting": [
-            "start": "already running", "stop": "start cancelled, disconnected, stopped", "restart": "open 2",
+            "start": "already running", "stop": "start canceled, disconnected, stopped", "restart": "open 2",
             "linkUp": "open 2",
         ],
         "publishing": [
@@ -97,7 +97,7 @@ struct StreamSessionTableTests {
         ],
         "closing": ["failed": "disconnected, stopped", "closed": "disconnected, stopped"],
         "restarting": [
-            "stop": "start cancelled", "failed": "disconnected, connecting, open 2",
+            "stop": "start canceled", "failed": "disconnected, connecting, open 2",
             "closed": "disconnected, connecting, open 2",
         ],
         "disconnected": ["start": "connecting, open 2", "stop": "stopped", "restart": "connecting, open 2"],

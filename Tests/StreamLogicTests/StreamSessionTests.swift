@@ -49,7 +49,7 @@ struct StreamSessionTests {
         for steps: [StreamSessionScript.Step] in [[], [.connected(1)]] {
             var script = StreamSessionScript()
             _ = script.play([.start] + steps)
-            #expect(script.play(.stop) == ["abort 1", "start cancelled", "disconnected", "stopped"])
+            #expect(script.play(.stop) == ["abort 1", "start canceled", "disconnected", "stopped"])
             #expect(script.play([.connected(1), .publishing(1), .failed(1, refused), .closed(1), .timer]) == [])
         }
     }
@@ -334,7 +334,7 @@ struct StreamSessionTests {
         #expect(script.play([.stop, .start]) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped", "connecting", "open 2"])
         var again = publishing()
-        #expect(again.play([.stop, .start, .stop]) == ["close 1", "disconnecting", "start cancelled"])
+        #expect(again.play([.stop, .start, .stop]) == ["close 1", "disconnecting", "start canceled"])
         #expect(again.play(.closed(1)) == ["disconnected", "stopped"])
     }
 

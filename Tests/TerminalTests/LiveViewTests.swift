@@ -33,7 +33,7 @@ struct LiveViewTests {
 
     /// The text that people see, without colors.
     private func shown(_ snapshot: StreamSnapshot, columns: Int = 100) -> [String] {
-        LiveView.lines(snapshot, rates, columns: columns).map(withoutColours)
+        LiveView.lines(snapshot, rates, columns: columns).map(withoutColors)
     }
 
     @Test func showsSentAndTargetRates() {
@@ -120,16 +120,16 @@ struct LiveViewTests {
     }
 
     @Test func bufferIsGreenYellowAndRed() {
-        func colour(_ share: Double) -> String {
+        func color(_ share: Double) -> String {
             var snapshot = snapshot
             snapshot.buffered = .nanoseconds(Int64(snapshot.bufferLimits.maxDuration.inSeconds * share * 1e9))
             let line = LiveView.lines(snapshot, rates, columns: 80)[6]
             return String(line.drop { $0 != "\u{1B}" }.dropFirst(2).prefix { $0 != "m" })
         }
         let limits = snapshot.bufferLimits
-        #expect(colour(limits.lowThreshold / 2) == "32")
-        #expect(colour((limits.lowThreshold + limits.highThreshold) / 2) == "33")
-        #expect(colour((limits.highThreshold + 1) / 2) == "31")
+        #expect(color(limits.lowThreshold / 2) == "32")
+        #expect(color((limits.lowThreshold + limits.highThreshold) / 2) == "33")
+        #expect(color((limits.highThreshold + 1) / 2) == "31")
     }
 
     // MARK: On a terminal
@@ -147,7 +147,7 @@ struct LiveViewTests {
         let view = StreamView(console)
         view.take(.snapshot(snapshot))
         view.typed(prompt: "> mut")
-        let drawn = withoutColours(
+        let drawn = withoutColors(
             terminal.takeText(until: "> mut\r\n"))
         #expect(drawn.contains(" LIVE   server/live/***") && drawn.hasSuffix("> mut\r\n"), "\(drawn)")
 
@@ -168,7 +168,7 @@ struct LiveViewTests {
         #expect(output.takeText().hasSuffix("\"name\":\"linkDown\"}\n"))
     }
 
-    private func withoutColours(_ text: String) -> String {
+    private func withoutColors(_ text: String) -> String {
         var result = ""
         var rest = text[...]
         while let start = rest.firstIndex(of: "\u{1B}") {

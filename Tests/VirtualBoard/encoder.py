@@ -51,7 +51,7 @@ class Stream:
 
 
 class Publisher:
-    """`tallycam publish` in the guest, towards nginx on the host."""
+    """`tallycam publish` in the guest, toward nginx on the host."""
 
     def __init__(
         self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none",

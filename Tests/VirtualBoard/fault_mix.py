@@ -38,7 +38,7 @@ class Fault:
 
     @property
     def escalates(self) -> bool:
-        """Whether recovery goes a step further by it: the next such fault is another one's neighbour else."""
+        """Whether recovery goes a step further by it: the next such fault is another one's neighbor else."""
         return bool(self.events) or "stall_until_key" in self.parameters
 
 

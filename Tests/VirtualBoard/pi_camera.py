@@ -1,6 +1,6 @@
 """The Raspberry Pi's camera on the virtual board: its module's parameters, and what libcamera says of frames and what they show.
 
-The scene is `FIELDS` of board/virtual/pi-camera/scene.c: 16 by 12, mostly grey, with a colour near each corner.
+The scene is `FIELDS` of board/virtual/pi-camera/scene.c: 16 by 12, mostly gray, with a color near each corner.
 """
 
 import io
@@ -21,7 +21,7 @@ IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
 # The sensor's mode that sees the whole scene.
 WHOLE = "sensor=2304x1296"
 COLUMNS, ROWS = 16, 12
-# What the sensor gives instead with `colour_bars`: white, yellow, cyan, green, magenta, red, blue, black.
+# What the sensor gives instead with `color_bars`: white, yellow, cyan, green, magenta, red, blue, black.
 BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
@@ -85,9 +85,9 @@ class Field:
     spread: float
 
     @property
-    def colour(self) -> str:
+    def color(self) -> str:
         if abs(self.cb - 128) < 12 and abs(self.cr - 128) < 12:
-            return "grey"
+            return "gray"
         if self.cb > 140:
             return "blue"
         if self.cb < 80 and self.cr > 118:

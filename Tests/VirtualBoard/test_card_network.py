@@ -46,7 +46,7 @@ def test_cable_and_server_gone_and_back(ready_card, nginx):
     assert places == sorted(places), console
 
 
-def test_presses_in_a_row_are_honoured_in_order(ready_card, nginx, capsys):
+def test_presses_in_a_row_are_honored_in_order(ready_card, nginx, capsys):
     """While it connects and while it stops; and wrong servers are reported by their class."""
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")

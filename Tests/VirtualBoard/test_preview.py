@@ -30,7 +30,7 @@ DISPLAY_HOLDS = 3
 # vkms' own mode, and the video in it.
 SCREEN = 1024, 768
 VIDEO = numpy.s_[96 : 96 + 576, 0:1024]
-# Of 255, in the mean: those who scale and convert differ at the edges of what is coloured.
+# Of 255, in the mean: those who scale and convert differ at the edges of what is colored.
 ALIKE = 2.0
 
 
@@ -218,13 +218,13 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
 
 
-def test_a_camera_s_colours_are_the_screen_s(hdmi, nginx):
+def test_a_camera_s_colors_are_the_screen_s(hdmi, nginx):
     """Those of a camera that has BT.709's matrix and the full range."""
     board = hdmi.board
     still_camera(board)
     board.run("v4l2-ctl -d /dev/video0 -c colorspace=1,y_cbcr_encoding=2,quantization=1")
     try:
-        publisher = Publisher(board, nginx, "colours", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
+        publisher = Publisher(board, nginx, "colors", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
         wait_shown(publisher)
         video = hdmi.planes()[0]
         assert "color-encoding=ITU-R BT.709" in video and "color-range=YCbCr full range" in video, video
@@ -497,7 +497,7 @@ def test_the_camera_says_how_it_is(plain, nginx):
     device = {"camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "preview": "hdmi"}
     camera = Appliance(board, nginx, "appliance", **device)
 
-    def colours(part: numpy.ndarray) -> int:
+    def colors(part: numpy.ndarray) -> int:
         return len(numpy.unique(part.reshape(-1, 3) // 64, axis=0))
 
     def screen_when(condition, what: str) -> numpy.ndarray:
@@ -509,9 +509,9 @@ def test_the_camera_says_how_it_is(plain, nginx):
 
     # White words on black, at the top.
     page = screen_when(lambda screen: (screen[:300].min(axis=2) > 240).sum() > 2000, "no page")
-    assert colours(page) <= 4 and page[400:].max() == 0
+    assert colors(page) <= 4 and page[400:].max() == 0
     camera.live_with()
-    screen_when(lambda screen: colours(screen[: len(screen) // 2]) > 5, "no video")
+    screen_when(lambda screen: colors(screen[: len(screen) // 2]) > 5, "no video")
 
     def red(screen: numpy.ndarray) -> numpy.ndarray:
         return (screen[-300:, :, 0] > 200) & (screen[-300:, :, 1] < 120) & (screen[-300:, :, 1] > 60)
@@ -519,7 +519,7 @@ def test_the_camera_says_how_it_is(plain, nginx):
     # The words follow the state within a quarter of a second.
     screen_when(lambda screen: red(screen).sum() > 500, "nothing says live")
     camera.stop()
-    screen_when(lambda screen: colours(screen) <= 4, "the video stays")
+    screen_when(lambda screen: colors(screen) <= 4, "the video stays")
     assert "the preview is on" in camera.events
 
 

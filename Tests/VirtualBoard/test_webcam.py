@@ -168,7 +168,7 @@ def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, ra
 
 
 @pytest.mark.parametrize("coding", ["MJPG", "NV12"])
-def test_a_computer_sees_the_colours_of_a_snapshot(board, webcam, coding):
+def test_a_computer_sees_the_colors_of_a_snapshot(board, webcam, coding):
     """Of a frame by BT.709, as from 720 lines on. Snapshots are made over red, green and blue."""
     camera = webcam(dimension="1280x720")
     size, small = "640x360", "scale=64:36:flags=area"

@@ -30,7 +30,7 @@ private func readCube(_ bytes: [UInt8]) {
     do throws(ColorCubeError) {
         let cube = try ColorCube(parsing: bytes)
         precondition(cube.samples.count == 3 * cube.points * cube.points * cube.points, "points are missing")
-        precondition(cube.samples.allSatisfy(\.isFinite), "a point is no colour")
+        precondition(cube.samples.allSatisfy(\.isFinite), "a point is no color")
         precondition(zip(cube.least, cube.most).allSatisfy(<), "the domain is empty")
     } catch {
         precondition(isPrintable("\(error)"), "a control character is printed")

@@ -25,7 +25,7 @@ public struct StreamSession: Sendable {
         case publishing
         case failed(ConnectionFailure)
         /// Stopped before it was live.
-        case cancelled
+        case canceled
         /// Already running; nothing changed.
         case alreadyRunning
     }
@@ -175,7 +175,7 @@ public struct StreamSession: Sendable {
         case .closing(var closing):
             closing.startsAgain = false
             phase = .closing(closing)
-            completeStart(.cancelled)
+            completeStart(.canceled)
         }
         return performed()
     }

@@ -219,7 +219,7 @@ extension StreamSession {
         retiring = []
         abortParked()
         phase = .idle
-        if !keepingStart { completeStart(.cancelled) }
+        if !keepingStart { completeStart(.canceled) }
         enter(.disconnected)
         completeStop()
     }

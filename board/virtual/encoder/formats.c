@@ -214,7 +214,7 @@ static int s_fmt(struct file *file, void *private, struct v4l2_format *format)
 	side->height = pixels->height;
 	side->stride = pixels->plane_fmt[0].bytesperline;
 	side->size = pixels->plane_fmt[0].sizeimage;
-	/* As on the Pi, there is one set of colours, even when the format of the outputs says nothing of them. */
+	/* As on the Pi, there is one set of colors, even when the format of the outputs says nothing of them. */
 	ctx->colorspace = pixels->colorspace;
 	ctx->xfer_func = pixels->xfer_func;
 	ctx->ycbcr_enc = pixels->ycbcr_enc;
