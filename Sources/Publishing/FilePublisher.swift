@@ -129,7 +129,7 @@ public final class FilePublisher {
             events = try wait(for: connection, until: connection.nextDeadline)
         }
         reporter.emit(.publishing(destination: settings.destination.label))
-        enter(.connected)
+        enter(.live)
         progress.status.start(now: MonotonicClock.now())
         let isPaced = settings.pace == .realtime
         var clock = PlaybackClock()

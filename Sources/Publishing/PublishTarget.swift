@@ -113,7 +113,7 @@ final class PublishTarget {
     }
 
     /// A server gets media now.
-    var carriesMedia: Bool { session.state == .connected && mediaConnection != nil }
+    var carriesMedia: Bool { session.state == .live && mediaConnection != nil }
 
     var deadline: MediaTimestamp? { [timer, drops.deadline].compactMap { $0 }.min() }
 

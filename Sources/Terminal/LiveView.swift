@@ -67,7 +67,7 @@ struct LiveView {
     }
 
     private static func stateName(_ snapshot: StreamSnapshot) -> String {
-        guard snapshot.state == .connected else { return snapshot.state.rawValue }
+        guard snapshot.state == .live else { return snapshot.state.rawValue }
         if snapshot.isStalled { return "stalled" }
         return snapshot.isPaused ? "paused" : "live"
     }
@@ -76,8 +76,8 @@ struct LiveView {
     private static func badge(_ snapshot: StreamSnapshot) -> String {
         let color =
             switch snapshot.state {
-            case .connected where snapshot.isPaused && !snapshot.isStalled: "44;97"
-            case .connected where !snapshot.isStalled: "41;97"
+            case .live where snapshot.isPaused && !snapshot.isStalled: "44;97"
+            case .live where !snapshot.isStalled: "41;97"
             case .connecting: "43;30"
             default: "100;97"
             }

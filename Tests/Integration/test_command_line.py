@@ -259,7 +259,7 @@ def test_a_stream_reports_its_states(stream):
     live = [("connected", 1001), ("publishing", 1002)]
     assert [event for event in found if event in live] == live
     states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
-    assert states == ["connecting", "connected", "disconnecting", "disconnected"]
+    assert states == ["connecting", "live", "disconnecting", "disconnected"]
     assert found[-1] == ("ended", 0)
 
 

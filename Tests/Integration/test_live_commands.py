@@ -163,7 +163,7 @@ def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Proces
         "terminal", ["env", f"TERM={terminal}", "script", "-qefc", " ".join(map(str, words)), "/dev/null"],
         stdin=subprocess.PIPE,
     )  # fmt: skip
-    process.wait_until(lambda: "state: connected" in process.stdout, "the stream")
+    process.wait_until(lambda: "state: live" in process.stdout, "the stream")
     return process
 
 

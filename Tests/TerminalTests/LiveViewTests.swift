@@ -24,7 +24,7 @@ struct LiveViewTests {
         let configuration = LiveConfiguration(
             settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
         var snapshot = StreamSnapshot(
-            time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .connected,
+            time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .live,
             encoded: counters, sent: sent, configuration: configuration, point: point)
         snapshot.buffered = .milliseconds(500)
         snapshot.start = .zero
@@ -101,9 +101,9 @@ struct LiveViewTests {
             (snapshot.state, snapshot.isStalled) = (state, isStalled)
             return String(LiveView.lines(snapshot, rates, columns: 80)[0].prefix { $0 != "s" && $0 != "S" })
         }
-        #expect(badge(.connected).hasPrefix("\u{1B}[1;41;97m LIVE "))
+        #expect(badge(.live).hasPrefix("\u{1B}[1;41;97m LIVE "))
         #expect(badge(.connecting).hasPrefix("\u{1B}[1;43;30m CONNECTING "))
-        #expect(badge(.connected, isStalled: true).hasPrefix("\u{1B}[1;100;97m "))
+        #expect(badge(.live, isStalled: true).hasPrefix("\u{1B}[1;100;97m "))
         #expect(badge(.reconnecting).hasPrefix("\u{1B}[1;100;97m RECONNECTING "))
     }
 

@@ -6,11 +6,11 @@ import Media
 /// that was closed, aborted or failed are ignored.
 ///
 /// ```
-/// unknown ──start──▶ connecting ──publishing──▶ connected ──stop──▶ disconnecting ──▶ disconnected
-///                        │  ▲ retry               │    ▲                                  │
-///                        ▼  └──┘             lost ▼    │ publishing                 start │
-///                      error ◀──given up── reconnecting ┘ ▲ retry       connecting ◀──────┘
-///                                               └─────────┘
+/// unknown ──start──▶ connecting ──publishing──▶ live ──stop──▶ disconnecting ──▶ disconnected
+///                        │  ▲ retry             │  ▲                                 │
+///                        ▼  └──┘           lost ▼  │ publishing                start │
+///                      error ◀──given up── reconnecting ◀┐ retry   connecting ◀──────┘
+///                                               └────────┘
 /// ```
 public struct StreamSession: Sendable {
     public enum Target: Hashable, Sendable {
