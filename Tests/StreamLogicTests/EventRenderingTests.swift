@@ -86,14 +86,14 @@ struct EventRenderingTests {
         #expect(
             line(.qualityChanged(EventSamples.change))
                 == "2005 qualityChanged reason=linkCarriesLess meaning=the link carries less than is sent quality=Low1 "
-                + "targetBitsPerSecond=264000 videoBitsPerSecond=200000 framesPerSecond=12 width=320 height=240 "
+                + "targetBitsPerSecond=264000 videoBitsPerSecond=200000 targetFramesPerSecond=12 width=320 height=240 "
                 + "audioBitsPerSecond=64000 previousBitsPerSecond=640000 linkBitsPerSecond=480000")
         #expect(
             line(.status(EventSamples.status))
                 == "2002 status state=live paused=false encoder=v4l2:/dev/video11 camera=front liveSeconds=75.0 muted=false videoFramesPerSecond=29.5 "
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
-                + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
+                + "targetFramesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
                 + "sourceStartup=0 sourceSuperseded=0 sourceRepeated=1 "
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
