@@ -13,6 +13,8 @@ package enum ExitStatus: Int32 {
     case recording = 5
     /// The system refused something that has no category of its own.
     case system = 6
+    /// The running camera was asked for something and refused.
+    case refused = 7
 }
 
 /// A failure that ends the program: one clear line and an exit status.

@@ -79,17 +79,32 @@ private func finishOutput() throws(CommandFailure) {
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
     case nil: throw CommandFailure.usage("missing command; try tallycam --help")
-    case "--help", "-h": printHelp(helpText)
-    case "help":
-        guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else {
-            printHelp(helpText)
-            break
-        }
-        return try command(named: name).run(["--help"])
-    case "--version", "-V": print("tallycam \(version)")
+    case "--help", "-h":
+        try expectNothing(after: arguments)
+        printHelp(helpText)
+    case "help": return try runHelp(Array(arguments.dropFirst()))
+    case "--version", "-V":
+        try expectNothing(after: arguments)
+        print("tallycam \(version)")
     case let name?: return try command(named: name).run(Array(arguments.dropFirst()))
     }
     return .success
+}
+
+private func runHelp(_ arguments: [String]) throws -> ExitStatus {
+    guard let parsed = try parseOptions(arguments, [], usage: "tallycam help [COMMAND]", operands: 0...1) else {
+        return .success
+    }
+    guard let name = parsed.operands.first else {
+        printHelp(helpText)
+        return .success
+    }
+    return try command(named: name).run(["--help"])
+}
+
+private func expectNothing(after arguments: [String]) throws(CommandFailure) {
+    guard arguments.count > 1 else { return }
+    throw .usage("unexpected argument \"\(arguments[1])\"; usage: tallycam \(arguments[0])")
 }
 
 private func command(named name: String) throws(CommandFailure) -> Command {
@@ -125,7 +140,7 @@ private var helpText: String {
 
         Exit status: 0 success; 2 wrong command line or description file; 3 server not
         reached, refused or lost; 4 source or encoder failed; 5 recording failed; 6 the
-        system refused.
+        system refused; 7 the running camera refused.
 
         """
 }

@@ -12,7 +12,7 @@ from recording import Recording
 from servers import free_port
 from tallycam import TALLYCAM, Receiver, last_event, publish_arguments, start_publisher
 
-USAGE, CONNECTION, MEDIA, RECORDING = 2, 3, 4, 5
+USAGE, CONNECTION, MEDIA, RECORDING, SYSTEM = 2, 3, 4, 5, 6
 NOWHERE = "rtmp://127.0.0.1:1/live/x"
 
 
@@ -53,6 +53,9 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["publish", "--url", NOWHERE, "--stream", "x.json"], ["--url", "--stream"]),
         (["publish", "--url", NOWHERE, "more"], ['unexpected argument "more"', "usage"]),
         (["--verison"], ["--verison", "did you mean --version?"]),
+        (["--version", "--json"], ['unexpected argument "--json"', "usage"]),
+        (["help", "--socket", "x"], ["unknown option --socket", "usage: tallycam help [COMMAND]"]),
+        (["help", "status", "now"], ['unexpected argument "now"', "usage"]),
         (["publish", "--url", NOWHERE, "--ca", ""], ["--ca is empty", "usage"]),
         (["run", "--socket", ""], ["--socket is empty", "usage"]),
         (["run", "--boot", "/dev/null"], ["the boot folder /dev/null is not a folder", "--boot"]),
@@ -256,7 +259,7 @@ def test_a_server_that_disappears(nginx, children):
 
 def test_a_port_that_is_taken(children):
     receiver = Receiver(children)
-    fails(children, ["receive", "--listen", receiver.address], CONNECTION, receiver.address, "in use")
+    fails(children, ["receive", "--listen", receiver.address], SYSTEM, receiver.address, "in use")
 
 
 # Sources

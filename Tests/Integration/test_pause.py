@@ -166,7 +166,7 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     (camera.boot / "slate.png").write_bytes(slate.read_bytes())
     camera.write("stream", stream)
     refused = camera.ask("pause", "on")
-    assert refused.child.returncode == 3 and "not live" in refused.stderr
+    assert refused.child.returncode == 7 and "not live" in refused.stderr
     assert camera.ask("pause", "maybe").child.returncode == 2
     camera.wait_until(lambda status: status["state"] == "ready" and not status["faults"])
     assert camera.ask("start").child.returncode == 0

@@ -94,7 +94,7 @@ private final class FollowedCamera {
                 return body
             }
             let text = String(decoding: body, as: UTF8.self)
-            throw CommandFailure(.connection, String(text.split(separator: "\n").joined(separator: "; ")))
+            throw CommandFailure(.refused, String(text.split(separator: "\n").joined(separator: "; ")))
         }
         guard head == nil else { throw CommandFailure(.system, "the camera's answer at \(path) is cut off") }
         return nil
