@@ -83,7 +83,7 @@ public final class FilePublisher {
         guard let stream = try connect() else { return }
         reporter.emit(.connected(server: stream.peer))
         let configuration = PublishConfiguration(
-            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+            url: url, encoderName: "Tallycam/\(Program.version)", randomBytes: try randomBytes(count: 1528),
             metadata: nil, timeouts: settings.timeouts.session, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }

@@ -85,7 +85,7 @@ private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     case "help": return try runHelp(Array(arguments.dropFirst()))
     case "--version", "-V":
         try expectNothing(after: arguments)
-        print("tallycam \(version)")
+        print("tallycam \(Program.version)")
     case let name?: return try command(named: name).run(Array(arguments.dropFirst()))
     }
     return .success
