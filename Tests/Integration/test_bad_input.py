@@ -144,6 +144,11 @@ def test_a_folder_for_a_stream_file(children, tmp_path):
     fails(children, ["check", tmp_path], USAGE, str(tmp_path))
 
 
+def test_a_pipe_is_not_checked(children, tmp_path):
+    os.mkfifo(tmp_path / "stream.json")
+    fails(children, ["check", tmp_path / "stream.json"], USAGE, "stream.json: is not a regular file")
+
+
 @pytest.mark.parametrize(
     "text, place",
     [
