@@ -123,7 +123,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     }
 }
 
-/// What this processor encodes in software while it also captures and sends.
+/// The most that this processor encodes in software while it also captures and sends.
 public struct SoftwareBudget: Hashable, Sendable {
     let macroblocksPerSecond: Int
 

@@ -4,7 +4,7 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// What a connection is to be. Where exactly it goes, its thread finds out: that may need the card.
+/// The properties of a new connection. Its thread works out the exact address, because that may need the card.
 struct ConnectionPlan: Sendable {
     let destination: PublishDestination
     /// Where the server asked the stream to move; `nil` for where the settings say.

@@ -31,7 +31,7 @@ public final class FilePublisher {
         case connection, signals, input
     }
 
-    /// What changes with every tag. Not a part of the object: there each access would be checked for
+    /// State that changes with every tag. It is not part of the object, where each access would be checked for
     /// overlaps while the program runs.
     private struct Progress {
         var reader = FLVReader()
@@ -90,7 +90,7 @@ public final class FilePublisher {
         do {
             try publish(first, &progress, on: connection)
         } catch let failure as StreamFailure where failure.kind == .media {
-            // What came before is good, and is to arrive.
+            // The earlier tags are good and must arrive.
             try sayGoodbye(on: connection)
             throw failure
         }

@@ -4,7 +4,7 @@ import MediaPipeline
 import RTMP
 import StreamLogic
 
-// What its targets report, and which of them leads.
+// Handles the targets' reports and chooses the leading target.
 extension LiveStream: TargetOwner {
     var metadata: StreamMetadata { StreamMetadata(tracks) }
 

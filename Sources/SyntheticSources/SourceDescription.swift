@@ -124,7 +124,7 @@ private struct RawSettings {
             guard keys.contains(key) else {
                 throw .badDescription(text, problem: "\"\(key)\" is not one of \(keys.joined(separator: ", "))")
             }
-            guard values[key] == nil else { throw .badDescription(text, problem: "\(key) is there twice") }
+            guard values[key] == nil else { throw .badDescription(text, problem: "\(key) is given twice") }
             values[key] = String(part[part.index(after: separator)...])
             parts.removeLast()
         }

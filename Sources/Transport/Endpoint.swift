@@ -64,10 +64,10 @@ public enum EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .missingPort(let text): "\"\(text)\" has no port: write HOST:PORT, for example 127.0.0.1:1935"
         case .invalidPort(let port, let text):
-            "\"\(port)\" in \"\(text)\" is no port: a port is a number from 0 to 65535"
+            "\"\(port)\" in \"\(text)\" is not a port; a port is a number from 0 to 65535"
         case .missingBracket(let text):
             "\"\(text)\": an IPv6 address stands in brackets, for example [::1]:1935"
-        case .invalidHost(let text): "\"\(text)\" is no HOST:PORT, for example 127.0.0.1:1935"
+        case .invalidHost(let text): "\"\(text)\" is not HOST:PORT, for example 127.0.0.1:1935"
         }
     }
 }

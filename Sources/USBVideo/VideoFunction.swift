@@ -152,7 +152,7 @@ extension WebcamState: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notAttached: "no computer"
-        case .attached(let speed): "a computer at \(speed.rawValue) speed, nobody looks"
+        case .attached(let speed): "a computer at \(speed.rawValue) speed, idle"
         case .active(let speed, let choice):
             "\(choice.mode) at \(choice.framesPerSecond.rounded()) fps, \(speed.rawValue) speed"
         }

@@ -60,7 +60,7 @@ import USBVideo
             try look()
             try camera.waitUntil { idle.isOpen }
             #expect(try camera.ask("status").contains("state:    webcam"))
-            try report(.attached(.high), until: "a computer at high speed, nobody looks")
+            try report(.attached(.high), until: "a computer at high speed, idle")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("status").contains("state:    ready"))
             try camera.end()
@@ -240,7 +240,7 @@ import USBVideo
     @Test func recordingComputerWaitsForAPressToo() throws {
         try time.run {
             try startWithGadget(#""ask""#)
-            try report(.attached(.high), until: "nobody looks")
+            try report(.attached(.high), until: "idle")
             webcams.report(.recorded(true))
             try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
             #expect(!idleAudio.isOpen)
