@@ -46,14 +46,14 @@ extension ReceiverFault {
 
         Faults, for tests of publishers only. They hit the first connection.
           no-accept=SECONDS           accept no connection for SECONDS
-          no-handshake                never answer the handshake
+          no-handshake                leave the handshake unanswered
           garbage-handshake           answer the handshake with other bytes
           dribbled-handshake          answer the handshake in small portions over a second
           connect-rejected            refuse the RTMP connection
           unknown-application         refuse the application
-          connect-unanswered          never answer connect
+          connect-unanswered          leave connect unanswered
           bad-name                    refuse the stream name
-          publish-unanswered          never answer to publish
+          publish-unanswered          leave publish unanswered
           chunk-size=N                send chunks of N bytes, 1 to 16777215
           tiny-window                 announce windows of one byte
           no-acknowledgements         acknowledge nothing

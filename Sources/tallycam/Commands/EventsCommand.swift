@@ -9,8 +9,8 @@ import Terminal
 /// `tallycam events`: the last events, or each new one.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("follow", help: "also print each new event, until the camera's program ends"),
-        CommandLineOption("json", help: "with --follow: print only new events, one JSON object per line"),
+        CommandLineOption("follow", help: "then print each new event, until the camera's program ends"),
+        CommandLineOption("json", help: "print only new events, one JSON object per line (with --follow)"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam events [N] [OPTION...]"
