@@ -69,7 +69,7 @@ static int openFiles() {
     return count;
 }
 
-// What came from libcamera's thread.
+// Reports from libcamera's thread.
 struct Arrivals {
     std::mutex mutex;
     std::condition_variable changed;

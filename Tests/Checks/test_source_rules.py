@@ -1,4 +1,4 @@
-"""What no source file may contain."""
+"""Constructs that source files must not contain."""
 
 import re
 

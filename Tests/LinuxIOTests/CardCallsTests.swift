@@ -8,7 +8,7 @@ import Testing
 @Suite struct CardCallsTests {
     private let time = VirtualTime()
 
-    /// What the card's thread has done.
+    /// The actions of the card's thread.
     private final class Record: Sendable {
         private let names = Mutex<[String]>([])
 

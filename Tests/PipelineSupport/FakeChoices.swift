@@ -9,7 +9,7 @@ import VideoCapture
 
 /// A fake camera as a stream's choice of source.
 public struct FakeCameraChoice: VideoSourceChoice {
-    /// What the stream requests from the camera.
+    /// The stream's requests to the camera.
     public struct Wish: Sendable {
         public let size: FrameSize
         public let secondSize: FrameSize?

@@ -122,7 +122,7 @@ import WireSupport
         }
     }
 
-    /// No attempt is made again: the file would start anew.
+    /// There is no second attempt: the file would start over.
     @Test func aConnectionThatIsCutEndsIt() throws {
         try time.run {
             let server = try ScriptedServer()

@@ -51,7 +51,7 @@ import WireSupport
     }
 }
 
-/// What a server got, to be compared.
+/// The media that a server received, for comparison.
 private struct Received: Hashable {
     let kind: UInt8
     let timestamp: UInt32

@@ -1,17 +1,17 @@
-"""Ways into the camera from outside: sockets that somebody may send to, and programs that let somebody in."""
+"""Ways into the camera from outside: sockets that accept data, and programs that give access."""
 
 import re
 
 from board import Board
 
-# What asks for a name and password, or makes one.
+# Programs that ask for a name and password, or make one.
 LOGIN = {"login", "su", "sulogin", "vlock", "getty", "sshd", "dropbear", "passwd", "chpasswd", "adduser"}
-# What lets somebody in over the network, or another program do so.
+# Programs that open access over the network, directly or for another program.
 SERVERS = {
     "telnetd", "ftpd", "tftpd", "httpd", "inetd", "tcpsvd", "udpsvd", "nc", "dnsd", "udhcpd", "dhcprelay", "fakeidentd",
     "lpd",
 }  # fmt: skip
-# What would run by itself, if somebody started it.
+# Programs that would run by themselves once started.
 DAEMONS = {"syslogd", "klogd", "crond", "acpid", "inotifyd", "ifplugd", "zcip", "runsvdir", "bootchartd"}
 TESTS_SHELL = 7001
 
