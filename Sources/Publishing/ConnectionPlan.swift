@@ -21,7 +21,8 @@ struct ConnectionPlan: Sendable {
             url = requestedURL
         }
         return PublishConfiguration(
-            url: url, encoderName: "Tallycam/\(Program.version)", randomBytes: try randomBytes(count: 1528), metadata: nil,
+            url: url, encoderName: "Tallycam/\(Program.version)", randomBytes: try randomBytes(count: 1528),
+            metadata: nil,
             timeouts: timeouts.session, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
     }
 }

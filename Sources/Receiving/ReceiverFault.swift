@@ -116,7 +116,8 @@ extension ReceiverFault {
             return .midStream(.reconnectRequest(tcURL: "rtmp://\(endpoint)/live"), after: .seconds(1))
         default: break
         }
-        throw StreamFailure(.settings, "--fault: \"\(name)=\(value)\" is unknown or has a wrong value; see tallycam receive --help")
+        throw StreamFailure(
+            .settings, "--fault: \"\(name)=\(value)\" is unknown or has a wrong value; see tallycam receive --help")
     }
 
     private static func seconds(_ name: String, _ text: String) throws(StreamFailure) -> Duration {

@@ -79,12 +79,9 @@ private func finishOutput() throws(CommandFailure) {
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
     case nil: throw CommandFailure.usage("missing command; try tallycam --help")
-    case "--help", "-h":
-        try expectNothing(after: arguments)
-        printHelp(helpText)
-    case "help": return try runHelp(Array(arguments.dropFirst()))
+    case "--help", "-h", "help": return try runHelp(Array(arguments.dropFirst()))
     case "--version", "-V":
-        try expectNothing(after: arguments)
+        guard arguments.count == 1 else { throw CommandFailure.usage("--version takes no arguments") }
         print("tallycam \(Program.version)")
     case let name?: return try command(named: name).run(Array(arguments.dropFirst()))
     }
@@ -100,11 +97,6 @@ private func runHelp(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     return try command(named: name).run(["--help"])
-}
-
-private func expectNothing(after arguments: [String]) throws(CommandFailure) {
-    guard arguments.count > 1 else { return }
-    throw .usage("unexpected argument \"\(arguments[1])\"; usage: tallycam \(arguments[0])")
 }
 
 private func command(named name: String) throws(CommandFailure) -> Command {

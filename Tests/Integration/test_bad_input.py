@@ -53,7 +53,7 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["publish", "--url", NOWHERE, "--stream", "x.json"], ["--url", "--stream"]),
         (["publish", "--url", NOWHERE, "more"], ['unexpected argument "more"', "usage"]),
         (["--verison"], ["--verison", "did you mean --version?"]),
-        (["--version", "--json"], ['unexpected argument "--json"', "usage"]),
+        (["--version", "--json"], ["--version takes no arguments"]),
         (["help", "--socket", "x"], ["unknown option --socket", "usage: tallycam help [COMMAND]"]),
         (["help", "status", "now"], ['unexpected argument "now"', "usage"]),
         (["publish", "--url", NOWHERE, "--ca", ""], ["--ca is empty", "usage"]),
