@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 LOGIC = CHECKOUT / "Sources/ApplianceLogic"
 TARGET = CHECKOUT / "docs/images/light.svg"
 
-# The meaning of each state, in the order of the drawing.
+# What each state means to a person, in the order of the drawing.
 STATES = {
     "ready": "ready: press the button",
     "connecting": "connecting",
@@ -55,7 +55,7 @@ def read(name: str) -> str:
 
 
 def rhythms(text: str) -> dict[str, tuple[list[int], bool]]:
-    """The steps of each named pattern in milliseconds, and whether it starts lit."""
+    """Of each named pattern its steps in milliseconds, and whether it starts lit."""
     found = {}
     for name, steps, rest in re.findall(r"static let (\w+) = LEDPattern\(\[([\d, ]*)\](.*)\)", text):
         found[name] = ([int(step) for step in re.findall(r"\d+", steps)], "startsLit: false" not in rest)

@@ -69,7 +69,7 @@ static int openFiles() {
     return count;
 }
 
-// Reports from libcamera's thread.
+// What came from libcamera's thread.
 struct Arrivals {
     std::mutex mutex;
     std::condition_variable changed;

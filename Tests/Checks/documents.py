@@ -1,4 +1,4 @@
-"""Reads the project's documents: prose, code, links, headings and examples."""
+"""What the project's documents consist of: prose, code, links, headings and examples."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def without_code(text: str) -> str:
 
 
 def code_spans(text: str) -> str:
-    """The texts set as code."""
+    """What the text sets as code."""
     blocks = [match[3] for match in FENCE.finditer(text)]
     return "\n".join(blocks + re.findall(r"`([^`\n]+)`", FENCE.sub("", text)))
 
@@ -82,7 +82,7 @@ def links(text: str) -> list[str]:
 
 
 def linked_file(name: str, link: str) -> Path:
-    """The target of a link in the document of this name; for a folder, its README."""
+    """What a link in the document of this name leads to; of a folder, its README."""
     path = (CHECKOUT / name).parent / link.partition("#")[0] if not link.startswith("#") else CHECKOUT / name
     return path / "README.md" if path.is_dir() and (path / "README.md").exists() else path
 

@@ -12,7 +12,7 @@ CORE = {
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
-# A core target may also use these pure Swift packages.
+# What a core target may have besides: pure Swift packages.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
 # The rim's targets and the C modules that each of them wraps.
 RIM = {

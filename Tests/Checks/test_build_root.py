@@ -200,7 +200,7 @@ def test_clean_old_removes_the_roots_of_other_recipes_only(recipe):
 
 
 def seconds_left(recipe: Recipe, commands: str) -> int:
-    """The progress line after these commands in the scheduler's shell."""
+    """What the progress line says after these commands in the scheduler's shell."""
     script = f"""
         set -euo pipefail
         recipe={recipe.folder} root={recipe.cache}/none logs={recipe.cache}/logs

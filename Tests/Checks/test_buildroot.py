@@ -68,7 +68,7 @@ def test_a_board_has_what_its_card_is_made_of(board):
 
 
 def loaded(text: str) -> dict[str, str]:
-    """The hashes of the files that scripts/image --check has loaded in Buildroot completely, by name."""
+    """What scripts/image --check has loaded in Buildroot without a loss: the hash of each file, by its name."""
     return {name: digest for digest, name in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.MULTILINE)}
 
 

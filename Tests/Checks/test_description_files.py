@@ -70,7 +70,7 @@ def test_every_key_is_in_code_and_document(file):
     assert keys_in_code(file) == keys_in_document(file, document(file))
 
 
-# Two keys of each file, from the top and from within.
+# Of each file two keys, from the top and from within.
 SOME_KEYS = {
     "stream.json": ["caFile", "publishLifetime"], "device.json": ["mirrored", "highThreshold"],
     "network.json": ["timeServers", "hidden"], "board.json": ["lens", "activeLow"],
@@ -255,7 +255,7 @@ def test_the_documented_light_is_the_code_s(page):
     assert blinks == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
 
 
-# The 40-pin header of every Raspberry Pi since 2014.
+# Of the 40-pin header, as every Raspberry Pi has had it since 2014.
 PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
 
 

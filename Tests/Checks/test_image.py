@@ -56,7 +56,7 @@ def test_the_tuning_files_are_where_the_program_looks():
     assert 'cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"' in (CHECKOUT / "scripts/image-virtual").read_text()
 
 
-# The kind of socket for a computer; a Raspberry Pi 3B has none.
+# What the socket for a computer is; a Raspberry Pi 3B has none.
 DEVICE_PORTS = {"rpi0_2w": ["otg"], "rpi3": [], "rpi4": ["peripheral"], "rpi5": ["peripheral"]}
 
 

@@ -43,7 +43,7 @@ def test_a_target_imports_only_what_the_design_allows(target):
 
 
 def declared_dependencies(package: Path) -> dict[str, set[str]]:
-    """The dependencies of each target of a package's manifest, by name."""
+    """What each target of a package's manifest depends on, by name."""
     dump = subprocess.run(
         ["swift", "package", "dump-package"], cwd=package, capture_output=True, text=True, check=True, timeout=120
     )

@@ -19,7 +19,7 @@ def code(path: str) -> str:
 
 
 def named(text: str) -> set[str]:
-    """The texts that the first column of a table sets as code."""
+    """What the first column of a table sets as code."""
     return {name for row in re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)}
 
 

@@ -54,7 +54,7 @@ def functions(text: str) -> dict[str, int]:
 
 
 def parameters(text: str) -> int:
-    """The largest number of parameters of an initializer in the file."""
+    """Of the initializer in the file that has the most."""
     code, most = code_of(text), 0
     for match in INITIALIZER.finditer(code):
         inner = code[match.end() : closing(code, match.end() - 1)].replace("->", "")

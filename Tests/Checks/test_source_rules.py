@@ -1,4 +1,4 @@
-"""Constructs that source files must not contain."""
+"""What no source file may contain."""
 
 import re
 

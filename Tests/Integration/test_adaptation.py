@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.takes(minutes=0.7, processors=0.3), pytest.mark.paced]
 # script ends before the tier is switched again, 9 s after the return, because a stream that has just started would have no
 # frame.
 SCRIPT = [(3000, 7.0), (450, 16.0), (0, 3.0), (3000, 8.3)]
-# Each part also waits for this reason of a quality change, by policy.
+# What else each part waits for, by policy: the reason of a quality change.
 AWAITED = {("seamless", 1): "linkCarriesLess", ("restart", 1): "tierSwitched", ("seamless", 3): "probing"}
 # In seconds. A surviving connection is heard again at TCP's next retransmission.
 RECOVERY = 2.0

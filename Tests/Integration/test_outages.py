@@ -254,7 +254,7 @@ RUNS = {
     "swallowed for 9 s": (swallow, 9),
     "unplugged for 2 s": (unplug, 2),
     "unplugged for 8 s": (unplug, 8),
-    "leased again": (lease_anew, 3, 4),
+    "leased anew": (lease_anew, 3, 4),
     "killed for 10 s, another link down": (kill_beside_dead_link, 10),
 }
 # TCP continues by itself.

@@ -8,7 +8,7 @@ import Testing
 @Suite struct CardCallsTests {
     private let time = VirtualTime()
 
-    /// The actions of the card's thread.
+    /// What the card's thread has done.
     private final class Record: Sendable {
         private let names = Mutex<[String]>([])
 

@@ -9,7 +9,7 @@ import VideoCapture
 
 /// A fake camera as a stream's choice of source.
 public struct FakeCameraChoice: VideoSourceChoice {
-    /// The stream's requests to the camera.
+    /// What the stream requests from the camera.
     public struct Wish: Sendable {
         public let size: FrameSize
         public let secondSize: FrameSize?

@@ -122,7 +122,7 @@ import WireSupport
         }
     }
 
-    /// There is no second attempt: the file would start over.
+    /// No attempt is made again: the file would start anew.
     @Test func aConnectionThatIsCutEndsIt() throws {
         try time.run {
             let server = try ScriptedServer()

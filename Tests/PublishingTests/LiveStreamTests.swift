@@ -27,7 +27,7 @@ import WireSupport
             #expect(becomesTrue { server[1].tags.count > 40 })
             #expect(stream.recorder.states == ["connecting", "live"])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
-            // Each track's header first, then a keyframe, and audio.
+            // Of each track its header first; then a keyframe, and audio.
             let (video, audio) = (
                 server[1].tags.filter { $0.kind == .video }, server[1].tags.filter { $0.kind == .audio }
             )

@@ -191,7 +191,7 @@ import WireSupport
         #expect(MonotonicClock.now() - start >= .milliseconds(300))
     }
 
-    /// A half-written message belongs to the previous connection.
+    /// What was half written belongs to the connection before.
     @Test func theSessionGoesOnWithAnotherConnectionFromItsStart() throws {
         let server = try ScriptedServer()
         let connection = try open(server)
@@ -222,7 +222,7 @@ import WireSupport
 
 /// A server that has always more to say.
 private final class EndlessStream: ByteStream {
-    /// A loop that reads so often does not stop by itself.
+    /// Who reads so often does not stop by itself.
     static let mostReads = 1000
     private(set) var readCount = 0
 

@@ -51,7 +51,7 @@ import WireSupport
     }
 }
 
-/// The media that a server received, for comparison.
+/// What a server got, to be compared.
 private struct Received: Hashable {
     let kind: UInt8
     let timestamp: UInt32

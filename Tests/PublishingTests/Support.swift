@@ -67,7 +67,7 @@ struct Packets {
     }
 }
 
-/// The video that a server received, in short: "header", "key 0", "frame 1".
+/// What a server got of video, in short: "header", "key 0", "frame 1".
 func shortForm(_ tags: [FLVTag]) -> [String] {
     tags.filter { $0.kind == .video }.map { tag in
         guard tag.body[1] == 1 else { return "header" }

@@ -28,7 +28,7 @@ def count_report(path: Path) -> Count:
 
 
 def judged(count: Count, status: int) -> Count:
-    """A file that failed without a failed test, or had no tests, is a failure itself."""
+    """What failed without a failed test, or had no tests, is a failure itself."""
     if count.failed == 0 and (status != 0 or count.passed == 0):
         return Count(count.passed, 1)
     return count

@@ -1,4 +1,4 @@
-"""The jobs to run: the files of tests, and how their markers want them to be run, according to pytest."""
+"""What there is to run: the files of tests, and how their markers want them to be run, asked of pytest."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def find_jobs(stage: str, choice: list[str], plan: Path) -> list[Job]:
 
 
 def job(stage: str, file: Path, tests: list[dict]) -> Job:
-    """The tests of one file, which run one after the other."""
+    """Of the tests of one file, which are run one after the other."""
     minutes, processors = USUAL[stage]
     return Job(
         stage, file,

@@ -21,7 +21,7 @@ STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 COMPUTING = ["unit", "fuzz"]
 # Behind the tests that mostly wait, but not last of all: on a busy machine that would be never.
 LAST = ["nice", "-n", "5"]
-# The mean share of the processors for tests that mostly wait, and how many files of them run at once.
+# Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
@@ -52,7 +52,7 @@ class TestRun:
     _run_count: int = 0
 
     def __post_init__(self):
-        # A test that is named runs, however long it takes.
+        # Who names a test wants it, however long it takes.
         self.choice = [] if self.is_whole or self.selection else ["-m", "not slow"]
         self.choice += ["-k", self.selection] if self.selection else []
         self.start = time.monotonic()

@@ -16,7 +16,7 @@ from jobs import CHECKOUT, NO_TESTS, Job
 
 RESULT = re.compile(r"(?:\S*/(test_\w+\.py::.+?) )?(PASSED|FAILED|ERROR|SKIPPED)\b")
 NAME = re.compile(r"\S*/(test_\w+\.py::.+?) +$")
-# Runs that pass faster than this get no line.
+# What passes faster than this is not worth a line.
 SHOWN_SECONDS = 3
 
 
@@ -34,7 +34,7 @@ class ResultLines:
         self._is_over = False
 
     def shown(self, line: str) -> str | None:
-        """The part of the line to show; `None` for nothing."""
+        """What of the line is shown; `None` for nothing."""
         self._is_over = self._is_over or line.startswith("====") and "session starts" not in line
         if self._is_over:
             return None
@@ -118,7 +118,7 @@ class Turns:
     others go first."""
 
     def __init__(self, processors: float, at_once: int):
-        """The share of the processors that the runs may use together."""
+        """Of the processors, how much the runs may use together."""
         self._processors = processors
         self._at_once = at_once
         self._waiting: list[Run] = []
@@ -154,7 +154,7 @@ class Turns:
         return sum(run.job.processors for run in self._running) + job.processors <= self._processors
 
     def work(self) -> list[JobResult]:
-        """One worker: performs one run after the other until none is left."""
+        """What one worker does: a run after the other while there are any."""
         results = []
         while True:
             with self._changed:

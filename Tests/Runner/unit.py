@@ -14,7 +14,7 @@ SCRATCH = ".build-test"
 
 
 def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[str]) -> Count:
-    """`prefix` is a command that compiles them, beside other tests. Failures and the progress are shown."""
+    """`prefix` is a command that compiles them, beside other tests. What fails is shown, and where it is meanwhile."""
     log, report = reports / "unit.log", reports / "unit.xml"
     test = ["swift", "test", "--scratch-path", SCRATCH, "--skip-build", "--xunit-output", str(report)]
     test += ["--filter", selection] if selection else []

@@ -62,7 +62,7 @@ class AccessPoint:
         self.run("kill $(cat /tmp/air/hostapd.pid); while test -e /tmp/air/hostapd.pid; do sleep 0.1; done; ip link set wlan1 down")
 
     def asked(self, name: str) -> bytes:
-        """The network's answer to a multicast DNS query for a name's IPv4 address (RFC 6762)."""
+        """What the network answers to a question for a name's IPv4 address by multicast DNS (RFC 6762)."""
         labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
         question = struct.pack("!6H", 7, 0, 1, 0, 0, 0) + labels + b"\0" + struct.pack("!2H", 1, 1)
         self.board.put("/tmp/air/question", question)

@@ -28,7 +28,7 @@ RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
 DISPLAY = "screen"
-# The kernel's mitigations would cost up to a tenth of an emulated processor's time.
+# What the kernel would do for its safety costs up to a tenth of an emulated processor's time.
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
 
@@ -108,7 +108,7 @@ class Board:
         return network + disk + card
 
     def _prepare(self, memory: int, files: dict[str, Path]) -> Path:
-        """The files that a boot needs in addition to the parts, in the board's folder."""
+        """What a boot needs beside the parts, in the board's folder."""
         self._initramfs(parts(), files)
         self._device_tree(memory)
         return self.folder
@@ -268,7 +268,7 @@ class Board:
         self.machine.monitor("set_link", name="uplink-card", up=True)
 
     def screenshot(self) -> Path:
-        """The display's present image, as a PPM."""
+        """What the display shows, as a PPM."""
         path = self.folder / "screen.ppm"
         path.unlink(missing_ok=True)
         self.machine.monitor("screendump", filename=str(path), device=DISPLAY)

@@ -197,7 +197,7 @@ private:
     }
 
     void queue(Request *request) {
-        // Controls that the start has set are not repeated.
+        // What the start has set is not repeated.
         if (queued_ > 0)
             for (auto &[name, text] : wanted_.controls[queued_])
                 request->controls().set(idOf(name)->id(), parse(*idOf(name), text));

@@ -89,7 +89,7 @@ class CardBoard(Board):
             "-drive", f"file={card.path},format=raw,if=none,id=slot",
             "-device", "sdhci-pci", "-device", "sd-card,drive=slot", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
-        # Like the firmware of a Raspberry Pi: takes kernel and command line from the first partition.
+        # What the firmware of a Raspberry Pi does: it takes kernel and command line out of the first partition.
         for name in ("Image", "initramfs"):
             (folder / name).write_bytes(card.read(name))
         self.machine = Machine(

@@ -1,6 +1,6 @@
 // Speaks to an encoder's node as a program does, word by word, and says in a line of JSON how each call ended:
 //   client open /dev/video11 format frames NV12 640 360 format coded H264 640 360 buffers frames 4 own ... run 500
-// "frames" is the queue of raw frames (V4L2's OUTPUT), "coded" the other one. Several nodes can be open: "use 1".
+// "frames" is the queue of what is to be coded (V4L2's OUTPUT), "coded" the other one. Several nodes can be open: "use 1".
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
@@ -55,7 +55,7 @@ static unsigned type(int side) {
 }
 static unsigned code(const char *name) { return v4l2_fourcc(name[0], name[1], name[2], name[3]); }
 
-// A call with its result, its duration in milliseconds, and further values to report.
+// A call with its result and the milliseconds that it took, and what else is to be reported.
 static int call(const char *name, unsigned long request, void *argument) {
     long long start = now();
     int result = ioctl(node->descriptor, request, argument);
@@ -123,7 +123,7 @@ static void select_crop(void) {
     printf("{\"bounds\":[%u,%u]}\n", crop.r.width, crop.r.height);
 }
 
-// The frames of a camera, as descriptors: PATH COUNT, in its present format.
+// What a camera gives, as descriptors: PATH COUNT, in the format that it has.
 static void borrow(void) {
     int camera = open(next(), O_RDWR | O_CLOEXEC), count = number();
     struct v4l2_requestbuffers request = {
@@ -181,7 +181,7 @@ static void stream(bool on) {
         memset(queue->has, 0, sizeof(queue->has));
 }
 
-// Buffers that came back. Outputs go to the driver again, but not behind the last one.
+// What came back. Outputs go to the driver again, but not behind the last one.
 static bool dequeue(int one) {
     struct queue *queue = &node->queues[one];
     struct v4l2_plane plane = {0};

@@ -125,7 +125,7 @@ def pytest_runtest_makereport(item, call):
         item.report_of_call = report
     board = item.funcargs.get("board")
     if report.failed and board:
-        # The processes that have run for long are the subject of the test; of the others, the last ones.
+        # What runs since long is what the test is about; of the others the last ones.
         for process in [one for one in board.running[:-6] if not one.has_ended] + board.running[-6:]:
             report.sections.append((f"guest: {process.script[:100]}", process.text[-3000:]))
         try:

@@ -30,7 +30,7 @@ def clear_faults(board: Board) -> None:
 
 @dataclass
 class Stream:
-    """A publisher's events, and nginx's recording of its stream."""
+    """What a publisher said, and what nginx has recorded of it."""
 
     events: list[dict]
     recording: Recording
@@ -209,7 +209,7 @@ SOFTWARE_ENCODER, KEPT_SOFTWARE_ENCODER = 4500, 10500
 
 
 class ResourceUse:
-    """The memory of a process of the guest, measured now and then; kB."""
+    """What a process of the guest has, measured now and then; kB."""
 
     def __init__(self, board: Board, pid: int):
         self.board = board

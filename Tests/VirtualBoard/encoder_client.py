@@ -37,7 +37,7 @@ class Answers(list):
         return [line["ms"] for line in self.calls(name)]
 
     def back(self, kind: str) -> list[dict]:
-        """Buffers that came back from one queue: frames, or coded."""
+        """What came back of frames, or coded."""
         return [line for line in self if line.get("back") == kind]
 
     @property

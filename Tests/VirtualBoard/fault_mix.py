@@ -11,7 +11,7 @@ from encoder import Publisher, ResourceUse, Stream, set_faults
 from leases import ENCODER_HOLDS, HOLDERS, Leases
 
 SOFTWARE, RESTARTED, RECONNECTING = 1103, 1104, 1102
-# The recovery starts at its first step again after so long without trouble, and tries the hardware again.
+# Of the recovery: it starts at its first step again after so long without trouble, and tries the hardware again.
 RECOVERY, RETRY = 10, 60
 # How long a frame takes in the encoder, in turn: as on a Pi, a little more than the camera's 33 ms, and far more.
 FRAME_TIMES = 20, 36, 60
@@ -63,7 +63,7 @@ def hangs(stall: dict[str, int]) -> list[Fault]:
 
 
 def troubles(rng: random.Random, rate: float) -> list[Fault]:
-    """Faults that end with a keyframe or with another opening of the encoder."""
+    """What a keyframe or another opening of the encoder ends."""
     often, after = max(2, int(rate / 5)), rng.randint(*STALL_AFTER)
     stall = {"stall_opens": 1, "swallow_after": after}
     return [
@@ -94,7 +94,7 @@ def shortages(rng: random.Random) -> list[Fault]:
 
 
 def refusals(rng: random.Random) -> list[Fault]:
-    """Other faults that lead to software."""
+    """What else leads to software."""
     stall = {"stall_opens": 1, "swallow_after": rng.randint(*STALL_AFTER)}
     return [
         Fault("the format refused", {"busy_format": 1, **stall}, [SOFTWARE], "refuses the format"),
@@ -133,7 +133,7 @@ class Judge:
         self.leases = leases
         self.use = use
         self.clock = clock
-        # For each kind, the time until it was answered.
+        # Of each kind, how long it took until it was answered.
         self.seconds: dict[str, list[float]] = defaultdict(list)
         # From when to when, by the program's clock.
         self.past: list[tuple[Fault, float, float]] = []
@@ -143,7 +143,7 @@ class Judge:
 
     @property
     def reported(self) -> list[dict]:
-        """The reports of the recovery, or of a stream that drops."""
+        """What the recovery, or a stream that drops, has reported."""
         codes = (SOFTWARE, RESTARTED, RECONNECTING)
         return [event for event in self.publisher.events if event["code"] in codes or event["code"] < 0]
 
@@ -169,7 +169,7 @@ class Judge:
 
     def inject(self, fault: Fault) -> None:
         if fault.is_damage:
-            # An encoder that is too slow skips frames all the time: here only the fault may cause skips.
+            # An encoder that is too slow leaves frames out all the time: here it is to be the fault alone that does.
             set_faults(self.board, frame_ms=FRAME_TIMES[0])
             self.clock.sleep(1)
         before, start = len(self.reported), self._measured("t")
@@ -198,7 +198,7 @@ class Judge:
         if not fault.escalates:
             self.clock.sleep(self.rng.uniform(0, 1))
         if fault.events[-1:] == [SOFTWARE]:
-            # The hardware is opened once more beside software; that must be refused, too.
+            # The hardware is opened once more beside software, and is to be refused then, too.
             self.clock.sleep(4)
         # How often stalls are left stays: none.
         set_faults(self.board, **{name: 0 for name in fault.parameters})

@@ -30,7 +30,7 @@ class GuestCommandFailed(AssertionError):
 
 
 class GuestProcess:
-    """A script that runs in the guest. A thread collects its output."""
+    """A script that runs in the guest. What it writes is collected by a thread."""
 
     def __init__(self, board: "Board", script: str, stdin: bytes):
         self.board = board
@@ -73,7 +73,7 @@ class GuestProcess:
 
     @property
     def text(self) -> str:
-        """Its output so far."""
+        """What it has written so far."""
         with self._changed:
             data = bytes(self._received)
         return data.partition(b"\n")[2].partition(b"\0")[0].decode(errors="replace")

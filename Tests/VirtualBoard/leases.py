@@ -7,14 +7,14 @@ from board import Board
 from encoder import Stream, unaccounted
 
 DEBUG = "/sys/kernel/debug"
-# Holders of a buffer's memory: the descriptor that is leased, the processor's mapping, and one encoder: the kernel's import
+# Who may hold a buffer's memory: the descriptor that is leased, the processor's mapping, and one encoder: the kernel's import
 # for it, and its driver's own two holds, as the Pi's has them: the codec's, and that of what shares memory with the VideoCore.
 ENCODER_HOLDS = 3
 HOLDERS = 2 + ENCODER_HOLDS
 
 
 def mount_debug(board: Board) -> None:
-    """The kernel's list of buffers' holders; the guest keeps it."""
+    """What the kernel says of buffers' holders; the guest keeps it."""
     board.run(f"grep -q ' {DEBUG} ' /proc/mounts || mount -t debugfs debugfs {DEBUG}")
 
 
@@ -33,7 +33,7 @@ class Leases:
         self.seconds: list[float] = []
 
     def _queued(self) -> list[bool]:
-        """For each buffer, whether the driver has it: to be filled, or filled and not taken yet."""
+        """Of each buffer, whether the driver has it: to be filled, or filled and not taken yet."""
         script = "read up idle </proc/uptime; echo $up; v4l2-ctl -d /dev/video0 --list-buffers"
         up, text = self.board.run(script).text.split("\n", 1)
         self.asked = float(up)

@@ -21,7 +21,7 @@ def documented_rhythm(meaning: str) -> list[int]:
 
 
 class LightRecord:
-    """The changes of the status light, in seconds of the guest's clock since power-on."""
+    """What the status light did, in seconds of the guest's clock since power-on."""
 
     def __init__(self, board: Board):
         self.board = board

@@ -1,4 +1,4 @@
-"""Reads the status light of a card's board from its line, as a person would."""
+"""What the status light of a card's board says, read from its line as a person reads it."""
 
 from card import CardBoard
 

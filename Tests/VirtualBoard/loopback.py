@@ -7,7 +7,7 @@ import subprocess
 
 from recording import Recording
 
-# The sound cards are loops: audio played into device 0 is captured from device 1.
+# Of the sound cards, which are loops: what is played into device 0 is heard at device 1.
 DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
 

@@ -21,7 +21,7 @@ IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
 # The sensor's mode that sees the whole scene.
 WHOLE = "sensor=2304x1296"
 COLUMNS, ROWS = 16, 12
-# The sensor's test pattern with `color_bars`: white, yellow, cyan, green, magenta, red, blue, black.
+# What the sensor gives instead with `color_bars`: white, yellow, cyan, green, magenta, red, blue, black.
 BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
@@ -96,7 +96,7 @@ class Field:
 
 
 class Frame(dict):
-    """libcamera's metadata of a frame."""
+    """What libcamera says of a frame."""
 
     def field(self, column: int, row: int) -> Field:
         return Field(*self["fields"][row * COLUMNS + column])

@@ -23,8 +23,8 @@ DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "
 STREAM = {"hub": "hub", "title": "camera", "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:1"}}}
 
 
-# Activity during a power cut: connections whose nonces are kept, faults that come and go, a person's edits. No time
-# server answers here; connections must start at once.
+# What goes on when the power goes: connections whose nonces are kept, faults that come and go, a person's edits. No time
+# server answers here; connections are to be made at once.
 WORK = (
     "rm -f /run/network/clock-awaited; while true; do tallycam start; mount -o remount,rw /boot; echo '{\"hostName\": 1}' > /boot/network.json; sync;"
     " sleep 2.2; tallycam stop; mount -o remount,rw /boot; echo '{}' > /boot/network.json; sync; sleep 2.2; done"
@@ -39,7 +39,7 @@ class Trial:
         self.card = Card(folder, IMAGE)
         for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
             self.card.write(name, content)
-        # Files that are not being written must stay as they are. The person's own file may be cut off in the middle.
+        # What nobody writes meanwhile must stay as it is. The person's own file may be cut off in the middle.
         self.intact = {name: self.card.read(name) for name in ("board.json", "device.json", "stream.json")}
         self.nonce = 0
 
@@ -48,7 +48,7 @@ class Trial:
         board = CardBoard(self.folder, self.card)
         try:
             board.wait_for_agent()
-            # The person's own edit may have been cut off; the rest must be as it was before anybody repairs that.
+            # The person's own edit may have been cut off; the rest must be as it was before anybody mends that.
             self.check_files()
             board.edit("network.json", "{}\n")
             board.wait_for_state("ready", 120)

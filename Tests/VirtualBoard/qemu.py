@@ -12,7 +12,7 @@ from waiting import deadline, wait_until
 
 
 class Clock(Enum):
-    """The source of a guest's clock, as options of QEMU."""
+    """What a guest's clock runs with, as words for QEMU."""
 
     # Each instruction takes 2 ns of the guest's time, however slow emulation is. While the guest has nothing to do, its clock goes on
     # with the host's. A busy machine makes the guest's time pass more slowly, and changes nothing in it.

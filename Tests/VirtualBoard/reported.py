@@ -1,4 +1,4 @@
-"""The camera's own list of events, in order and with times, requested as on the console."""
+"""What the camera tells of itself, in order and with times: its own list of events, asked for as the console does."""
 
 import datetime
 import re
@@ -25,13 +25,13 @@ def steps(board: CardBoard, since: str) -> str:
     lines = lines[len(lines) - lines[::-1].index(since) :]
     times = [seconds(line.split(" ", 1)[0]) for line in lines]
     assert times == sorted(times), lines
-    # A repeated event is counted where it was reported first.
+    # What comes again is counted where it was reported first.
     words = [re.sub(r" \(\d+ times, .*", "", line.split(" ", 1)[1]) for line in lines]
     return ", ".join("press" if word == "button pressed" else word for word in words if word in STATES | {"button pressed"})
 
 
 def seconds(stamp: str) -> float:
-    """The time of day, or the time since power-on while the former is unknown."""
+    """Of the time of day, or since power-on while that is not known."""
     if since_power_on := re.fullmatch(r"\+([\d.]+)s", stamp):
         return float(since_power_on[1])
     return datetime.datetime.fromisoformat(stamp).timestamp()

@@ -7,7 +7,7 @@ VARIABLE = "TALLYCAM_SEED"
 
 
 def seed_of_this_run() -> int:
-    """The value of TALLYCAM_SEED, or any number. It is printed, so that a failure can be repeated."""
+    """What TALLYCAM_SEED says, or any. It is printed, for the account of a failure."""
     seed = int(os.environ.get(VARIABLE) or random.randrange(1 << 30))
     print(f"seed {seed}: {VARIABLE}={seed} repeats it")
     return seed

@@ -140,7 +140,7 @@ def test_manual_focus_keeps_what_was_found(pi_camera, nginx):
 
 
 def test_a_focus_point_is_where_it_is_seen(pi_camera, nginx):
-    """The lowest part of the view: far away with the scene's upper half zoomed in, near with the lower half."""
+    """Of the scene's upper half, zoomed in, the lowest part is far away; of the lower half it is near."""
     live = Live(pi_camera, nginx, "point")
     live.set("lens", "6")
     live.set("zoom", "2", "zoom-center", "0.5,0.25")

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.45)]
 
 SIZE = ("--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands")
 WIDTH, HEIGHT = 640, 360
-# A webcam's packed frames, of another shape.
+# What a webcam gives: packed frames, of another shape.
 WEBCAM = "v4l2:/dev/video0,size=640x480,fps=15,format=YUYV"
 # A format that has to be decoded first, as MJPEG has; vivid has no compressed one.
 DECODED = "v4l2:/dev/video0,size=640x480,fps=15,format=YVYU"
@@ -242,7 +242,7 @@ def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
         if number % 10 == 0:
             encoder.sleep(0.5)
             use.measure()
-    # The camera is on again: its buffers come back, and no earlier encoder has one.
+    # The camera is on again: its buffers come back, and no encoder of before has one.
     leases.assert_return()
     leases.assert_held()
     stream = publisher.stop()

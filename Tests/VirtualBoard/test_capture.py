@@ -136,7 +136,7 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
         ("format=YU12,size=640x360", 0, 0), ("format=NV12,size=640x360", 0, 1), ("format=YUYV,size=640x360", 0, 1),
         ("format=YVYU,size=640x360", 1, 0), ("format=NV12,size=640x480", 0, 1), ("format=UYVY,size=1280x720", 0, 1),
         ("format=RGB3,size=640x480", 0, 1),
-        # Frames to be decoded and scaled, or enlarged, need two passes: the status shows them.
+        # What has to be decoded and scaled, and what is enlarged, cannot be had in one: the status tells.
         ("format=YVYU,size=1280x720", 1, 1), ("format=YUYV,size=320x180", 0, 2),
     ],
 )  # fmt: skip
@@ -242,7 +242,7 @@ def test_a_camera_whose_driver_hangs_holds_up_nobody(encoder, nginx):
 
 
 def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
-    """The appliance's status; the same numbers as JSON."""
+    """Of the appliance; the same numbers as JSON."""
     speak(board)
     server, _, key = nginx.url("console").replace("127.0.0.1", HOST).rpartition("/")
     files = {

@@ -125,7 +125,7 @@ def assert_reported(board: CardBoard, problem: str, count: int) -> None:
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_broken_configurations(card_boards, ready_card, step):
-    """One file after the other is broken, each in its own ways, every one or every third, and repaired when the next one is."""
+    """One file after the other is broken, each in its own ways, every one or every third, and mended when the next one is."""
     # The camera writes the card sixty times in a row, and then once a minute.
     card_boards.close()
     board = ready_card(SMALL, server(1))
@@ -142,7 +142,7 @@ def test_broken_configurations(card_boards, ready_card, step):
         board.edit(file, good[file])
         board.wait_for_state("ready", 40)
         board.wait_until("! test -e /boot/faults.txt", 10)
-    # The camera's files are on the card, and the card is left alone again.
+    # What the camera has written is on the card, and the card is left alone again.
     board.wait_until("grep -q ' /boot vfat ro,' /proc/mounts", 10)
 
 

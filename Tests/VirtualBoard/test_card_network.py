@@ -183,7 +183,7 @@ def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
-    # Events from now on have the right date.
+    # What is reported from now on bears the right date.
     year = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).year
     assert f"{year}-" in board.run("tail -n 1 /state/events").text
 

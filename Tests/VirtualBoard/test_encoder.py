@@ -10,7 +10,7 @@ from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.2)
 
-# Tests that the Pi's own driver fails: it names formats of two codecs, has no such control, takes no zero for an interval,
+# What the Pi's own driver fails in: it names formats of two codecs, has no such control, takes no zero for an interval,
 # says no size for outputs of no size, takes the line's length for the crop's bounds, lets flags and sizes pass.
 PI_FAILS = [
     "VIDIOC_QUERYCAP", "VIDIOC_QUERYCAP", "VIDIOC_(UN)SUBSCRIBE_EVENT/DQEVENT", "VIDIOC_G/S_PARM", "VIDIOC_TRY_FMT",

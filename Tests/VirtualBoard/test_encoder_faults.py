@@ -71,7 +71,7 @@ def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx
 
 
 def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, nginx):
-    """A person who sees frozen video stops the stream and starts it again."""
+    """Whoever sees frozen video stops the stream and starts it again."""
     appliance = Appliance(encoder, nginx, "again")
     assert appliance.live_with() == "v4l2:/dev/video11"
     # What is to stop is stalled, and is not opened again before.
@@ -190,7 +190,7 @@ def test_no_memory_at_all_leads_to_software(encoder, nginx):
         encoder, nginx, "none", "--dimension 960x540", "--encoder auto", "--quality Low1", "--duration 6").finish(90)
     assert stream.codes.count(1103) == 1
     assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
-    # The largest size that the processor can encode, instead of the requested one.
+    # What the processor carries of the size that was asked for.
     assert (stream.recording.sps.width, stream.recording.sps.height) == (480, 256)
     assert_decodes(stream)
     refused = encoder.run(
@@ -256,7 +256,7 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
             use.measure()
     finally:
         set_faults(encoder, **{fault: 0})
-    # The call that hung continues from there, to its end.
+    # What hung goes on from there, to its end.
     encoder.sleep(3)
     # The first that hangs is the only one. A connection may be on its end, or at its start.
     assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads

@@ -157,7 +157,7 @@ def test_without_a_component_buffers_are_invalid(client, encoder):
 
 
 def test_memory_that_is_short_is_reported_in_three_ways(client, encoder):
-    """The VideoCore lacks memory at the start or for its component, or the kernel for buffers; a smaller frame fits."""
+    """Of the VideoCore's when it starts, or for its component, or of the kernel's for buffers; a smaller frame fits."""
     for number, reqbufs, streamon in [
         (errno.EPERM, [0, 0], [errno.EPERM] * 2), (errno.EINVAL, [errno.EINVAL] * 2, None),
         (errno.ENOMEM, [errno.ENOMEM, 0], None),

@@ -35,7 +35,7 @@ def frames_of(nginx, name: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> nump
 
 
 def redness(frame) -> float:
-    """How red the corner with the watermark is."""
+    """Of the corner that the watermark covers."""
     corner = frame[4:90, WIDTH - 120 : WIDTH - 4].astype(int)
     return float((corner[:, :, 0] - corner[:, :, 1:].max(axis=2)).mean())
 
@@ -189,7 +189,7 @@ def is_marked(frame) -> bool:
 
 
 def sizes_of_frames(stream: Stream) -> list[tuple[int, int]]:
-    """The size of each frame, by the header before it."""
+    """Of each frame, by the header before it."""
     sizes, present = [], (0, 0)
     for tag in stream.recording.tags:
         if tag.is_video_header:
@@ -226,6 +226,6 @@ def test_a_watermark_keeps_its_place_while_the_frame_size_changes(pi_camera, log
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == 0 and status["sourceInterruptions"] == 0, status
     assert not {1102, 1103, 1104} & set(stream.codes)
-    # As without filters: drops of a stalled network are not gaps of the encoder, but upward changes drop nothing.
+    # As without filters: what a stalled network drops is no gap of the encoder's, but upwards nothing is dropped.
     assert max(gaps_of(stream)[-30:]) < 400 and stream.ended["videoSkipped"] <= len(sizes) / 20, stream.ended
     assert_decodes(stream)

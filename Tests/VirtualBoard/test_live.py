@@ -55,7 +55,7 @@ def steps_of(stream: Stream) -> list[Step]:
 
 
 def measured_kbps(stream: Stream, step: Step) -> float:
-    """The bit rate of the step's frames at its frame rate: an emulated camera gives fewer."""
+    """What the step's frames would need at its frame rate: an emulated camera gives fewer."""
     sizes = [len(tag.body) - 5 for tag in stream.recording.frames[step.first : step.last]]
     return sum(sizes) / len(sizes) * 8 * step.frames_per_second / 1000
 
@@ -139,7 +139,7 @@ def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
 
 
 def test_quality_follows_the_network(encoder, voice, nginx, capsys):
-    """Medium3 to Low1 and back by a network that gets slower and fast again: the encoder is never opened again."""
+    """Medium3 to Low1 and back by a network that gets slower and fast again: the encoder is never opened anew."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",

@@ -134,7 +134,7 @@ def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
     assert names.count("connected") == 1 and "sourceInterrupted" not in names
     status = last_status(output.text)
     assert status["audioOverruns"] >= 1 and status["audioInterruptions"] == 0
-    # The buffer's content is lost, too; and the emulated machine as a whole stands still at times.
+    # What lay in the buffer is lost, too; and the emulated machine as a whole stands still at times.
     overruns = status["audioOverruns"]
     assert 1.2 < status["audioSilent"] / 44_100 < 2.5 + 0.7 * overruns
     recording = Recording(nginx.recording("overrun"))
@@ -242,7 +242,7 @@ def test_the_cards_own_volume_comes_first(amplifying_card, nginx, setting, hardw
     board.put("/tmp/tone", tone(500, 48_000, 2, 2, 1, level))
     board.run("for _ in $(seq 40); do cat /tmp/tone; done > /tmp/tones")
     play = "env ALSA_CONFIG_PATH=/tmp/amplifier.conf aplay -q -D amplifier -t raw -f S16_LE -c 2 -r 48000"
-    # The creator of a volume is its only user until the end.
+    # Whoever makes a volume is its only user until the end.
     board.run(f"{play} /tmp/tone")
     volume = f"amixer -c Loopback cset name='{VOLUME}',index=1"
     # 130 steps above -20 dB.

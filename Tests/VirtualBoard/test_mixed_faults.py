@@ -12,7 +12,7 @@ from leases import Leases, assert_camera_goes_on, assert_nobody_looks
 
 pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.3), pytest.mark.paced]
 
-# The short mix has some of the kinds in each run; the long one has all that need less than a minute each.
+# Of the short mix, which has some of the kinds in each run, and of the long one, which has all that need no minute each.
 SECONDS, LONG_SECONDS = 60, 360
 
 
@@ -37,7 +37,7 @@ def stop_and_judge(judge: Judge, capsys) -> None:
         print(f"\n  {judge.use}\n  {judge.leases}")
         for name, seconds in judge.seconds.items():
             print(f"  {len(seconds)} times {name}: {min(seconds):.1f} to {max(seconds):.1f} s until it was answered")
-    # In a stall, the encoder keeps the camera's own buffers.
+    # What the encoder keeps in a stall are the camera's own buffers.
     assert judge.leases.most_leased > 2, judge.leases
     assert [event["state"] for event in stream.of("stateChanged")].count("reconnecting") == 0
     assert RECONNECTING not in stream.codes and all(code >= 0 for code in stream.codes)
@@ -72,7 +72,7 @@ def test_mixed_faults_for_long(encoder, nginx, capsys):
     start = judge.clock.monotonic()
     falls = [judge.rng.choice(group(judge.rng)) for group in (shortages, refusals)]
     judge.rng.shuffle(falls)
-    # One of these at the start, so that the software encoder's memory does not count as growth later.
+    # One of these at the start, so that the software encoder's memory is no growth later.
     for number, fault in enumerate(falls):
         judge.fall(fault)
         judge.mix(LONG_SECONDS * (number + 1) / len(falls) - (judge.clock.monotonic() - start))
@@ -80,7 +80,7 @@ def test_mixed_faults_for_long(encoder, nginx, capsys):
     judge.mix(0, wanted)
     judge.publisher.wait_frames(judge.publisher.frames + 60)
     judge.measure()
-    # Memory that the second fall leaves to the C library does not count as growth, either.
+    # What the second fall leaves to the C library is no growth, either.
     assert judge.use.is_flat(but_for=KEPT_SOFTWARE_ENCODER), str(judge.use)
     assert wanted <= judge.seconds.keys() and len(judge.seconds) >= len(wanted) + 5, judge.seconds.keys()
     stop_and_judge(judge, capsys)

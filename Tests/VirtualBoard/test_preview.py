@@ -21,7 +21,7 @@ CAMERA = f"v4l2:/dev/video0,size={WIDTH}x{HEIGHT},format=NV12"
 # A frame that the encoder copies has 345 kB: of more frames a second a slow machine's guest would lose some.
 SLOW_CAMERA = f"{CAMERA},fps=5"
 LEASE = (f"--dimension {WIDTH}x{HEIGHT}", "--quality Low3", "--adapt nothing")
-# Holders of a buffer's memory while it is not shown: the descriptor that is leased, and the encoder; and the display: the
+# Who may hold a buffer's memory while nobody looks at it: the descriptor that is leased, and the encoder; and the display: the
 # kernel's import for it, the card's list of what the program has imported, and a descriptor while it takes a frame.
 UNSEEN = 1 + ENCODER_HOLDS
 # The clock is written into each frame: the processor's mapping stays.
@@ -62,13 +62,13 @@ class Display:
         self.board.run(f"echo {state} > {self.path}/status")
 
     def state(self) -> str:
-        """The kernel's list of its planes."""
+        """What the kernel says of its planes."""
         mount_debug(self.board)
         number = re.search(r"card(\d+)-", self.path)[1]
         return self.board.run(f"cat /sys/kernel/debug/dri/{number}/state").text
 
     def planes(self) -> list[str]:
-        """The planes that show something, from back to front."""
+        """Of those that show something, from behind to the front."""
         parts = re.split(r"^plane\[", self.state().split("\ncrtc[")[0], flags=re.MULTILINE)[1:]
         return [part for part in parts if "\tfb=0" not in part]
 
@@ -123,7 +123,7 @@ def received(stream: Stream, matrix: str = "bt601") -> numpy.ndarray:
 
 
 def in_size_of_stream(image: numpy.ndarray) -> numpy.ndarray:
-    """The display's pixel for each of the stream's pixels."""
+    """Of each of the stream's pixels, the one that shows it."""
     rows = (2 * numpy.arange(HEIGHT) + 1) * image.shape[0] // (2 * HEIGHT)
     columns = (2 * numpy.arange(WIDTH) + 1) * image.shape[1] // (2 * WIDTH)
     return image[rows][:, columns]

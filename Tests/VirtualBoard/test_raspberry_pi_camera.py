@@ -106,7 +106,7 @@ def test_white_balance_finds_the_light(pi_camera, temperature):
     assert colors == ["red", "green", "blue", "yellow"]
 
 
-# The nearer part of the scene, in the sensor's pixels.
+# Of the sensor's pixels: the nearer part of the scene.
 WINDOW = "AfMetering=1 AfWindows=1536/1900/1536/600"
 
 

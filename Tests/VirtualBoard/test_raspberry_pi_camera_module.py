@@ -7,7 +7,7 @@ from pi_camera import IMX708, PARAMETERS, is_loaded, load, nodes, set_parameters
 
 pytestmark = pytest.mark.takes(minutes=1.7, processors=0.4)
 
-# Faults that v4l2-compliance finds in real drivers, too: YUV's default color space is JPEG's, which it allows to JPEG alone, and
+# What v4l2-compliance finds at the real drivers, too: YUV's default color space is JPEG's, which it allows to JPEG alone, and
 # the tests behind it then ask for buffers of the largest size.
 YUV_FAILURES = {
     "VIDIOC_G_FMT", "VIDIOC_TRY_FMT", "VIDIOC_S_FMT", "VIDIOC_REQBUFS/CREATE_BUFS/QUERYBUF", "CREATE_BUFS maximum buffers",
@@ -69,7 +69,7 @@ def test_it_stays_while_it_is_open(pi_camera):
 
 @pytest.mark.parametrize("device", ["unicam.0", "bcm2835-isp.0", "bcm2835-isp.1"])
 def test_a_driver_is_unbound_from_a_stream_and_bound_again(pi_camera, device):
-    """A program that has it open only gets errors; leased buffers outlive it."""
+    """Whoever has it open gets errors, and no more; buffers that are leased outlive it."""
     holder = pi_camera.start(f"exec tallycam capture --video libcamera:{IMX708} --frames 4000 --dimension 640x360")
     pi_camera.run("sleep 2")
     driver = f"/sys/bus/platform/drivers/{device.partition('.')[0]}"

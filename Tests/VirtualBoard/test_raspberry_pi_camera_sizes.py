@@ -80,7 +80,7 @@ def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, caps
     assert sizes[0] == sizes[-1] == full and half in sizes
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
-    # Drops of a stalled network are not gaps of the encoder: only upward changes are surely without drops.
+    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)

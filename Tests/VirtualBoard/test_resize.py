@@ -38,7 +38,7 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
         print(f"\n  sizes {sizes}, gaps {gaps} ms")
     assert sizes[0] == sizes[-1] == FULL and len(sizes) >= 3
     assert all(width * 9 == height * 16 for width, height in sizes)
-    # Drops of a stalled network are not gaps of the encoder: only upward changes are surely without drops.
+    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)

@@ -89,7 +89,7 @@ def test_what_the_guest_sends_can_be_shaped(board):
 
     def seconds_to_arrive() -> float:
         start, wanted = board.seconds, server.received + 300_000
-        # Its end does not count: the kernel continues sending.
+        # Its end is no measure: the kernel sends on.
         board.run(f"head -c 300000 /dev/zero | socat -u - TCP:{HOST}:{server.port}")
         wait_until(lambda: server.received >= wanted, 60, lambda: server.received, interval=0.02)
         return board.seconds - start

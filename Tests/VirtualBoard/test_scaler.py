@@ -165,7 +165,7 @@ def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, ngin
     stream = publisher.stop()
     assert_the_processor_scaled(stream)
     assert f"the scaler at {NODE} is gone" in stream.text
-    # The video continues as before, and soon.
+    # What it shows goes on as it was, and soon.
     times = [frame.timestamp for frame in stream.recording.frames]
     assert max(after - before for before, after in zip(times, times[1:])) < 2000, times
     frames = shown(stream.recording)
@@ -188,7 +188,7 @@ def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(enc
 
 
 def test_another_encoder_gets_scaled_frames_as_before(encoder, nginx):
-    """One that stalls and is opened again keeps the scaler; one that takes its place (another profile) opens it again."""
+    """One that stalls and is opened again keeps the scaler; one that takes its place (another profile) opens it anew."""
     set_faults(encoder, stall_after=20, stall_opens=1)
     publisher = Publisher(encoder, nginx, "another", "--dimension 640x360", "--quality Medium3", "--adapt restart",
                           "--commands", source=CAMERA)  # fmt: skip

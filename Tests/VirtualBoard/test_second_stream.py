@@ -85,7 +85,7 @@ def test_the_camera_gives_the_smaller_frames(two_sizes, nginx, capsys):
     assert sizes[0] == sizes[-1] == FULL and SECOND in sizes
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
-    # Drops of a stalled network are not gaps of the encoder: only upward changes are surely without drops.
+    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)

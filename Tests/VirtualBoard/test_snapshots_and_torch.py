@@ -71,7 +71,7 @@ class Camera:
 
 
 def dropped_share(before: dict, after: dict) -> float:
-    """The camera's frames between two statuses."""
+    """Of the camera's frames between two statuses."""
     dropped, taken = (after[name] - before[name] for name in ("sourceDropped", "sourceFrames"))
     return dropped / (dropped + taken)
 

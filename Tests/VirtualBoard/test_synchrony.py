@@ -15,9 +15,9 @@ from recording import Recording
 
 pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
 
-# The loop's sample rate; the stream has another one.
+# Of the loop; the stream has another one.
 RATE = 48_000
-# Seconds of the stream, which starts after the first clicks and flashes.
+# Of the stream, which starts while clicks and flashes go on already.
 SECONDS = 34
 # A click about every second, in no rhythm: which of them is heard first is known by that.
 CLICKS = [number + random.Random(number).uniform(0.1, 0.5) for number in range(50)]

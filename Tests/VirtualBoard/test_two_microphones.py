@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.takes(minutes=3.5, processors=0.3)]
 
 SECOND = "snd_aloop.1"
 TONES = {"hw:Loopback": 500, "hw:Second": 1000}
-# The stream's sample rate: an emulated processor has enough to do with AAC.
+# Of the stream: an emulated processor has enough to do with AAC.
 RATE = 22_050
 
 
@@ -62,7 +62,7 @@ def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx,
     assert min(reports[-1]["eachAudioSamples"]) > 2 * 48_000
 
 
-# The first to open a loop sets its rate, and a card that returns may be opened by the microphone or by the player.
+# Whoever opens a loop first sets its rate, and a card that returns may be opened by the microphone or by the player.
 @pytest.mark.parametrize("two_cards", [RATE], indirect=True, ids=["one rate"])
 def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
     for card in TONES:

@@ -19,13 +19,13 @@ from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
 
 CONFIGFS = "/sys/kernel/config/usb_gadget"
-# Formats for reading on a computer: uvcvideo's names, ffmpeg's, and the sizes of each.
+# What a computer reads with: uvcvideo's names, ffmpeg's, and the sizes of each.
 FORMATS = {"MJPG": "mjpeg", "NV12": "nv12", "YUYV": "yuyv422"}
 # The test source's, and any camera's here.
 SOURCE_RATE = 30
 RATE = 48_000
 SMALL = {"dimension": "640x480", "webcam": True}
-# Test cards that a computer may see, five a second, until a camera is open.
+# What a computer may see of the card, five a second, until a camera is open.
 CARDS = 12
 
 
@@ -227,7 +227,7 @@ def test_a_computer_costs_a_stream_none_of_its_frames(webcam):
     still = lost_share(camera)
     program.signal("CONT")
     program.end()
-    # The cost of the processor's load itself is not the computer's.
+    # What the processor's load costs by itself is not the computer's.
     assert max(beside, still) < alone + 0.1, (alone, beside, still)
 
 
@@ -254,7 +254,7 @@ def microphone(board):
 
 
 def parts_of(samples: numpy.ndarray, frequency: int) -> numpy.ndarray:
-    """Level and phase of a frequency in each hundredth of a second, as a part of full scale."""
+    """Of each hundredth of a second, level and phase of a frequency, as a part of full scale."""
     block = RATE // 100
     waves = numpy.exp(-2j * numpy.pi * frequency * numpy.arange(len(samples)) / RATE)
     whole = len(samples) // block * block
@@ -285,7 +285,7 @@ def test_ten_seconds_of_tone_are_heard_by_the_computer(board, microphone, webcam
     assert 0.6 * TONE_SECONDS < len(places) / 100 < 1.01 * TONE_SECONDS, (len(places), span)
     assert 0.9 * TONE_SECONDS < span / 100 < 1.1 * TONE_SECONDS, (len(places), span)
     assert abs(numpy.median(numpy.abs(parts[heard])) - 0.5) < 0.01
-    # The balance of the clocks changes the pitch by at most a thousandth.
+    # What the balance of the clocks changes of the pitch is a thousandth at the most.
     turns = numpy.angle(parts[1:] * parts[:-1].conj())[heard[1:] & heard[:-1]]
     assert abs(numpy.median(turns)) < 2 * numpy.pi * TONE / 100 * 1e-3, turns
 
@@ -329,7 +329,7 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         return {name: int(count) for name, count in re.findall(r"^(webcam\S*) (\d+)$", text, re.MULTILINE)}
 
     def calls(tasks: Iterable[str]) -> dict[str, int]:
-        """Their system calls in ten seconds."""
+        """What they ask of the kernel in ten seconds."""
         board.run(f"rm -f /tmp/calls; timeout -s INT 10 strace -c -o /tmp/calls {' '.join(f'-p {task}' for task in tasks)}", check=False)
         rows = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z]\w*)$", board.get("/tmp/calls").decode(), re.MULTILINE)
         return {name: int(count) for count, name in rows if name != "total"}
@@ -349,9 +349,9 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         before = wakeups()
         board.run("sleep 10")
         assert wakeups() == before and len(before) == 2, (state, before)
-        # The one call in which each waits is restarted when strace attaches.
+        # The one call in which each waits is started anew when strace comes.
         assert sum(calls(tasks("webcam")).values()) <= 2, state
-        # The device does these about once a second anyway.
+        # What the device does once a second or so anyway.
         everything = calls(tasks())
         assert everything and not {"ioctl", "mmap"} & everything.keys() and sum(everything.values()) < 300, (state, everything)
         report.append(f"{state}: {everything}")

@@ -16,7 +16,7 @@ class TimeServer:
         """Seconds by which its clock is ahead of the host's."""
         self.ahead = ahead
         self.answers = 0
-        # Its clock's time in the last answer.
+        # What its clock showed with the last answer.
         self.answered = 0.0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))

@@ -1,7 +1,7 @@
 // The least that makes f_uvc a camera: answers probe and commit with its one format, and streams numbered frames as fast as the
 // bus takes them. It says on standard output what the host does, a line each.
 //
-//     uvc_responder NODE WIDTH HEIGHT PAYLOAD     YUYV; largest packet in bytes
+//     uvc_responder NODE WIDTH HEIGHT PAYLOAD     YUYV; bytes in a packet at the most
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/usb/g_uvc.h>

@@ -10,11 +10,11 @@ PATIENCE = 8
 
 
 class NeverHappened(TimeoutError, AssertionError):
-    """The awaited condition is not met. A guest whose connection is late ends in the same way as a test's own condition."""
+    """What was waited for has not happened. A guest whose connection is late ends in the same way as a test's own condition."""
 
 
 def deadline(seconds: float) -> float:
-    """A time of the host's monotonic clock."""
+    """Of the host's monotonic clock."""
     return time.monotonic() + PATIENCE * seconds
 
 

@@ -1,17 +1,17 @@
-"""Ways into the camera from outside: sockets that accept data, and programs that give access."""
+"""Ways into the camera from outside: sockets that somebody may send to, and programs that let somebody in."""
 
 import re
 
 from board import Board
 
-# Programs that ask for a name and password, or make one.
+# What asks for a name and password, or makes one.
 LOGIN = {"login", "su", "sulogin", "vlock", "getty", "sshd", "dropbear", "passwd", "chpasswd", "adduser"}
-# Programs that open access over the network, directly or for another program.
+# What lets somebody in over the network, or another program do so.
 SERVERS = {
     "telnetd", "ftpd", "tftpd", "httpd", "inetd", "tcpsvd", "udpsvd", "nc", "dnsd", "udhcpd", "dhcprelay", "fakeidentd",
     "lpd",
 }  # fmt: skip
-# Programs that would run by themselves once started.
+# What would run by itself, if somebody started it.
 DAEMONS = {"syslogd", "klogd", "crond", "acpid", "inotifyd", "ifplugd", "zcip", "runsvdir", "bootchartd"}
 TESTS_SHELL = 7001
 

@@ -17,7 +17,7 @@ public final class ScriptedServer: Sendable {
         case accept(ReceiveConfiguration = .ofTests)
     }
 
-    /// The bytes received on a connection.
+    /// What was received on a connection.
     public struct Record: Sendable {
         public var application = ""
         public var streamName = ""

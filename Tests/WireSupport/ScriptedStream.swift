@@ -6,7 +6,7 @@ import Transport
 /// One end of a connection without a network: a socketpair(2) that the test can disturb. Used from one thread, like every
 /// stream; its `End` can be handed to that thread.
 public final class ScriptedStream: ByteStream {
-    /// A test's control of one direction, and its observations. Any thread.
+    /// What a test does to one direction, and what it observes. Any thread.
     public final class Wire: Sendable {
         public struct Content: Sendable {
             /// Each write accepts at most this many bytes, and the next one none; `nil` for no limit.
