@@ -11,31 +11,31 @@ formatted := Package.swift Sources Tests Benchmarks/filters/filter-frames Fuzz/P
 .PHONY: help
 help:
 	@echo 'make build    out/x86_64/tallycam and out/aarch64/tallycam, both fully static'
-	@echo 'make demo     15 s of live streaming on this machine, no hardware needed (from nothing: 750 MB, 4 to 10 minutes)'
+	@echo 'make demo     15 s of live streaming on this machine, without hardware (the first time: 750 MB, 4 to 10 minutes)'
 	@echo 'make demo-image   docs/demo.png, drawn from a run of the demo'
 	@echo 'make test     unit, check, integration and board tests, short fuzzing; ends with "N passed, N failed"'
-	@echo 'make test-all the same with what takes many minutes and rarely finds anything: long fault mixes,'
+	@echo 'make test-all the same with slow tests that rarely find anything: long fault mixes,'
 	@echo '              power cuts, a soak'
-	@echo 'make board-test   of these the board tests alone: the shipped ARM64 binary on an emulated board'
+	@echo 'make board-test   only the board tests: the shipped ARM64 binary on an emulated board'
 	@echo '                  (TEST=name: the tests whose name contains it)'
-	@echo 'make board-shell  that board with its console here, for a person'
+	@echo 'make board-shell  that board with its console here, for interactive use'
 	@echo 'make image-virtual   out/virtual/sdcard.img: the SD card on Debian'"'"'s kernel, for the virtual board'
-	@echo 'make power-cuts      50 power cuts of that board at random moments; each time it comes back (half an hour)'
-	@echo 'make image BOARD=rpi4   an SD card image by Buildroot (rpi0_2w, rpi3, rpi4, rpi5); needs the internet'
-	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz runs them for seconds'
-	@echo 'make bench-publish   what publishing costs, beside ffmpeg, GStreamer and the least possible'
+	@echo 'make power-cuts      50 power cuts of that board at random moments, with a check after each (half an hour)'
+	@echo 'make image BOARD=rpi4   an SD card image built by Buildroot (rpi0_2w, rpi3, rpi4, rpi5); needs the internet'
+	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz alone runs them for seconds'
+	@echo 'make bench-publish   the cost of publishing, compared with ffmpeg, GStreamer and the minimum'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
-	@echo 'make bench-board     what a frame costs on a board: instructions, system calls, the way to the socket'
-	@echo 'make bench-adapt     how live a stream stays on a failing uplink, and what a viewer sees, beside ffmpeg and GStreamer'
-	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 alone)'
-	@echo 'make bench-filters   what filters cost a frame: instructions and time, beside ffmpeg'
-	@echo 'make bench-webcam    what a computer costs the board: instructions of a frame in each format, and of nobody who looks'
-	@echo 'make soak     two days of media over a connection as fast as it goes, every timestamp compared'
-	@echo 'make lint     swift-format, shellcheck, and the conventions of Buildroot'
+	@echo 'make bench-board     the cost of a frame on a board: instructions, system calls, the path to the socket'
+	@echo 'make bench-adapt     delay and quality for a viewer on a failing uplink, compared with ffmpeg and GStreamer'
+	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 only)'
+	@echo 'make bench-filters   the cost of filters per frame: instructions and time, compared with ffmpeg'
+	@echo 'make bench-webcam    the cost of the webcam on a board: instructions per frame in each format, and while unused'
+	@echo 'make soak     two days of media over a connection at full speed, with every timestamp compared'
+	@echo 'make lint     swift-format, shellcheck, and Buildroot'"'"'s conventions'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
 
-# All that tests need is made beside each other, with the program's modules, rather than when something asks for it.
+# Everything that tests need is made at the same time, together with the program's modules, instead of one by one on demand.
 .PHONY: parts
 parts:
 	@scripts/build-root --ahead tests aarch64

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.0
-// Fuzz targets, apart from the product so that no build of it knows of them. scripts/fuzz builds and runs them.
+// Fuzz targets, in a separate package so that no build of the product includes them. scripts/fuzz builds and runs them.
 import PackageDescription
 
-// `Debug` keeps the bounds checks of unsafe buffers, which an optimized build drops otherwise.
+// `Debug` keeps the bounds checks of unsafe buffers, which an optimized build omits otherwise.
 let checked: [SwiftSetting] = [.unsafeFlags(["-assert-config", "Debug"])]
 // Inline counters and comparison tracing for libFuzzer.
 let traced: [SwiftSetting] = checked + [.unsafeFlags(["-sanitize=fuzzer"])]
@@ -12,7 +12,7 @@ func module(_ name: String, dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Modules/\(name)", swiftSettings: traced)
 }
 
-/// C of the product, with tracing; the libraries themselves have none.
+/// C code of the product, with tracing; the libraries themselves have none.
 func shim(_ name: String, libraries: [String]) -> Target {
     .target(
         name: name, path: "Modules/\(name)",

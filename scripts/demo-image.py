@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the demo in a terminal and draws docs/demo.png: a still frame of the stream beside what the terminal shows.
+"""Runs the demo in a terminal and draws docs/demo.png: a still frame of the stream beside the terminal's content.
 
 Usage: scripts/in-build-root python3 scripts/demo-image.py   (or make demo-image)
 
-Text and numbers are those of this run: upper right the terminal at the moment of the still frame, below it the report
-at the end. ffmpeg draws; neither a display nor a library for images is needed.
+Text and numbers come from this run: at the upper right the terminal at the moment of the still frame, below it the final
+report. ffmpeg draws everything; neither a display nor an image library is needed.
 """
 
 import copy
@@ -47,7 +47,7 @@ class Style:
 
 
 class Terminal:
-    """As much of a terminal as the live view needs: colors, going up, clearing, wrapping."""
+    """The features of a terminal that the live view needs: colors, moving up, clearing, wrapping."""
 
     SEQUENCE = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|(.)", re.DOTALL)
 
@@ -113,7 +113,7 @@ def run_demo() -> tuple[Terminal, Terminal]:
             rest += os.read(descriptor, 65536)
         except OSError:
             break  # EIO: the last process on the terminal has ended.
-        # Whole lines only; the view's last line is one, too.
+        # Complete lines only; the view's last line is complete, too.
         whole, _, rest = rest.rpartition(b"\n")
         terminal.feed(whole.decode() + ("\n" if whole else ""))
         if moment is None and any(map(MOMENT.match, terminal.text())) and terminal.text()[-2] == ">":
@@ -125,7 +125,7 @@ def run_demo() -> tuple[Terminal, Terminal]:
 
 
 def runs(line: list[tuple[str, Style]]) -> list[tuple[int, str, Style]]:
-    """The parts of a line that have one style, with their columns."""
+    """The parts of a line that share a style, with their columns."""
     found: list[tuple[int, str, Style]] = []
     for column, (character, style) in enumerate(line):
         if found and found[-1][2] == style:
@@ -136,7 +136,7 @@ def runs(line: list[tuple[str, Style]]) -> list[tuple[int, str, Style]]:
 
 
 def drawn(lines: list[list[tuple[str, Style]]], left: int, top: int, folder: Path) -> list[str]:
-    """ffmpeg's filters that draw these lines; the texts themselves go through files, as they are."""
+    """ffmpeg's filters that draw these lines; the texts are passed unchanged in files."""
     filters = []
     for row, line in enumerate(lines):
         for column, text, style in runs(line):

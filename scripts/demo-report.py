@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Compares what `tallycam publish` sent with what `tallycam receive` got.
+"""Compares what `tallycam publish` sent with what `tallycam receive` received.
 
 Usage: demo-report.py PUBLISH.jsonl RECEIVE.jsonl DECODER_ERRORS
-Exit status 1 when anything is missing.
+Exit status 1 if anything is missing.
 """
 import json
 import sys
@@ -45,7 +45,7 @@ def main():
         faults.append(f"{sent['videoFrames'] - received['videoFrames']} video frames are missing")
     missed = sent["sourceDropped"]
     if sent["videoFrames"] + sent["videoSkipped"] + sent["videoDropped"] + sent["videoDecimated"] + missed < 14.5 * 30:
-        faults.append("fewer frames were captured than 15 s at 30 fps hold")
+        faults.append("fewer frames were captured than 15 s at 30 fps contain")
     if abs(sent["audioSeconds"] - received["audioSeconds"]) > 0.001 or received["audioSeconds"] < 14.5:
         faults.append("audio is missing")
     if decoder_errors:
@@ -54,7 +54,7 @@ def main():
         print("FAILED: " + "; ".join(faults))
         sys.exit(1)
     if missed > 30:
-        print(f"This machine was busy with something else: {missed} frames of the source were missed.")
+        print(f"This machine was busy with other work: {missed} frames of the source were missed.")
     print("Everything that was sent arrived, and ffmpeg decodes all of it without an error.")
 
 

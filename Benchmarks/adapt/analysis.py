@@ -1,4 +1,4 @@
-"""What a viewer at the far end would have seen, from recordings and the times at which frames arrived."""
+"""The view of a spectator at the far end, from recordings and the times at which frames arrived."""
 
 import statistics
 import subprocess
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests/Integration"
 import flv  # noqa: E402
 
 FRESH = 3.0  # seconds
-# A steady link's use counts from here on.
+# A steady link's use is measured from here on.
 SETTLING = 10.0
 
 
@@ -33,11 +33,11 @@ class Frame:
 
 @dataclass
 class Recording:
-    """What one publication left: its frames in the order of arrival, and what a decoder says about the file."""
+    """The result of one publication: its frames in the order of arrival, and a decoder's verdict on the file."""
 
     path: Path
     frames: list[Frame]
-    # A decoder gives nothing for frames that it cannot make sense of; those before the first keyframe, mostly.
+    # A decoder gives nothing for frames that it cannot decode, mostly those before the first keyframe.
     undecoded: int
     complaints: list[str]
 
@@ -51,7 +51,7 @@ class Verdict:
     frames: int
     seconds_to_frame: float | None
     longest_freeze_connected: float
-    # Of each part: kbit/s of media that arrived.
+    # The kbit/s of media that arrived, for each part.
     media_rates: list[float] = field(default_factory=list)
 
 
@@ -75,7 +75,7 @@ def log2_max_frame_num(header: flv.Tag) -> int:
 
 
 def frame_number(tag: flv.Tag, bits_of_number: int) -> int | None:
-    """`frame_num` of a frame (H.264 section 7.3.3); `None` where it cannot be read."""
+    """`frame_num` of a frame (H.264 section 7.3.3); `None` if it cannot be read."""
     data, at = tag.body[5:], 0
     while at + 4 < len(data):
         size = int.from_bytes(data[at : at + 4], "big")
@@ -88,7 +88,7 @@ def frame_number(tag: flv.Tag, bits_of_number: int) -> int | None:
 
 
 def dangling(tags: list[flv.Tag]) -> list[bool]:
-    """Whether each frame refers, itself or by another, to one that is not there."""
+    """Whether each frame refers, directly or indirectly, to a missing one."""
     result, header_bits, last, is_broken = [], None, None, True
     for tag in tags:
         if is_usable_header(tag):
@@ -118,12 +118,13 @@ def frame_sizes(tags: list[flv.Tag]) -> list[tuple[int, int] | None]:
 
 
 def decode(path: Path, size: tuple[int, int], lines: tuple[int, int], log: IO[str]) -> Iterator[bytes]:
-    """The luma of each frame in a recording, brought to one size whatever the stream's is or becomes.
+    """The luma of each frame in a recording, scaled to one size even where the stream's size differs or changes.
 
-    lines: the first one wanted, and how many. log: takes what the decoder complains about."""
+    lines: the first one wanted, and how many. log: receives the decoder's complaints.
+    """
     (width, height), (top, count) = size, lines
-    # Numbers for timestamps: some programs give two frames the same one, which is no fault of what is decoded.
-    # ffmpeg sets its filters up anew where the stream's size changes; `gray` alone would stretch the range of luma.
+    # Numbers replace timestamps, because some programs give two frames the same one, which is not a decoding fault. ffmpeg
+    # rebuilds its filters where the stream's size changes; `gray` alone would stretch the range of luma.
     filters = f"scale={width}:{height}:flags=bicubic,crop={width}:{count}:0:{top}:exact=1,format=yuv420p,extractplanes=y"
     process = subprocess.Popen(
         ["ffmpeg", "-v", "error", "-nostdin", "-flags", "+output_corrupt", "-i", str(path), "-map", "0:v",
@@ -167,7 +168,7 @@ def read_clocks(path: Path, size: tuple[int, int]) -> tuple[list[strip.Reading |
 
 
 def ages(frames: list[Frame], start: float, end: float, step: float = 0.02) -> list[tuple[float, float]]:
-    """How old the newest whole frame is, at even times; a viewer sees that one."""
+    """The age of the newest intact frame, at even times; a viewer sees that frame."""
     shown = sorted((frame for frame in frames if not frame.is_corrupt), key=lambda frame: frame.arrival)
     arrivals = [frame.arrival for frame in shown]
     newest, taken = -1e9, []
@@ -192,7 +193,7 @@ def parts_of(script: list[tuple[int, float]]) -> list[tuple[int, float, float]]:
 
 
 def connected_spans(script: list[tuple[int, float]], recovery: float) -> list[tuple[float, float]]:
-    """First and last second of each stretch without a blackout and the seconds that follow it."""
+    """First and last second of each stretch without a blackout and the seconds after it."""
     spans, first, end = [], 0.0, sum(seconds for _, seconds in script)
     for kilobits, start, last in parts_of(script):
         if kilobits == 0:
@@ -202,7 +203,7 @@ def connected_spans(script: list[tuple[int, float]], recovery: float) -> list[tu
 
 
 def longest_freeze(frames: list[Frame], first: float, last: float) -> float:
-    """The longest time between two moments at which no whole frame arrived; times as in `Frame.arrival`."""
+    """The longest time between two moments without an intact frame; times as in `Frame.arrival`."""
     inside = sorted(frame.arrival for frame in frames if not frame.is_corrupt and first < frame.arrival < last)
     moments = [first, *inside, last]
     return max(after - before for before, after in zip(moments, moments[1:]))
@@ -226,7 +227,7 @@ def judge(
         arrived = sum(item["bytes"] for item in sizes if start + first <= item["clock"] < start + last)
         rates.append(arrived * 8 / 1000 / (last - first))
     back = link_return(script)
-    # What waited for the link is no live frame: the first one that was taken after its return counts.
+    # A frame that waited for the link is not live: the first frame captured after the link's return counts.
     following = [frame.arrival - start - back for frame in frames
                  if back is not None and not frame.is_corrupt and frame.taken > start + back]  # fmt: skip
     inside = [frame for frame in frames if start <= frame.arrival < end]
@@ -240,14 +241,15 @@ def judge(
 
 
 def link_return(script: list[tuple[int, float]]) -> float | None:
-    """The second at which the last blackout ends; `None` when there is none."""
+    """The second at which the last blackout ends; `None` without a blackout."""
     return next((last for kilobits, _, last in reversed(parts_of(script)) if kilobits == 0), None)
 
 
 def highest_again(values: list[tuple[float, Any]], back: float, end: float) -> float | None:
-    """The first moment from `back` on, and before `end`, at which a value is as high as ever; `None` for never.
+    """The first moment from `back` on, and before `end`, at which a value is at its maximum again; `None` for never.
 
-    values: moments, in their order, and what holds from then on."""
+    values: moments in order, each with the value that applies from then on.
+    """
     values = [(moment, value) for moment, value in values if moment < end]
     highest = max((value for _, value in values), default=None)
     held = [value for moment, value in values if moment <= back]

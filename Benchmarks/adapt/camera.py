@@ -1,9 +1,9 @@
-"""Writes raw frames (I420) with a burnt-in clock to standard output, at an even pace, as a camera gives them.
+"""Writes raw frames (I420) with a burnt-in clock to standard output, at an even pace like a camera.
 
 Usage: camera.py FRAMES WIDTH HEIGHT FPS
 
-FRAMES is a raw file whose frames are shown again and again. A frame that the reader is not ready for in time is
-left out, as a camera's would be.
+FRAMES is a raw file whose frames are repeated endlessly. A frame for which the reader is not ready in time is left out, as with
+a camera.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from loop import Loop
 
 def main(path: str, width: int, height: int, fps: int) -> None:
     loop = Loop(Path(path), width, height, fps)
-    # Room for little: what waits in the pipe is old.
+    # A small pipe, as frames that wait in it grow old.
     fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 1 << 20)
     start, number = time.monotonic(), 0
     while True:

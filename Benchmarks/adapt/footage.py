@@ -25,7 +25,7 @@ CONTENTS = ["natural", "head", "screen", "synthetic"]
 def make_loop(
     folder: Path, content: str, width: int, height: int, fps: int, seconds: int = SECONDS, program: str | Path = PROGRAM
 ) -> Loop:
-    """The loop's file in that folder, made unless it is there already."""
+    """The loop's file in that folder, made if it does not exist."""
     path = folder / f"{content}-{width}x{height}-{fps}fps-{seconds}s.i420"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def make_loop(
 def write_frames(
     path: Path, content: str, width: int, height: int, fps: int, count: int, program: str | Path = PROGRAM
 ) -> None:
-    """Writes the frames of a whole loop of `count` frames; width and height even."""
+    """Writes the frames of a whole loop of `count` frames; width and height are even."""
     if content == "synthetic":
         words = ["--video", "synthetic", "--dimension", f"{width}x{height}", "--fps", str(fps), "--frames", str(count)]
         subprocess.run([program, "capture", *words, "--save", path], check=True, stdout=subprocess.DEVNULL)

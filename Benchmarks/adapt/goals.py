@@ -1,4 +1,4 @@
-"""The goals, and who reaches them."""
+"""The goals, and which participants reach them."""
 
 from dataclasses import dataclass
 
@@ -14,14 +14,14 @@ FREEZE_CONNECTED = 0.6  # seconds
 USE = 0.9
 SECONDS_TO_FRAME = 0.4
 SECONDS_TO_FULL = 12.0
-# Natural content: frames a second at a rate in kbit/s, and after the blackout.
+# Natural content: frames per second at a rate in kbit/s, and after the blackout.
 FRAMES_AT = {300: 12.0}
 FRAMES_AFTER = 26.0
-# A size that changes may be so much worse than the best of those that stay.
+# By this much a changing size may be worse than the best of the fixed ones.
 SSIM_ALLOWANCE = 0.01
-# Of 12 frames a second at the lowest quality.
+# Out of 12 frames per second at the lowest quality.
 FRAMES_AT_LOWEST = 8.0
-# What High3 and its audio take, kbit/s: a better link cannot be full.
+# The kbit/s of High3 and its audio: a better link cannot be full.
 TOP = 2128
 
 
@@ -32,11 +32,11 @@ class Result:
     parts: list[screen.View]
     total: screen.View
     complaints: int
-    # kbit/s on the link in each part, once it has settled.
+    # The kbit/s on the link in each part, once it has settled.
     link_rates: list[float]
     # From the link's return to full size and rate; `None` for never, and where it is unknown.
     seconds_to_full: float | None
-    # Of the operating point, and those of them that started the stream again.
+    # Changes of the operating point, and those that restarted the stream.
     changes: int
     restarts: int
 
@@ -49,7 +49,7 @@ class Check:
 
 
 def check(result: Result, others: list[Result], script: Script, is_natural: bool) -> list[Check]:
-    """others: all of the same content; those at fixed sizes and the peers are compared with."""
+    """others: all results with the same content, for comparison with fixed sizes and the other programs."""
     verdict = result.verdict
     checks = [
         Check(f"a frame under 3 s old >= {FRESH_SHARE:.0%}", f"{verdict.fresh_share:.1%}", verdict.fresh_share >= FRESH_SHARE),

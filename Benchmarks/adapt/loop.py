@@ -1,11 +1,11 @@
-"""Raw frames (I420) in a file, shown again and again."""
+"""Raw frames (I420) in a file, repeated endlessly."""
 
 import mmap
 from pathlib import Path
 
 
 class Loop:
-    """A file of whole frames of one size; frame N of the endless video is frame N modulo `count` of the file."""
+    """A file of complete frames of one size; frame N of the endless video is frame N modulo `count` of the file."""
 
     def __init__(self, path: Path, width: int, height: int, fps: int):
         self.path, self.width, self.height, self.fps = path, width, height, fps

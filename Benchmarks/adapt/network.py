@@ -7,7 +7,7 @@ SERVER = "10.78.2.2"
 
 
 class Uplink:
-    """The publisher's namespace, a router's and the server's, for as long as the `with` lasts."""
+    """The publisher's namespace, a router's and the server's, for the duration of the `with`."""
 
     def __init__(self, queue_bytes: int, congestion_control: str):
         self.queue_bytes = queue_bytes
@@ -67,13 +67,13 @@ class Uplink:
         self._run(edge, "ip", "route", "add", "default", "via", router_address)
 
     def received_bytes(self) -> int:
-        """What has come to the server's interface so far, with all headers."""
+        """The bytes that the server's interface has received so far, with all headers."""
         words = [*self.prefix("server"), "cat", "/proc/self/net/dev"]
         lines = subprocess.run(words, check=True, capture_output=True, text=True).stdout.splitlines()
         return next(int(line.split()[1]) for line in lines if line.strip().startswith("uplink:"))
 
     def set_rate(self, kilobits: int) -> None:
-        """What the router passes on to the server in a second; with 0, all packets vanish, both ways."""
+        """Sets the rate at which the router forwards to the server; with 0, all packets vanish in both directions."""
         if self.is_cut != (kilobits == 0):
             self.is_cut = kilobits == 0
             verb = "add" if self.is_cut else "del"

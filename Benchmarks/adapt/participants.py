@@ -1,4 +1,4 @@
-"""Who takes part: Tallycam with its policies and at fixed sizes, ffmpeg and GStreamer."""
+"""The participants: Tallycam with its policies and at fixed sizes, ffmpeg and GStreamer."""
 
 import subprocess
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ FPS = 30
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all participants of a round."""
+    """The common settings of all participants of a round."""
 
     program: str
     # The source's.
@@ -30,9 +30,9 @@ class Participant:
     name: str
     command: list[str]
     is_ours: bool = False
-    # Whether the goals are for it.
+    # Whether the goals apply to it.
     is_judged: bool = False
-    # Whether it keeps a size with which those that change theirs are compared.
+    # Whether its fixed size is a reference for participants that change theirs.
     is_fixed: bool = False
 
 
@@ -45,7 +45,7 @@ def tallycam(
     name: str, setting: Setting, resize: str | None, adapt: str | None = "seamless", quality: str = "High3",
     size: str | None = None, is_judged: bool = False, is_fixed: bool = False,
 ) -> Participant:  # fmt: skip
-    """`None` for a policy leaves it to the program."""
+    """A policy of `None` leaves it to the program."""
     words = [
         setting.program, "publish", "--url", URL, "--video", f"raw:-,format=i420,size={setting.size},fps={FPS}",
         "--quality", quality, "--dimension", size or setting.size, "--reconnect", "endless",
@@ -85,7 +85,7 @@ def everybody(setting: Setting) -> dict[str, Participant]:
     items = [
         tallycam("seamless", setting, "seamless", is_judged=True),
         tallycam("restart", setting, "restart", is_judged=True),
-        # Starts the stream again for the tier of qualities, too.
+        # Also restarts the stream for the tier of qualities.
         tallycam("restart tiers", setting, "restart", adapt="restart", is_judged=True),
         tallycam("never", setting, "never", is_judged=True, is_fixed=True),
         tallycam("640x360", setting, "never", size="640x360", is_fixed=True),
@@ -100,7 +100,7 @@ def everybody(setting: Setting) -> dict[str, Participant]:
 
 
 def names(setting: Setting, is_quick: bool, ours_only: bool) -> list[str]:
-    """Who runs when nobody is named, in pairs: a large frame beside a small one where that can be."""
+    """The default participants in pairs, a large frame beside a small one where possible."""
     ours = ["seamless", "480x270", "restart", "640x360", "never", "restart tiers"]
     if is_quick:
         chosen = ["seamless", "480x270", "never", "640x360"]
@@ -110,7 +110,7 @@ def names(setting: Setting, is_quick: bool, ours_only: bool) -> list[str]:
 
 
 def lowest(setting: Setting) -> list[Participant]:
-    """The lowest quality, as the program does it by itself and with nothing that may adapt."""
+    """The lowest quality, with the program's own choices and without any adaptation."""
     return [
         tallycam("Low1", setting, None, None, quality="Low1", is_judged=True),
         tallycam("Low1, nothing adapts", setting, "never", "nothing", quality="Low1"),

@@ -1,4 +1,4 @@
-"""What `make bench-adapt` prints."""
+"""The output of `make bench-adapt`."""
 
 import goals
 from goals import Result, Script
@@ -6,7 +6,7 @@ from screen import View
 
 
 def show(results: list[Result], script: Script, is_natural: bool) -> bool:
-    """Tables of all runs with the same content, and the goals. Returns whether those that are judged reach them."""
+    """Prints tables of all runs with the same content, and the goals. Returns whether the judged runs reach them."""
     show_totals(results, script)
     heads = [str(kilobits) for kilobits, _ in script] + ["total"]
     for title, cell in [
@@ -65,7 +65,7 @@ def show_table(rows: list[list[str]]) -> None:
 
 def show_goals(results: list[Result], script: Script, is_natural: bool) -> bool:
     judged = [item for item in results if item.participant.is_judged]
-    # `never` is what the other policies are to be better than: its misses are shown, and count only where it is alone.
+    # The other policies must be better than `never`: its misses are shown, but count only if it runs alone.
     counted = [item for item in judged if not item.participant.is_fixed] or judged
     all_met = True
     for item in judged:
@@ -79,7 +79,7 @@ def show_goals(results: list[Result], script: Script, is_natural: bool) -> bool:
 
 
 def show_lowest(results: list[Result]) -> bool:
-    """Frames a second of the lowest quality; returns whether the program reaches the goal by itself."""
+    """Frames per second at the lowest quality; returns whether the program reaches the goal by its own choices."""
     all_met = True
     print(f"\nLow1 (12 frames a second) at 640x480, natural content, a good link: goal {goals.FRAMES_AT_LOWEST:.0f}")
     for item in results:

@@ -1,9 +1,8 @@
-"""How live a stream stays on a failing uplink, and what a viewer sees of it: Tallycam, ffmpeg and GStreamer on the same
-script of rates.
+"""Delay and quality for a viewer on a failing uplink: Tallycam, ffmpeg and GStreamer with the same script of rates.
 
-Started by `make bench-adapt`. Needs root rights for network namespaces. Each program publishes through a router of its
-own to `tallycam receive`, which notes when each frame arrived; the clock burnt into the frames tells when they were
-taken. All of them get the same frames through a pipe.
+Started by `make bench-adapt`. Needs root rights for network namespaces. Each program publishes through its own router to
+`tallycam receive`, which records when each frame arrived; the clock burnt into the frames shows when they were captured. All
+programs get the same frames through a pipe.
 """
 
 import argparse
@@ -47,7 +46,7 @@ class Run:
         self.uplink = Uplink(options.queue, options.congestion_control)
         self.uplink.set_rate(SCRIPT[0][0])
         self.processes: list[subprocess.Popen] = []
-        # kbit/s on the link in each part, once it has settled.
+        # The kbit/s on the link in each part, once it has settled.
         self.link_rates: list[float] = []
         try:
             self._start_all(options.program)
@@ -68,7 +67,7 @@ class Run:
         self.publisher_start = time.monotonic()
         publisher = self._start("publish", [*self.uplink.prefix("client"), *self.participant.command], stdin=camera.stdout)
         camera.stdout.close()
-        # In the order in which they are to end: the stream's end shall arrive.
+        # In the order in which they must end, so that the stream's end still arrives.
         self.processes = [publisher, receiver, camera]
 
     def _start(self, name: str, command: list[str], **options) -> subprocess.Popen:
@@ -102,7 +101,7 @@ class Run:
         for signal_number, seconds in ((signal.SIGINT, 5), (signal.SIGKILL, 5)):
             if process.poll() is not None:
                 return
-            # A session of its own, started by us: the program and what it started.
+            # It leads its own session, which includes the program and its children.
             os.killpg(process.pid, signal_number)
             try:
                 process.wait(seconds)
@@ -148,7 +147,7 @@ class Run:
         return None if None in moments else max(moments) - start - back
 
     def _write_trace(self, frames: list[analysis.Frame], start: float) -> None:
-        """Each frame, and what the controller saw and did, for looking into what a run shows."""
+        """Writes each frame, and what the controller measured and did, for the analysis of a run."""
         with open(self.directory / "frames.txt", "w") as file:
             print("# seconds  age  bytes  corrupt", file=file)
             for frame in frames:
@@ -163,7 +162,7 @@ class Run:
 
 
 def play(runs: list[Run], script: goals.Script) -> float:
-    """Returns when it started, by CLOCK_MONOTONIC."""
+    """Returns the start time by CLOCK_MONOTONIC."""
     for run in runs:
         run.await_media()
     start = time.monotonic()
@@ -185,7 +184,7 @@ def play(runs: list[Run], script: goals.Script) -> float:
 def measure(
     people: list[Participant], options: argparse.Namespace, loop: Loop, directory: Path, script: goals.Script
 ) -> list[goals.Result]:
-    """Two side by side: as many encoders as two cores carry."""
+    """Two at the same time: as many encoders as two cores can run."""
     results = []
     for at in range(0, len(people), 2):
         pair = people[at : at + 2]
@@ -217,7 +216,7 @@ def measure_content(content: str, options: argparse.Namespace) -> bool:
 
 
 def measure_lowest(options: argparse.Namespace) -> bool:
-    """Low1 at 640x480 on a good link: how many of its 12 frames a second it sends."""
+    """Low1 at 640x480 on a good link: how many of its 12 frames per second it sends."""
     setting = Setting(options.program, *LOWEST_SIZE, participants.can_resize(options.program))
     loop = footage.make_loop(OUT / "footage", "natural", *LOWEST_SIZE, FPS, program=options.program)
     results = measure(participants.lowest(setting), options, loop, OUT / "lowest", LOWEST_SCRIPT)
@@ -242,7 +241,7 @@ def main() -> int:
     parser.add_argument("--sizes", action="store_true", help="only fixed sizes at fixed bit rates, for three kinds of content")
     parser.add_argument("--size", default="1280x720", help="of the source's frame (default 1280x720)")
     parser.add_argument("--queue", type=int, default=64_000, help="bytes that the router holds (default 64000)")
-    # Cubic, which boards have, is not allowed in namespaces everywhere; Reno fills queues like it.
+    # Cubic, the default on boards, is not allowed in namespaces everywhere; Reno fills queues in the same way.
     parser.add_argument("--congestion-control", default="reno", help="of the publisher's TCP (default reno; bbr)")
     parser.add_argument("--program", default=str(footage.PROGRAM))
     options = parser.parse_args()

@@ -1,18 +1,18 @@
-"""Scenes whose frames are functions of their number: what `footage.py` draws. Planes are arrays, luma first; 0 to 255."""
+"""Scenes whose frames are functions of their number, for `footage.py`. Planes are arrays, luma first; 0 to 255."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 TURN = 2 * np.pi
-# How much of the time a camera that pans rests.
+# The share of time in which a panning camera rests.
 REST = 0.5
-# Luma, Cb and Cr lie in these (BT.601, limited range).
+# The ranges of luma, Cb and Cr (BT.601, limited range).
 LUMA, CHROMA = (16, 235), (16, 240)
 
 
 def noise_like_nature(rng: np.random.Generator, width: int, height: int, steepness: float = 1.0) -> np.ndarray:
-    """A texture whose amplitudes fall with the spatial frequency as those of photographs do: mean 0, deviation 1."""
+    """A texture whose amplitudes fall with the spatial frequency as in photographs: mean 0, deviation 1."""
     rows, columns = np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width)[None, :]
     frequency = np.hypot(rows, columns)
     frequency[0, 0] = np.inf
@@ -34,7 +34,7 @@ def halved(plane: np.ndarray) -> np.ndarray:
 
 
 def cut(plane: np.ndarray, x: float, y: float, width: int, height: int) -> np.ndarray:
-    """A rectangle of a plane; between its pixels by linear interpolation."""
+    """A rectangle of a plane, with linear interpolation between its pixels."""
     column, row = int(x), int(y)
     right, below = np.float32(x - column), np.float32(y - row)
     piece = plane[row : row + height + 1, column : column + width + 1]
@@ -44,14 +44,14 @@ def cut(plane: np.ndarray, x: float, y: float, width: int, height: int) -> np.nd
 
 @dataclass
 class Image:
-    """Luma and chroma of half its sides, as floats, and how much of each pixel is covered, where it is a sprite."""
+    """Luma, and chroma of half its sides, as floats; for a sprite, also how much of each pixel is covered."""
 
     planes: list[np.ndarray]
     cover: list[np.ndarray] | None = None
 
     @classmethod
     def of(cls, luma: np.ndarray, blue: np.ndarray, red: np.ndarray, cover: np.ndarray | None = None) -> "Image":
-        """From four planes of the same, even, size."""
+        """Converts four planes of the same, even, size."""
         return cls([luma, halved(blue), halved(red)], None if cover is None else [cover, *[halved(cover)] * 2])
 
     def cut(self, x: float, y: float, width: int, height: int) -> "Image":
@@ -61,11 +61,11 @@ class Image:
         ])  # fmt: skip
 
     def put(self, sprite: "Image", x: float, y: float) -> None:
-        """Lays a sprite over the image; what is beyond the edges is cut off. A sprite's outermost pixels are clear."""
+        """Draws a sprite over the image, clipped at the edges. A sprite's outermost pixels are clear."""
         for plane, piece, cover, scale in zip(self.planes, sprite.planes, sprite.cover, (1, 2, 2)):
             at_x, at_y = x / scale, y / scale
             left, top = int(np.floor(at_x)), int(np.floor(at_y))
-            # One pixel further, so that interpolation has something on both sides.
+            # One pixel further, so that interpolation has neighbors on both sides.
             piece, cover = (
                 cut(np.pad(values, 1), 1 - (at_x - left), 1 - (at_y - top), piece.shape[1], piece.shape[0])
                 for values in (piece, cover)
@@ -77,7 +77,7 @@ class Image:
 
 
 class Grain:
-    """A sensor's noise, another one in each frame."""
+    """A sensor's noise, different in each frame."""
 
     def __init__(self, rng: np.random.Generator, width: int, height: int, deviation: float):
         self.width, self.height = width, height
@@ -99,7 +99,7 @@ def finished(image: Image, grain: np.ndarray | None = None) -> list[np.ndarray]:
 
 
 def dead_leaves(rng: np.random.Generator, width: int, height: int, count: int) -> Image:
-    """Textured discs that hide one another, many small and few large: edges and surfaces as photographs have them."""
+    """Overlapping textured discs, many small and few large, with edges and surfaces like photographs."""
     texture = noise_like_nature(rng, width, height)
     planes = [np.full((height, width), value, np.float32) for value in (110, 122, 132)]
     smallest, largest = height / 150, height / 5
@@ -121,7 +121,7 @@ def dead_leaves(rng: np.random.Generator, width: int, height: int, count: int) -
 def blob(
     rng: np.random.Generator, side: int, luma: float, chroma: tuple[float, float], contrast: float, wobble: float = 0.1
 ) -> Image:
-    """A textured round thing with a soft edge; `side` even, `wobble` how far its outline is from an oval."""
+    """A textured round object with a soft edge; `side` is even, `wobble` is how far its outline is from an oval."""
     rows, columns = (np.mgrid[:side, :side] - side / 2 + 0.5) / (side / 2)
     angle, distance = np.arctan2(rows, columns), np.hypot(rows, columns)
     outline = 0.95 - 1.5 * wobble + wobble * np.sin(3 * angle + rng.uniform(0, TURN))
@@ -134,12 +134,12 @@ def blob(
 
 
 class Natural:
-    """A camera that is panned by hand, with rests, over a textured scene; things move in it by themselves, and water or leaves sway."""
+    """A camera panned by hand, with rests, over a textured scene, in which objects move and water or leaves sway."""
 
     def __init__(self, width: int, height: int, count: int):
         rng = np.random.default_rng(1)
         self.width, self.height, self.count = width, height, count
-        # A margin on each side for the camera's way.
+        # A margin on each side for the camera's path.
         self.margin = height // 4 * 2
         self.world = dead_leaves(rng, width + 2 * self.margin, height + 2 * self.margin, 12 * 900)
         self.things = [
@@ -152,7 +152,7 @@ class Natural:
 
     def frame(self, number: int) -> list[np.ndarray]:
         turn, unit = TURN * number / self.count, self.height / 720
-        # An oval, which meets itself only when the loop does, and a hand that is not quite steady.
+        # An oval path, which closes only at the end of the loop, and a slightly unsteady hand.
         way = TURN * self._way(number / self.count)
         x = self.margin + unit * (30 * np.sin(way) + 0.8 * np.sin(9 * turn) + 0.2 * np.sin(29 * turn))
         y = self.margin + unit * (18 * np.cos(way) + 0.6 * np.sin(11 * turn) + 0.2 * np.cos(31 * turn))
@@ -167,13 +167,13 @@ class Natural:
 
     @staticmethod
     def _way(share: float) -> float:
-        """The camera's place at a share of the loop: in each quarter it rests first, then moves on."""
+        """The camera's place at a share of the loop: in each quarter it first rests, then moves on."""
         quarter, within = divmod(4 * share, 1)
         moved = max(0.0, within / (1 - REST) - REST / (1 - REST))
         return (quarter + moved * moved * (3 - 2 * moved)) / 4
 
     def _sway(self, image: Image, turn: float) -> None:
-        """Shifts lines of the lower left quarter, each by its own way that comes and goes."""
+        """Shifts lines of the lower left quarter, each in its own way, by amounts that rise and fall."""
         for plane in image.planes:
             height, width = plane.shape
             top, right = height // 2, width // 3
@@ -181,7 +181,7 @@ class Natural:
             unit = height / 720
             shift = unit * 6 * np.sin(TURN * rows / height * 9 + 7 * turn)
             shift += unit * 4 * np.sin(TURN * rows / height * 4 - 5 * turn)
-            # Nothing moves at the region's edges, so that it has no seam.
+            # The region's edges do not move, so that it has no seam.
             shift *= (rows - top) / (height - top)
             columns = np.arange(right)
             place = columns + shift[:, None] * (1 - columns / right)
@@ -193,7 +193,7 @@ class Natural:
 
 
 class Head:
-    """A person who talks, nods and blinks, before a background that is out of focus."""
+    """A person who talks, nods and blinks, in front of a background that is out of focus."""
 
     def __init__(self, width: int, height: int, count: int):
         rng = np.random.default_rng(2)
@@ -228,7 +228,7 @@ class Head:
         if number % 97 > 3:
             for eye in (-0.17, 0.17):
                 put(self.eye, middle + eye * side + unit * 2 * np.sin(3 * turn), level - 0.08 * side)
-        # Syllables: about four a second, with pauses.
+        # Syllables: about four per second, with pauses.
         opening = abs(np.sin(48 * turn)) * (0.5 + 0.5 * np.sin(5 * turn + 1))
         put(self.mouth[int(opening * len(self.mouth) * 0.99)], middle, level + 0.2 * side)
         return finished(image, self.grain.of(number))
@@ -244,7 +244,7 @@ class Screen:
         self.letters = [rng.random((5, 3)) < 0.55 for _ in range(26)]
         flat = np.full((height, width), 128, np.float32)
         self.desk = Image.of(np.full((height, width), 60, np.float32), flat + 18, flat - 10)
-        # As high as the way that it scrolls in a loop, then the same again.
+        # As high as its scroll distance in a loop, followed by the same again.
         rows = height * 2 // self.letter
         page = self._text(rng, width // 2 // 2 * 2, rows * self.letter, dark_on_light=True)
         self.page, self.page_height = np.vstack([page, page[:height]]), rows * self.letter

@@ -1,4 +1,4 @@
-"""What a viewer's screen showed, part by part: frames a second, freezes, sizes, and how like the scene it was."""
+"""The content of a viewer's screen, part by part: frames per second, freezes, sizes, and similarity to the scene."""
 
 import statistics
 from bisect import bisect_right
@@ -12,28 +12,28 @@ from analysis import Recording
 from loop import Loop
 from ssim import ssim
 
-# Seconds between two looks at the screen, on average.
+# The average number of seconds between two samples of the screen.
 STEP = 0.1
-# A tenth of a second is three frames: at even steps all looks would meet the frames at the same phase, and whether that is just
-# before or just after a frame has arrived would be chance, worth 0.05. So each look has its place within its tenth, and the
+# A tenth of a second is three frames: with even steps all samples would meet the frames at the same phase. Whether that is just
+# before or just after a frame's arrival would be chance, worth 0.05. So each sample has its own place within its tenth, and the
 # places are spread evenly (by the golden ratio).
 SPREAD = 0.618034
 
 
 @dataclass(frozen=True)
 class View:
-    """Of one part of the script, or of all of it."""
+    """The results for one part of the script, or for all of it."""
 
     frames_per_second: float
     longest_freeze: float
     size_changes: int
-    ssim: float | None  # the mean; `None` where the clock was never legible
+    ssim: float | None  # the mean; `None` if the clock was never legible
 
 
 def views(
     recordings: list[Recording], loop: Loop, start: float, script: list[tuple[int, float]]
 ) -> tuple[list[View], View]:
-    """Of each part, and of the whole."""
+    """The results for each part, and for the whole."""
     parts = [(first, last) for _, first, last in analysis.parts_of(script)]
     end = parts[-1][1]
     likeness = screen_ssim(recordings, loop, start, start + end)
@@ -55,10 +55,11 @@ def views(
 
 
 def screen_ssim(recordings: list[Recording], loop: Loop, start: float, end: float) -> list[float] | None:
-    """SSIM, once in each step, of the newest frame that has arrived by then with the source's frame of that moment.
+    """SSIM at each step: the newest frame that has arrived by then, compared with the source's frame of that moment.
 
-    Lateness, freezes, blur and blocks all make it less. The strip with the clock is left out. 0 before the first frame;
-    `None` when no frame's clock is legible, so that nobody can tell which frame the source had."""
+    Delay, freezes, blur and blocks all reduce it. The strip with the clock is left out. 0 before the first frame; `None` if no
+    frame's clock is legible, as the source's frame is then unknown.
+    """
     origin = source_start(recordings, loop.fps)
     if origin is None:
         return None
@@ -77,7 +78,7 @@ def screen_ssim(recordings: list[Recording], loop: Loop, start: float, end: floa
 
 
 def source_start(recordings: list[Recording], fps: int) -> float | None:
-    """When the source's frame 0 was due, by the burnt-in clocks; `None` when none is legible."""
+    """When the source's frame 0 was due, according to the burnt-in clocks; `None` if none is legible."""
     starts = [
         frame.taken - frame.number / fps for recording in recordings for frame in recording.frames
         if frame.taken is not None
@@ -86,7 +87,7 @@ def source_start(recordings: list[Recording], fps: int) -> float | None:
 
 
 def shown_frames(recordings: list[Recording], moments: list[float]) -> list[tuple[int, int] | None]:
-    """The newest frame at each moment, as the index of its recording and its own in it; `None` while there is none."""
+    """The newest frame at each moment, as the index of its recording and its own index in it; `None` before the first frame."""
     order = sorted(
         (frame.arrival, (which, index)) for which, recording in enumerate(recordings)
         for index, frame in enumerate(recording.frames) if index >= recording.undecoded

@@ -1,5 +1,5 @@
-"""Which frame size suits how many bits: fixed sizes at fixed bit rates, for three kinds of content, on a link that is good
-enough for all of them. What `FrameSizing`'s constants come from."""
+"""The best frame size for a bit rate: fixed sizes at fixed bit rates, for three kinds of content, on a link that is good enough
+for all of them. The constants of `FrameSizing` are derived from it."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from goals import Result
 from participants import Participant, Setting, tallycam
 
 CONTENTS = ["natural", "head", "screen"]
-# What `FrameSizeLadder` makes of 1280x720; in place of its 448x252, which nobody can ask for, the next one that has a name.
+# The sizes of `FrameSizeLadder` for 1280x720; 448x252 cannot be requested, so it is replaced by the next named size.
 SIZES = ["1280x720", "960x540", "640x360", "480x270"]
-# kbit/s of video and frames a second, of that quality.
+# The quality's kbit/s of video and frames per second.
 QUALITIES = {"Low1": (150, 12), "Low2": (264, 15), "Medium1": (512, 30), "Medium3": (1000, 30)}
 SCRIPT = [(20_000, 12.0)]
-# Bits that each pixel of a frame is to have, as the controller wants them.
+# The bits per pixel that the controller aims for.
 WANTED = 0.06
 
 
@@ -33,7 +33,7 @@ class Point:
 
     @property
     def sent(self) -> float:
-        """Of the frames that are due."""
+        """The share of the due frames."""
         return self.result.parts[0].frames_per_second / QUALITIES[self.quality][1]
 
     @property

@@ -1,4 +1,5 @@
-"""How alike frames are: SSIM (Wang et al., 2004) of luma, by ffmpeg's filter `ssim` (windows of 8x8, four pixels apart)."""
+"""Similarity of frames: SSIM (Wang et al., 2004) of luma, computed by ffmpeg's filter `ssim` (windows of 8x8, four pixels
+apart)."""
 
 import re
 import subprocess
@@ -7,13 +8,14 @@ from collections.abc import Iterable
 
 
 class SSIMFailed(Exception):
-    """ffmpeg could not compare; says what it wrote."""
+    """ffmpeg could not compare; the text is its output."""
 
 
 def ssim(pairs: Iterable[tuple[bytes, bytes]], width: int, height: int) -> list[float]:
-    """Of each pair of luma planes: 1 when they are the same.
+    """The SSIM of each pair of luma planes: 1 if they are identical.
 
-    The two of a pair go through one pipe, one above the other: two pipes would have to be fed side by side."""
+    Both planes of a pair go through one pipe, one above the other, as two pipes would have to be fed at the same time.
+    """
     filters = (
         f"split[all][more];[all]crop={width}:{height}:0:0[shown];[more]crop={width}:{height}:0:{height}[source];"
         "[shown][source]ssim=stats_file=-"

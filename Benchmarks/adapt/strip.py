@@ -17,12 +17,13 @@ def block_height(width: int, height: int) -> int:
 
 
 def strip_height(width: int, height: int) -> int:
-    """Lines at the lower edge of a frame that the strip takes; 96 of 1280x720, whose blocks have 8x8 pixels at 320x180."""
+    """The number of lines at the lower edge of a frame that the strip occupies; 96 at 1280x720, whose blocks have 8x8 pixels at
+    320x180."""
     return ROWS * block_height(width, height)
 
 
 def draw(number: int, milliseconds: int, width: int, height: int) -> list[bytes]:
-    """The strip's luma, one line for each row of blocks; each is to be repeated `block_height` times."""
+    """The strip's luma, one line for each row of blocks; each must be repeated `block_height` times."""
     content = number.to_bytes(4, "big") + milliseconds.to_bytes(5, "big")
     code = b"\xa6" + content + binascii.crc_hqx(content, 0xFFFF).to_bytes(2, "big") + bytes(3)
     bits = "".join(f"{byte:08b}" for byte in code)
@@ -44,9 +45,10 @@ def burn(frame: memoryview, number: int, milliseconds: int, width: int, height: 
 
 
 def read(luma: memoryview, width: int, height: int) -> Reading | None:
-    """What a strip says; `None` when there is none or it is damaged.
+    """The reading of a strip; `None` if it is missing or damaged.
 
-    luma: the strip's lines alone, of a frame of that size."""
+    luma: only the strip's lines, of a frame of that size.
+    """
     block = block_height(width, height)
     bits = "".join(
         "1" if luma[(row * block + block // 2) * width + (2 * column + 1) * width // (2 * COLUMNS)] >= 128 else "0"

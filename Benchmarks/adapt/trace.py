@@ -1,8 +1,8 @@
-"""Shows what the quality controller saw and did, second by second.
+"""Shows the quality controller's measurements and changes, second by second.
 
 Usage: trace.py EVENTS
 
-EVENTS is what `tallycam publish --events json --trace` wrote: ten measurements a second and every change, each with its
+EVENTS is the output of `tallycam publish --events json --trace`: ten measurements per second and every change, each with its
 reason. Rates are in kbit/s over the last second.
 """
 
@@ -41,7 +41,7 @@ def main(path: str) -> None:
 
 
 def show_swings(events: list[dict]) -> None:
-    """What the video encoder gave in the seconds after it was asked for something else, as a share of that."""
+    """The video encoder's output in the seconds after a change of its target, as a share of the target."""
     measured = [event for event in events if event["name"] == "measured"]
     changes = [event for event in events if event["name"] == "qualityChanged" and "videoBitsPerSecond" in event]
     print("\nencoder after a change: given / asked for in the first second, the second, the third and fourth")

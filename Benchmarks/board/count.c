@@ -1,5 +1,5 @@
-// Runs a program and writes what it and all its threads executed, as one line of JSON: instructions of its own and of the
-// kernel on its behalf, and system calls. Interrupts that come while it runs count as the kernel's.
+// Runs a program and writes what it and all its threads executed, as one line of JSON: its own instructions, the kernel's on
+// its behalf, and system calls. Interrupts while it runs count as the kernel's.
 //
 //     count RESULT.json PROGRAM [ARGUMENT...]
 #define _GNU_SOURCE
@@ -26,7 +26,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-// Counts from the child's exec on, in the threads that it starts, too.
+// Counts from the child's exec on, including the threads that it starts.
 static int counter(uint32_t type, uint64_t config, int exclude_user, int exclude_kernel) {
     struct perf_event_attr event = {
         .type = type,

@@ -13,10 +13,10 @@ sys.path.insert(0, str(CHECKOUT / "Tests/VirtualBoard"))
 from board import TALLYCAM, Board, built_modules  # noqa: E402
 
 FRAMES_PER_SECOND = 30
-# A camera's HDMI input scales to any size; as a webcam vivid has a few sizes only, and 320x240 is none of them.
+# A camera's HDMI input scales to any size; as a webcam vivid has only a few sizes, without 320x240.
 CAMERA_WORDS = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x3 vid_cap_nr=0 allocators=1"
 TIMINGS = "cvt,width=1280,height=720,fps=30"
-# By the status: frames of which the processor has looked at a byte.
+# In the status: frames of which the processor has read a byte.
 LOOKS = ("sourceConverted", "sourceMapped", "sourcePasses")
 
 
@@ -34,7 +34,8 @@ class Run:
 class MeasuringBoard(Board):
     """The camera and the encoder of the virtual board, a receiver on loopback, and a program that counts.
 
-    Everything is in the guest: what the host does meanwhile changes no number."""
+    Everything is in the guest, so that the host's other work changes no number.
+    """
 
     def __init__(self, folder: Path, tallycam: Path = TALLYCAM):
         files = {"tallycam": tallycam, "count": compile_counter(folder)} | built_modules()
@@ -45,7 +46,7 @@ class MeasuringBoard(Board):
         receiver.wait_for("listening", 30)
 
     def publish(self, size: str, seconds: int) -> Run:
-        """From the camera's DMABUF through the hardware encoder to the socket, at the highest bit rate, with a status a
+        """From the camera's DMABUF through the hardware encoder to the socket, at the highest bit rate, with a status every
         second."""
         script = (
             "/board/count /tmp/counts tallycam publish --url rtmp://127.0.0.1/live/x --reconnect 0 "
@@ -65,7 +66,7 @@ class MeasuringBoard(Board):
             sum(status[name] for name in LOOKS))  # fmt: skip
 
     def encode_in(self, milliseconds: int) -> None:
-        """How long the encoder takes for a frame; 0: as long as its work does."""
+        """Sets how long the encoder takes for a frame; 0 means as long as its work takes."""
         self.run(f"echo {milliseconds} > /sys/module/virtual_h264/parameters/frame_ms")
 
 

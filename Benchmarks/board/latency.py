@@ -1,8 +1,9 @@
-"""From the encoder driver's word that a frame is done to the system call that hands it to the socket.
+"""The time from the encoder driver's notification that a frame is done to the system call that hands it to the socket.
 
-Seen by the guest's kernel: when videobuf2 has a coded buffer done (`vb2_buf_done`), when the program has taken it
-(`vb2_dqbuf`), and when the program's network thread calls `sendmsg`. The packet is appended to the send buffer between the
-last two: what is measured is more than the way into that buffer."""
+As traced by the guest's kernel: when videobuf2 has finished a coded buffer (`vb2_buf_done`), when the program has taken it
+(`vb2_dqbuf`), and when the program's network thread calls `sendmsg`. The packet is appended to the send buffer between the last
+two, so the measured time is longer than the path into that buffer.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -10,24 +11,24 @@ from dataclasses import dataclass, field
 from guest import MeasuringBoard
 
 TRACING = "/sys/kernel/tracing"
-# V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE, which of all the board's devices in use only the encoder's output is.
+# V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE; of all the board's devices in use, only the encoder's output has this type.
 CODED = 9
 EVENTS = ("vb2/vb2_buf_done", "vb2/vb2_dqbuf", "syscalls/sys_enter_sendmsg")
 LINE = re.compile(r"^ *(\S+)-\d+ +\[\d+\] \S+ +(\d+\.\d+): (vb2_buf_done|vb2_dqbuf|sys_sendmsg)\b", re.MULTILINE)
-# Connecting and saying goodbye are other matters; seconds.
+# Leave out connecting and disconnecting; seconds.
 START, END = 2.0, 0.5
 
 
 @dataclass
 class Latencies:
-    """Milliseconds since the frame was done, one for each frame of a stream."""
+    """Milliseconds since the frame was done, for each frame of a stream."""
 
     taken: list[float] = field(default_factory=list)
     sent: list[float] = field(default_factory=list)
 
 
 def trace(board: MeasuringBoard, size: str, seconds: int) -> str:
-    """What the kernel saw of one stream."""
+    """The kernel's trace of one stream."""
     board.run(
         f"cd {TRACING} && echo 0 > tracing_on && echo 8192 > buffer_size_kb && echo mono > trace_clock && echo > trace"
         + "".join(f" && echo 1 > events/{event}/enable" for event in EVENTS)
@@ -42,7 +43,7 @@ def trace(board: MeasuringBoard, size: str, seconds: int) -> str:
 
 
 def latencies(text: str) -> Latencies:
-    """Each frame is sent before the next one is done, or nobody could say which is which."""
+    """Requires that each frame is sent before the next one is done, as they could not be distinguished otherwise."""
     found = [(thread, float(time), event) for thread, time, event in LINE.findall(text)]
     times = [time for _, time, event in found if event == "vb2_buf_done"]
     start, end = times[0] + START, times[-1] - END

@@ -1,8 +1,8 @@
-"""What one frame costs on a board: the shipped ARM64 binary from the camera's DMABUF through the hardware encoder to the
+"""The cost of one frame on a board: the shipped ARM64 binary from the camera's DMABUF through the hardware encoder to the
 socket, on the virtual board.
 
-Started by `make bench-board`. Instructions are counted by the emulated processor, one each, and time is counted in
-instructions: a busy machine changes neither. Ends with 1 when a goal is missed.
+Started by `make bench-board`. The emulated processor counts each instruction, and time is measured in instructions: a busy
+machine changes neither. Ends with status 1 if a goal is missed.
 """
 
 import argparse
@@ -19,30 +19,30 @@ from latency import latencies, trace
 
 SIZES = ("320x240", "640x360", "1280x720")
 MOST_INSTRUCTIONS = 200_000
-# From the smallest size to the largest. One instruction for every 64 bytes of a frame would be a growth of a fifth.
+# From the smallest size to the largest. One instruction for every 64 bytes of a frame would increase the cost by a fifth.
 MOST_GROWTH = 0.03
 MOST_LATENCY = 2.0
-# What a Pi's encoder needs for a frame, about: so that it is done at a moment at which nothing else happens.
+# About the time of a Pi's encoder for a frame, so that it finishes at a quiet moment.
 ENCODER_MILLISECONDS = 20
 
 
 @dataclass
 class Cost:
-    """Of one frame."""
+    """The cost of one frame."""
 
     user: float
     kernel: float
     calls: float
-    # Frames of which the processor has looked at a byte.
+    # Frames of which the processor has read a byte.
     looks: int
-    # Milliseconds from the encoder's buffer done, in the median, and at most.
+    # Milliseconds since the encoder's buffer was done: median, median, maximum.
     taken: float
     sent: float
     latest: float
 
 
 def measure(board: MeasuringBoard, size: str, seconds: int) -> Cost:
-    """The difference between a stream and one of twice its length has no start and no end in it."""
+    """The difference between a stream and one of twice its length excludes the start and the end."""
     board.encode_in(0)
     short, long = board.publish(size, seconds), board.publish(size, 2 * seconds)
     frames = long.frames - short.frames
@@ -71,7 +71,7 @@ def table(costs: dict[str, Cost]) -> str:
 
 
 def judge(costs: dict[str, Cost]) -> list[tuple[bool, str]]:
-    """Each goal, whether it is met, and by what."""
+    """Each goal, whether it is met, and by which value."""
     smallest, *_, largest = costs.values()
     most = max(cost.user for cost in costs.values())
     growth = {name: getattr(largest, name) / getattr(smallest, name) - 1 for name in ("user", "calls")}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What a computer's webcam costs the board: instructions of a frame in each mode, and of ten seconds in which nobody looks.
+"""The cost of a computer's webcam on the board: instructions per frame in each mode, and for ten seconds without use.
 
-Each instruction takes 1 ns of the guest's time, so a thread's time in the kernel's books is the number of its instructions."""
+Each instruction takes 1 ns of the guest's time, so the kernel's time of a thread equals the number of its instructions.
+"""
 
 import json
 import re
@@ -51,7 +52,7 @@ class Camera:
         return status
 
     def nanoseconds(self) -> dict[str, int]:
-        """On a processor, of each thread."""
+        """Each thread's time on a processor."""
         script = f"for task in /proc/{self.pid}/task/*; do echo $(cat $task/comm) $(cat $task/schedstat); done"
         counts: dict[str, int] = {}
         for name, spent in re.findall(r"^(\S+) (\d+) \d+ \d+$", self.board.run(script).text, re.MULTILINE):
@@ -64,7 +65,7 @@ class Camera:
 
 
 def measure(board: Board, host: UsbHost, coding: str, size: str, colorspace: str = "sRGB") -> None:
-    """`colorspace` as vivid names it."""
+    """`colorspace` is vivid's name for it."""
     width, height = size.split("x")
     choices = board.run("v4l2-ctl -d /dev/video0 --list-ctrls-menus").text
     number = re.search(rf"^\s*(\d+): {re.escape(colorspace)}", choices.split(" colorspace ", 1)[1], re.MULTILINE)[1]
@@ -115,11 +116,11 @@ def main() -> None:
             print(f"Million instructions of the program in {IDLE_SECONDS} s, and those of the webcam's threads")
             idle(board, host, "no webcam", False, False)
             idle(board, host, "webcam, no computer", True, False)
-            idle(board, host, "webcam, nobody looks", True, True)
+            idle(board, host, "webcam, not in use", True, True)
             print("\nMillion instructions of the thread webcam a frame, and kilobytes of it; camera: vivid, at that size")
             for coding, size in MODES:
                 measure(board, host, coding, size)
-            # Which computers take for BT.601.
+            # Computers read this as BT.601.
             measure(board, host, "MJPG", "1280x720", "Rec. 709")
 
 

@@ -1,4 +1,4 @@
-"""Instructions and time of a frame, each from two runs of different lengths."""
+"""Instructions and time per frame, each from two runs of different lengths."""
 
 import json
 import os
@@ -16,9 +16,9 @@ sys.path[:0] = [str(CHECKOUT / "Benchmarks/board"), str(CHECKOUT / "Tests/Virtua
 from board import Board  # noqa: E402
 from guest import compile_counter  # noqa: E402
 
-# A program that read a frame has done more.
+# A program that has read a frame executes more.
 LEAST_INSTRUCTIONS = 100_000
-# Frames, and then the words of the command and the file that it reads.
+# From the number of frames to the command's arguments and its input file.
 Command = Callable[[int], tuple[list[str], Path]]
 
 
@@ -60,9 +60,10 @@ class Guest:
         self.board.close()
 
     def instructions(self, words: list[str], frame: str) -> float:
-        """Of the program's own.
+        """The program's own instructions.
 
-        `frame` and other files that words name are in /board."""
+        `frame` and other files named in `words` are in /board.
+        """
 
         def count(frames: int) -> float:
             command = " ".join(shlex.quote(word) for word in [*words, "--repeat", str(frames)])
@@ -76,7 +77,7 @@ class Guest:
 
 
 def nanoseconds(command: Command, lengths: tuple[int, int], quick: bool) -> float:
-    """Of processor time; the least of some runs, for other programs only make it more."""
+    """Processor time: the minimum of several runs, as other programs only increase it."""
 
     def count(words: list[str], given: Path) -> float:
         def once() -> float:

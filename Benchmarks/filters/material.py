@@ -1,4 +1,4 @@
-"""What is filtered, and the commands that filter it."""
+"""The frames to filter, and the commands that filter them."""
 
 import struct
 import subprocess
@@ -11,7 +11,7 @@ CHECKOUT = HERE.parents[1]
 OUT = CHECKOUT / "out/bench-filters"
 FONT = Path("/usr/share/tallycam/font.ttf")
 WORDS = "Studio 12 Kirche 10.05"
-# What a chain is loaded with, and enough frames that it shows.
+# The files for filters, and enough frames that the difference is measurable.
 LOGO = (192, 96)
 
 
@@ -26,7 +26,7 @@ def write_png(path: Path, width: int, height: int, pixels: bytes) -> None:
 
 
 def write_logo(path: Path) -> None:
-    """Each pixel has alpha, so that each has to be blended."""
+    """Each pixel has alpha, so that each must be blended."""
     width, height = LOGO
     write_png(path, width, height, bytes(
         value for y in range(height) for x in range(width) for value in (255, x, 2 * y, 64 + (x + y) % 160)))
@@ -65,7 +65,7 @@ class Material:
             subprocess.run(
                 ["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "lavfi", "-i", source, "-frames:v", "1", "-pix_fmt",
                  pixel_format, "-f", "rawvideo", f"{frame}.{name}"], check=True)  # fmt: skip
-        # ffmpeg takes its frames from a file; more of them than any run needs.
+        # ffmpeg takes its frames from a file, which has more of them than any run needs.
         self.frames = frame.with_suffix(".frames")
         self.frame = frame.with_suffix(".i420")
         self.frames.write_bytes(self.frame.read_bytes() * 8)
@@ -79,7 +79,7 @@ class Material:
         return text
 
     def our_words(self, filters: Iterable[str]) -> list[str]:
-        """Each text is a filter, or options as they are."""
+        """Each text is a filter, or options to pass on."""
         words = ["--size", f"{self.width}x{self.height}"]
         for text in filters:
             words += text.split() if text.startswith("--") else ["--filter", text]
@@ -90,7 +90,7 @@ class Material:
         return [program, *self.our_words(filters), "--repeat", str(frames)], self.frame
 
     def guest_command(self, filters: tuple[str, ...]) -> tuple[list[str], str]:
-        """Its words and the name of its frame, as files are named in the guest."""
+        """The command's arguments and the name of its frame, with the guest's file names."""
         names = {"{logo}": "/board/logo.png", "{look}": "/board/look.cube", "{words}": WORDS}
 
         def named(text: str) -> str:
@@ -101,7 +101,7 @@ class Material:
         return self.our_words(named(text) for text in filters), self.frame.name
 
     def ffmpeg_command(self, graph: str, frames: int) -> tuple[list[str], Path]:
-        """One thread; the file over and over again."""
+        """One thread; the file is repeated."""
         return [
             "ffmpeg", "-v", "error", "-nostdin", "-threads", "1", "-filter_threads", "1", "-filter_complex_threads", "1",
             "-stream_loop", "-1", "-f", "rawvideo", "-pix_fmt", "yuv420p", "-video_size", f"{self.width}x{self.height}",
@@ -109,13 +109,13 @@ class Material:
         ], self.frame  # fmt: skip
 
     def ffmpeg_base(self, measure: Callable[..., float], *options: object) -> float:
-        """Of a run that does nothing."""
+        """The cost of a run without a filter."""
         if measure.__name__ not in self.bases:
             self.bases[measure.__name__] = measure(lambda frames: self.ffmpeg_command("null", frames), *options)
         return self.bases[measure.__name__]
 
     def covered_pixels(self, what: str) -> int:
-        """Pixels of the rectangle that is drawn: of text, that of its line."""
+        """Pixels of the drawn rectangle; for text, that of its line."""
         if what == "logo":
             return LOGO[0] * LOGO[1]
         if what == "text":
@@ -123,7 +123,7 @@ class Material:
         return 0
 
     def text_pixels(self) -> int:
-        """Of the rectangle around all that differs from a frame without text."""
+        """The size of the rectangle around all differences from a frame without text."""
         words, frame = self.our_command([self.filled("text,text={words},size=0.06,position=0,0,outline=0.05")], 1)
         given = frame.read_bytes()
         shown = subprocess.run(words, input=given, capture_output=True, check=True).stdout

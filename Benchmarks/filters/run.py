@@ -1,7 +1,9 @@
-"""What filters cost a frame: instructions on x86_64 and ARM64, and nanoseconds, beside ffmpeg's filters that do nearest the same.
+"""The cost of filters per frame: instructions on x86_64 and ARM64, and nanoseconds, compared with the most similar filters of
+ffmpeg.
 
-Started by `make bench-filters`. All numbers are differences of two runs with different numbers of frames, so that no start is in them;
-of ffmpeg, also of a run without a filter, so that reading and dropping frames is not in them either. Ends with 1 when a goal is missed.
+Started by `make bench-filters`. All numbers are differences of two runs with different numbers of frames, which excludes the
+start; for ffmpeg, a run without a filter is subtracted, too, which excludes reading and dropping frames. Ends with status 1 if
+a goal is missed.
 """
 
 import argparse
@@ -16,11 +18,11 @@ import counting
 from material import CHECKOUT, OUT, Material
 
 SIZES = ((640, 480), (1280, 720))
-# A Zero 2 W's processor at its lowest rate that it streams at, and how many of its cycles an instruction of this kind takes: two
-# NEON instructions of 128 bits do not start together there, and some loads wait for the second-level cache.
+# The lowest clock rate at which a Zero 2 W streams, and its cycles per instruction of this kind: two NEON instructions of 128
+# bits do not start together there, and some loads wait for the second-level cache.
 A53_HERTZ = 1_000_000_000
 A53_CYCLES_PER_INSTRUCTION = 2.0
-# Of runs for time: a frame takes ffmpeg longer.
+# For the timed runs: a frame takes ffmpeg longer.
 OUR_FRAMES = (100, 2100)
 FFMPEG_FRAMES = (20, 420)
 MOST_SMOOTH_MILLISECONDS = 12.0
@@ -30,9 +32,9 @@ MOST_NANOSECONDS_PER_PIXEL = 1.5
 @dataclass(frozen=True)
 class Case:
     name: str
-    # As --filter takes it; or options of the program.
+    # As for --filter; or options of the program.
     ours: tuple[str, ...]
-    # As ffmpeg's -filter_complex takes it, from [0] on; None where it has nothing like it.
+    # As for ffmpeg's -filter_complex, from [0] on; None where it has nothing similar.
     ffmpeg: str | None
     # The part of the frame's pixels that are covered; 0 where all of them are.
     covers: str = ""
@@ -42,10 +44,10 @@ CASES = (
     Case("image", ("image,file={logo},position=0,0",), "movie={logo}[l];[0][l]overlay=0:0:format=yuv420", "logo"),
     Case("text", ("text,text={words},size=0.06,position=0,0,outline=0.05",),
          "drawtext=text='{words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4", "text"),
-    # Drawn anew with each frame: the goal for covered pixels is that of text that stays.
+    # Drawn again for each frame: the goal for covered pixels applies to text that stays.
     Case("text that changes", ("text,text={frame} {words},size=0.06,position=0,0,outline=0.05",),
          "drawtext=text='%{n} {words}':fontfile={font}:fontsize=h*0.0515:fontcolor=white:borderw=2:x=4:y=4"),
-    # ffmpeg's has to make red, green and blue of its frames, and frames of those.
+    # ffmpeg's filter must convert its frames to red, green and blue, and back.
     Case("lut", ("lut,file={look}",), "lut3d={look}"),
     Case("smooth", ("smooth,strength=0.7",), "smartblur=lr=3:ls=0.7:lt=20"),
     Case("smooth (bilateral)", ("smooth,strength=0.7",), "bilateral=sigmaS=3:sigmaR=0.07:planes=1"),
@@ -54,7 +56,7 @@ CASES = (
     Case("crop", ("crop,left=0.25,top=0.25,width=0.5,height=0.5",), "fillborders={column}:{column}:{row}:{row}:fixed"),
     Case("gray", ("gray",), "hue=s=0"),
     Case("mirror", ("mirror",), "hflip"),
-    # What cameras give; whose bytes they are, rotation does not see.
+    # In the format of cameras; the content does not matter for rotation.
     Case("rotate by 90", ("--format nv12 --rotate 90",), "transpose=clock"),
     Case("image, text, smooth", ("image,file={logo},position=0,0", "text,text={words},size=0.06", "smooth"), None),
 )  # fmt: skip
@@ -62,7 +64,7 @@ CASES = (
 
 @dataclass
 class Cost:
-    """Of one frame."""
+    """The cost of one frame."""
 
     x86: float
     arm64: float
@@ -110,7 +112,7 @@ def table(costs: list[tuple[Case, tuple[int, int], Cost]]) -> str:
 
 
 def judge(costs: list[tuple[Case, tuple[int, int], Cost]]) -> list[tuple[bool, str]]:
-    """Each goal, whether it is met, and by what."""
+    """Each goal, whether it is met, and by which value."""
     verdicts = []
     for case, size, cost in costs:
         place = f"{case.name} at {size[0]}x{size[1]}"

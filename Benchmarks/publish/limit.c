@@ -1,6 +1,6 @@
-// The least that publishing can cost: the FLV in memory, every tag sent with one
-// writev at its time, nothing else. What is left is the kernel's part. It talks to
-// a well-behaved server on loopback only; nothing is checked that need not be.
+// The minimum cost of publishing: the FLV in memory, every tag sent with one
+// writev at its time, nothing else. The remaining cost is the kernel's. It talks
+// only to a well-behaved server on loopback, with no more checks than needed.
 //
 //     limit fast|realtime CLIP.flv IPV4-ADDRESS PORT APPLICATION STREAM
 #define _GNU_SOURCE
@@ -67,7 +67,7 @@ static void put_property(const char *name, const char *value) {
     put_string(value);
 }
 
-// Sends what was put, in one chunk, and starts anew.
+// Sends the accumulated command in one chunk, and clears it.
 static void send_command(int descriptor, uint32_t stream_id) {
     uint8_t header[12] = {3, 0, 0, 0, 0, (uint8_t)(command_length >> 8), (uint8_t)command_length, 20};
     memcpy(header + 8, &stream_id, sizeof stream_id);
@@ -76,13 +76,13 @@ static void send_command(int descriptor, uint32_t stream_id) {
     command_length = 0;
 }
 
-// The server holds its next short answer back until the one before is acknowledged.
+// The server holds back its next short answer until the previous one is acknowledged.
 static void acknowledge_at_once(int descriptor) {
     int on = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-// Reads until the server has said `text`.
+// Reads until the server has sent `text`.
 static void wait_for(int descriptor, const char *text) {
     static char answer[65536];
     size_t length = 0;
@@ -192,7 +192,7 @@ int main(int count, char **arguments) {
     int descriptor = open_stream(arguments[3], arguments[4], arguments[5], arguments[6]);
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    // Behind the file's header and the first PreviousTagSize.
+    // After the file's header and the first PreviousTagSize.
     for (const uint8_t *tag = clip + 13, *end = clip + status.st_size; tag + TAG_HEADER <= end;) {
         uint32_t size = big_endian(tag + 1, 3);
         uint32_t timestamp = big_endian(tag + 4, 3) | (uint32_t)tag[7] << 24;
@@ -201,7 +201,7 @@ int main(int count, char **arguments) {
         tag += TAG_HEADER + size + 4;
     }
     shutdown(descriptor, SHUT_WR);
-    // What the server said in between; unread it would make the close a reset.
+    // The server's other messages; unread, they would make the close a reset.
     static char rest[65536];
     while (read(descriptor, rest, sizeof rest) > 0) {}
     return 0;

@@ -1,6 +1,6 @@
-// Runs a program and writes what it used, as one line of JSON: wall and CPU seconds,
-// peak resident bytes, exit status (or 128 and the signal). A small program of its
-// own, because a child's peak starts with its parent's.
+// Runs a program and writes its use of resources, as one line of JSON: wall and CPU
+// seconds, peak resident bytes, exit status (or 128 and the signal). A separate small
+// program, because a child's peak starts with its parent's.
 //
 //     measure RESULT.json PROGRAM [ARGUMENT...]
 #define _GNU_SOURCE

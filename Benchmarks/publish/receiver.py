@@ -1,5 +1,4 @@
-"""What every sender publishes to: nginx with its RTMP module; and how it is
-seen when the first media message goes there."""
+"""The server for every sender, nginx with its RTMP module, and the detection of the first media message that goes there."""
 
 import socket
 import struct
@@ -31,7 +30,7 @@ def free_port() -> int:
 
 
 class Nginx:
-    """nginx-rtmp on a port of loopback, for as long as the `with` lasts."""
+    """nginx-rtmp on a port of loopback, for the duration of the `with`."""
 
     def __init__(self, directory: Path):
         self.port = free_port()
@@ -56,8 +55,8 @@ class Nginx:
 
 
 class FirstMediaWatch:
-    """Watches loopback for the first audio or video message on its way to the server. It only
-    listens: a relay would answer the server sooner or later than the sender does."""
+    """Watches loopback for the first audio or video message on its way to the server. It only listens: a relay would change the
+    time of the server's answers."""
 
     SO_TIMESTAMPNS = 35
     OUTGOING = 4  # PACKET_OUTGOING; on loopback each packet is seen twice
@@ -91,7 +90,7 @@ class FirstMediaWatch:
                 continue
             sequence, payload = segment
             next_sequence = sequence if next_sequence is None else next_sequence
-            payload = payload[(next_sequence - sequence) % (1 << 32) :]  # what was sent again
+            payload = payload[(next_sequence - sequence) % (1 << 32) :]  # retransmitted data
             next_sequence = (next_sequence + len(payload)) % (1 << 32)
             if chunks.has_media(payload):
                 seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
@@ -130,7 +129,7 @@ class MediaFinder:
         return False
 
     def _chunk(self) -> int | None:
-        """The end of the chunk at `position`, -1 when it belongs to media, `None` when it is not all there."""
+        """The end of the chunk at `position`, -1 if it belongs to media, `None` if it is incomplete."""
         data, at = self.bytes, self.position
         if at + 12 > len(data):
             return None

@@ -1,4 +1,4 @@
-"""What publishing an FLV file costs, beside other programs and beside the least that it can cost.
+"""The cost of publishing an FLV file, compared with other programs and with the minimum.
 
 Started by `make bench-publish`. Everything is on loopback, to the same nginx-rtmp, in one run.
 """
@@ -29,7 +29,7 @@ METRICS = {
 
 
 def make_clip(name: str, *command: str) -> Path:
-    """The file that ffmpeg makes of the arguments, unless it is there from an earlier run."""
+    """The file that ffmpeg makes from the arguments, unless an earlier run has made it."""
     path = OUT / name
     if not path.exists():
         partial = path.with_suffix(".partial.flv")
@@ -69,7 +69,7 @@ class Bench:
         self.stream_count = 0
 
     def start(self, sender: Sender, clip: Path, realtime: bool, wrapper: list[str] | None = None):
-        """Starts a sender under `measure`; `finish` gives what it used."""
+        """Starts a sender under `measure`; `finish` returns its use of resources."""
         self.stream_count += 1
         report = OUT / f"run-{self.stream_count}.json"
         report.unlink(missing_ok=True)
@@ -89,7 +89,7 @@ class Bench:
         return usage
 
     def realtime(self, clip: Path, seconds: float) -> None:
-        """All at the same time: whatever else the machine does, it does it to all of them."""
+        """All at the same time, so that the machine's other work affects all of them."""
         started = [self.start(sender, clip, realtime=True) for sender in self.participants]
         for sender, run in zip(self.participants, started):
             usage = self.finish(sender, run)
@@ -107,7 +107,7 @@ class Bench:
             self.results[sender.name]["instructions"] = int(collected[1]) / 1e6
 
     def start_times(self, clip: Path, count: int) -> None:
-        """The median; the senders take turns, so that a busy moment does not hit one of them only."""
+        """The median; the senders take turns, so that a busy moment does not affect only one of them."""
         times: dict[str, list[float]] = {sender.name: [] for sender in self.participants}
         for _ in range(count):
             for sender in self.participants:

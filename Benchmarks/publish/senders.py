@@ -1,4 +1,4 @@
-"""The programs that are compared: each as the command that publishes an FLV file as it is."""
+"""The compared programs: each as the command that publishes an FLV file unchanged."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,8 @@
-"""A day of media over a real connection, as fast as it goes, across both wraps of RTMP's clock.
+"""A day of media over a real connection, at full speed, across both wraps of RTMP's clock.
 
-`publish --from-flv` reads tags that are made on the way, `receive --record` writes what comes into a file, and every
-single timestamp is compared as it comes. Meanwhile the memory of both is watched. Called by `make soak`, inside the build root.
+`publish --from-flv` reads tags that are generated during the run, `receive --record` writes the received media to a file, and
+every single timestamp is compared on arrival. The memory of both programs is watched meanwhile. Called by `make soak`, inside
+the build root.
 """
 
 import argparse
@@ -23,7 +24,7 @@ AUDIO, VIDEO, SCRIPT_DATA = 8, 9, 18
 FRAMES_PER_SECOND, SAMPLES_PER_SECOND, SAMPLES_PER_AUDIO = 12, 44100, 1024
 KEYFRAME_DISTANCE = 2 * FRAMES_PER_SECOND
 WRAPS = {"2^31": 1 << 31, "2^32": 1 << 32}
-# Memory may move by a page here and there, not with the time.
+# Memory may vary by some pages, but must not grow with time.
 GROWTH_LIMIT_KB = 512
 
 
@@ -37,7 +38,7 @@ def audio_time(number: int) -> int:
 
 
 def order(milliseconds: int):
-    """Kind, number and time of all that is sent, in its order."""
+    """Kind, number and time of everything that is sent, in order."""
     frame = audio = 0
     while True:
         times = frame_time(frame), audio_time(audio)
@@ -52,7 +53,7 @@ def order(milliseconds: int):
 
 
 def body(kind: int, number: int) -> bytes:
-    """Something of about a stream's make, that says its number."""
+    """A body with the structure of a stream's, which contains its number."""
     if kind == AUDIO:
         return b"\xaf\x01" + struct.pack(">I", number) + bytes(30)
     first = b"\x17" if number % KEYFRAME_DISTANCE == 0 else b"\x27"
@@ -75,7 +76,7 @@ def write_media(path: Path, origin: int, milliseconds: int) -> None:
 
 
 class Tags:
-    """What the receiver's recording has, as it grows."""
+    """The receiver's recording as it grows."""
 
     def __init__(self, path: Path):
         self.file = open(path, "rb", buffering=0)
@@ -109,7 +110,7 @@ class Tags:
 
 
 def check_media(record: Path, origin: int, milliseconds: int, outcome: Queue) -> None:
-    """Compares every tag; says how many were right, or what was wrong."""
+    """Compares every tag; reports how many were correct, or what was wrong."""
     try:
         tags = Tags(record)
         if not tags.take(13).startswith(b"FLV\x01"):
@@ -126,13 +127,13 @@ def check_media(record: Path, origin: int, milliseconds: int, outcome: Queue) ->
                 raise ValueError(f"after {offset} ms: {expected[:2]} was sent, {found[:2]} came")
             count += 1
         outcome.put((count, None))
-    except Exception as error:  # whatever it is, the other process has to hear of it
+    except Exception as error:  # whatever it is, the other process must be informed
         outcome.put((0, f"{type(error).__name__}: {error}"))
 
 
 @dataclass
 class Memory:
-    """Resident memory of a process, in kB, twice a second."""
+    """Resident memory of a process, in kB, twice per second."""
 
     process: subprocess.Popen
     samples: list[int] = field(default_factory=list)
@@ -156,7 +157,7 @@ class Memory:
 
     @property
     def growth(self) -> int:
-        """From the first half of the time to the second."""
+        """The growth from the first half of the time to the second."""
         half = len(self.samples) // 2
         return max(self.samples[half:], default=0) - max(self.samples[:half], default=0)
 

@@ -174,13 +174,16 @@ public func write(_ bytes: [UInt8], to descriptor: Int32) { try? writeAll(bytes,
 
 /// Writes everything to a borrowed descriptor, however long it takes.
 public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemCallError) {
-    try bytes.withBytes { bytes throws(SystemCallError) in
+    // The closure returns an error number: if it threw, the runtime would build generic metadata for it at each start.
+    let problem: Int32 = bytes.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw SystemCallError("write") }
+            guard count > 0 else { return count < 0 ? errno : EIO }
             rest = rest.dropFirst(count)
         }
+        return 0
     }
+    guard problem == 0 else { throw SystemCallError("write", number: problem) }
 }

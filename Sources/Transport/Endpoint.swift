@@ -66,8 +66,8 @@ public enum EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
         case .invalidPort(let port, let text):
             "\"\(port)\" in \"\(text)\" is not a port; a port is a number from 0 to 65535"
         case .missingBracket(let text):
-            "\"\(text)\": an IPv6 address stands in brackets, for example [::1]:1935"
-        case .invalidHost(let text): "\"\(text)\" is not HOST:PORT, for example 127.0.0.1:1935"
+            "\"\(text)\": write an IPv6 address in brackets, for example [::1]:1935"
+        case .invalidHost(let text): "\"\(text)\" is not in the form HOST:PORT, for example 127.0.0.1:1935"
         }
     }
 }

@@ -77,7 +77,7 @@ final class NameLookup {
         let (mailbox, endpoint, isRepeated) = (mailbox, endpoint, round > 0)
         guard runningLookups.add(1, ordering: .relaxed).newValue <= maximumLookups else {
             runningLookups.subtract(1, ordering: .relaxed)
-            let reason = "\(maximumLookups) lookups before it still wait for the name server"
+            let reason = "\(maximumLookups) earlier lookups are still waiting for the name server"
             return mailbox.send(Answer(family: family, result: .failure(NameLookupFailure(reason: reason))))
         }
         do {

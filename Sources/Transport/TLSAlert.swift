@@ -14,7 +14,7 @@ struct TLSAlert: CustomStringConvertible {
             (
                 "handshake failure",
                 "no cipher or signature in common (a server with only an Ed25519 key needs an RSA or ECDSA key, too), "
-                    + "or it wants a certificate of the board, which has none"
+                    + "or it requires a client certificate, which the board does not have"
             )
         case 42, 43, 46: ("bad certificate", Self.certificateAdvice)
         case 44: ("certificate revoked", Self.certificateAdvice)
@@ -22,15 +22,16 @@ struct TLSAlert: CustomStringConvertible {
         case 48: ("unknown authority", Self.certificateAdvice)
         case 49: ("access denied", nil)
         case 50, 51: ("decoding failed", nil)
-        case 70: ("protocol version", "it takes neither TLS 1.2 nor TLS 1.3")
-        case 71: ("insufficient security", "no cipher in common that it finds strong enough")
-        case 80: ("internal error", "the fault is the server's")
+        case 70: ("protocol version", "it accepts neither TLS 1.2 nor TLS 1.3")
+        case 71: ("insufficient security", "no cipher in common that it considers strong enough")
+        case 80: ("internal error", "the fault is on the server")
         case 109: ("missing extension", nil)
-        case 112: ("unrecognized name", "it knows no host of this name; check the host")
-        case 116: ("certificate required", "it wants a certificate of the board, which has none")
+        case 112: ("unrecognized name", "it has no host of this name; check the host")
+        case 116: ("certificate required", "it requires a client certificate, which the board does not have")
         default: ("\(number)", nil)
         }
     }
 
-    private static let certificateAdvice = "it wants a certificate of the board that it accepts, and the board has none"
+    private static let certificateAdvice =
+        "it requires a client certificate that it accepts, which the board does not have"
 }

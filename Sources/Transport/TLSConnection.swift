@@ -230,7 +230,7 @@ extension TLSConnection {
     }
 
     private static let silence =
-        "the server closed the connection without a word; if it takes RTMP without TLS on this port, "
+        "the server closed the connection without an answer; if it expects RTMP without TLS on this port, "
         + "start the URL with rtmp://"
 
     /// A server that does not understand the client often cuts the connection.
@@ -258,7 +258,7 @@ extension TLSConnection {
         let host = String(endpoint.host.prefix { $0 != "%" })
         var flags: UInt32 = 0
         guard let chain = mbedtls_ssl_get_peer_cert(session) else {
-            throw .tlsFailed(endpoint, .certificateUnacceptable(reason: "there is none"))
+            throw .tlsFailed(endpoint, .certificateUnacceptable(reason: "the server sent none"))
         }
         let result = mbedtls_x509_crt_verify(
             UnsafeMutablePointer(mutating: chain), context.authorities, nil, host, &flags, nil, nil)

@@ -94,9 +94,9 @@ public final class TLSContext: Sendable {
     private static func problem(withAuthorities result: Int32) -> String {
         // Mbed TLS adds the underlying reason in the low seven bits.
         guard [MBEDTLS_ERR_X509_UNKNOWN_SIG_ALG, MBEDTLS_ERR_PK_UNKNOWN_PK_ALG].contains(-(-result & 0xFF80)) else {
-            return "holds no certificate that can be read (\(describeTLSError(result)))"
+            return "contains no readable certificate (\(describeTLSError(result)))"
         }
-        return "holds a certificate with a key or signature that is not supported, such as Ed25519; use RSA or ECDSA"
+        return "contains a certificate with an unsupported key or signature, such as Ed25519; use RSA or ECDSA"
     }
 
     private func configure(

@@ -27,10 +27,10 @@ extension TLSFailure: CustomStringConvertible {
     public var description: String {
         switch self {
         case .certificateExpired(let until, let now):
-            "the server's certificate ended at \(until); the board's clock says \(now), check it if that is wrong"
+            "the server's certificate expired at \(until); the board's clock says \(now), set it if that is wrong"
         case .certificateNotYetValid(let from, let now):
-            "the server's certificate starts at \(from), but the board's clock says \(now): "
-                + "the clock is probably wrong, set it"
+            "the server's certificate is valid only from \(from), but the board's clock says \(now): "
+                + "the clock is probably wrong; set it"
         case .wrongHost(let expected, let names):
             "the server's certificate is not for \(expected)"
                 + (names.isEmpty ? "" : " but for " + names.joined(separator: ", "))
@@ -44,9 +44,9 @@ extension TLSFailure: CustomStringConvertible {
         case .certificateUnacceptable(let reason): "the server's certificate cannot be accepted: \(reason)"
         case .signatureRejected: "the server signs with RSA-PSS under TLS 1.2, which this program cannot verify"
         case .downgraded:
-            "the server speaks TLS 1.3, but was asked for TLS 1.2 as it seemed to know nothing else; "
-                + "an attacker may be on the way, or the server was changed. The next attempt asks for TLS 1.3"
-        case .handshake(let reason): "no agreement with the server: \(reason)"
+            "the server supports TLS 1.3, but was offered TLS 1.2 because it seemed to support nothing else; "
+                + "an attacker may have intervened, or the server was changed. The next attempt offers TLS 1.3"
+        case .handshake(let reason): "the handshake failed: \(reason)"
         case .protocolViolation(let reason): "the connection is damaged: \(reason)"
         }
     }

@@ -82,9 +82,9 @@ extension TransportError: CustomStringConvertible {
         case .receiveFailed(let peer, let error): "receiving from \(peer) failed: \(error.reason)"
         case .closedByServer(let peer): "\(peer) closed the connection"
         case .closedByPeer(let peer, let error): "the connection to \(peer) was cut: \(error.reason)"
-        case .timedOut(let peer, .transfer): "\(peer) no longer answers: nothing that was sent arrives"
+        case .timedOut(let peer, .transfer): "\(peer) no longer answers: it has stopped acknowledging"
         case .timedOut(let peer, .tlsHandshake):
-            "\(peer): the TLS handshake took too long; if the server takes RTMP without TLS on this port, "
+            "\(peer): the TLS handshake took too long; if the server expects RTMP without TLS on this port, "
                 + "start the URL with rtmp://"
         case .timedOut(let peer, let phase): "\(peer): \(phase.rawValue) took too long"
         case .tlsFailed(let endpoint, let failure): "TLS with \(endpoint) failed: \(failure)"

@@ -31,7 +31,7 @@ private let lastCommands: [Command] = [
     Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]
 
-private let commands = firstCommands + cameraCommands + lastCommands
+private var commands: [Command] { firstCommands + cameraCommands + lastCommands }
 
 /// Runs the command named in the arguments, and reports a failure in one line.
 func run(_ arguments: [String]) -> ExitStatus {
@@ -100,7 +100,9 @@ private func runHelp(_ arguments: [String]) throws -> ExitStatus {
 }
 
 private func command(named name: String) throws(CommandFailure) -> Command {
-    if let command = commands.first(where: { $0.name == name }) { return command }
+    // The camera's come last: their table is not made for the others.
+    let own = firstCommands.first { $0.name == name } ?? lastCommands.first { $0.name == name }
+    if let command = own ?? cameraCommands.first(where: { $0.name == name }) { return command }
     let known = name.hasPrefix("-") ? ["--help", "--version"] : commands.map(\.name)
     let meant = NameSuggestion.nearest(to: name, among: known).map { "did you mean \($0)? " } ?? ""
     throw .usage("unknown command \"\(name)\"; \(meant)try tallycam --help")

@@ -204,7 +204,7 @@ import Testing
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
             #expect(try camera.ask("dance").hasPrefix("error\nunknown command \"dance\"; see help"))
-            #expect(try camera.ask("statsu").contains("; did you mean status? help lists them"))
+            #expect(try camera.ask("statsu").contains("; did you mean status? see help"))
             #expect(try camera.ask("camera") == "error\nusage: camera NAME|next\n")
             #expect(try camera.ask("mute off") == "ok\nmute off\n")
             #expect(try camera.ask("settings") == "ok\nquality Low1\nmute off\n")

@@ -66,7 +66,7 @@ import Testing
         try time.run {
             try startLooking()
             for (command, answer) in [
-                ("set brightness 3", "error\nbrightness is -1 to 1, not \"3\"\n"),
+                ("set brightness 3", "error\nbrightness must be -1 to 1, not \"3\"\n"),
                 ("set zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
                 ("set brightness 0.1 zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
                 ("set fps 15", "error\nnot live; device.json says what a stream starts with\n"),

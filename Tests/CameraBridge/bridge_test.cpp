@@ -1,6 +1,6 @@
-// Drives the bridge to libcamera over its virtual camera, as Swift does: the program ends with status 0 when every
-// request came and went as it should. It is run under valgrind, and needs no device: the buffers, which /dev/udmabuf
-// would make, are plain memory files here, and the kernel's list of media devices is empty.
+// Drives the bridge to libcamera with its virtual camera, as Swift does. The program ends with status 0 if every request was
+// made and released correctly. It runs under valgrind, and needs no device: the buffers, which /dev/udmabuf would provide, are
+// plain memory files here, and the kernel's list of media devices is empty.
 #include "CLibcamera.h"
 
 #include <cerrno>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <vector>
 
-// The linker sends libcamera's calls here (--wrap).
+// The linker redirects libcamera's calls to these functions (--wrap).
 extern "C" {
 int __real_open64(const char *path, int flags, ...);
 int __real_ioctl(int fd, unsigned long request, ...);
@@ -69,7 +69,7 @@ static int openFiles() {
     return count;
 }
 
-// What came from libcamera's thread.
+// What libcamera's thread has delivered.
 struct Arrivals {
     std::mutex mutex;
     std::condition_variable changed;
@@ -106,7 +106,7 @@ static clibcamera_format nv12(uint32_t width, uint32_t height) {
     return format;
 }
 
-// A session that checks what comes: in order, later than the last, from a buffer that the camera has.
+// A session that checks each frame: in order, later than the last, from a buffer that the camera owns.
 struct Watched {
     Arrivals arrivals;
     clibcamera_session *session = nullptr;
@@ -224,8 +224,8 @@ static void lists(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// Lists of numbers and single ones, before the start and while frames come.
-// One control by itself.
+// Lists of numbers and single ones, before the start and while frames arrive.
+// A single control.
 static int setOne(clibcamera_session *session, uint32_t id, const double *numbers, size_t count) {
     const clibcamera_setting setting{id, numbers, count};
     return clibcamera_session_set_controls(session, &setting, 1);
@@ -244,7 +244,7 @@ static void setsControls(clibcamera_session *session) {
     EXPECT(setOne(session, limits, numbers, 2) == 0);
     EXPECT(setOne(session, faces, numbers, 2) == -EINVAL);
     EXPECT(setOne(session, faces, &off, 1) == 0);
-    // All or none.
+    // All or nothing.
     const clibcamera_setting both[] = {{faces, &off, 1}, {limits, numbers, 1}};
     EXPECT(clibcamera_session_set_controls(session, both, 2) == -EINVAL);
     EXPECT(clibcamera_session_set_controls(session, both, 1) == 0);
@@ -252,7 +252,7 @@ static void setsControls(clibcamera_session *session) {
     EXPECT(clibcamera_session_report(session, &report) == 0);
 }
 
-// A camera that nobody uses is configured and left; the virtual one tells of no sensor's modes.
+// An unused camera is configured and released; the virtual one reports no sensor modes.
 static void configuresWithoutASession(clibcamera_camera *camera, int expected) {
     const clibcamera_format format = nv12(160, 120);
     EXPECT(clibcamera_camera_configure(camera, &format) == expected);
@@ -286,12 +286,12 @@ static void captures(clibcamera_manager *manager) {
         if (count % 10 == 5) setsControls(watched.session);
         watched.release(watched.take());
     }
-    // Returned twice: refused, and nothing is queued twice by it.
+    // Returned twice: refused, and nothing is queued twice.
     uint32_t index = watched.take();
     watched.release(index);
     EXPECT(clibcamera_session_requeue(watched.session, index) == -EALREADY);
     EXPECT(clibcamera_session_requeue(watched.session, 1000) == -EINVAL);
-    // With every frame on lease the camera waits, and goes on when they are back.
+    // With every frame on lease the camera waits, and continues when they are back.
     std::vector<uint32_t> held;
     while (held.size() < watched.leased.size()) held.push_back(watched.take());
     clibcamera_completion none{};
@@ -310,7 +310,7 @@ static void captures(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// A camera's two streams: which of them a completed request is of.
+// A camera's two streams, and to which of them a completed request belongs.
 struct TwoStreams {
     Arrivals arrivals;
     clibcamera_session *session = nullptr;
@@ -336,7 +336,7 @@ struct TwoStreams {
 
     uint32_t streamOf(uint32_t index) const { return index < formats[0].buffer_count ? 0 : 1; }
 
-    // Frames of the stream before come first, no more than there are buffers; after them only this one's.
+    // Frames of the previous stream come first, at most as many as there are buffers; all later ones belong to the new stream.
     void crossTo(uint32_t stream) {
         EXPECT(clibcamera_session_select(session, stream) == 0);
         uint32_t earlier = 0;
@@ -358,7 +358,7 @@ struct TwoStreams {
     }
 };
 
-// Requests carry one stream's buffers or the other's, before the start and while frames come.
+// Requests carry the buffers of one stream or the other, before the start and while frames arrive.
 static void givesTwoSizes(clibcamera_manager *manager) {
     clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
     TwoStreams streams(camera);
@@ -366,7 +366,7 @@ static void givesTwoSizes(clibcamera_manager *manager) {
     EXPECT(clibcamera_session_start(streams.session, 16'667, 16'667) == 0);
     EXPECT(streams.streamOf(streams.take()) == 0);
     for (uint32_t stream : {1, 0, 1}) streams.crossTo(stream);
-    // A frame that is on lease since the other stream was selected waits when it is back, once, until that is selected again.
+    // A frame on lease since the other stream was selected waits, once returned, until that stream is selected again.
     uint32_t held = streams.take();
     EXPECT(streams.streamOf(held) == 1);
     streams.crossTo(0);
@@ -374,7 +374,7 @@ static void givesTwoSizes(clibcamera_manager *manager) {
     EXPECT(clibcamera_session_requeue(streams.session, held) == -EALREADY);
     for (int count = 0; count < 10; count++) EXPECT(clibcamera_session_requeue(streams.session, streams.take()) == 0);
     streams.crossTo(1);
-    // Asked for again and again, it is still one request for each buffer.
+    // Repeated selections still leave one request for each buffer.
     for (uint32_t stream : {0, 1, 0, 1, 0}) EXPECT(clibcamera_session_select(streams.session, stream) == 0);
     streams.crossTo(0);
     streams.close();
@@ -388,7 +388,7 @@ static void givesTwoSizes(clibcamera_manager *manager) {
         EXPECT(clibcamera_session_requeue(second.session, index) == 0);
     }
     second.close();
-    // More than the bridge has roles for, and none.
+    // More streams than the bridge has roles for, and no stream.
     Arrivals arrivals;
     clibcamera_session *session = nullptr;
     clibcamera_format formats[3] = {nv12(320, 240), nv12(160, 120), nv12(160, 120)};
@@ -397,8 +397,8 @@ static void givesTwoSizes(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// Opened and never started, refused, stopped with frames on lease, started and closed at once: over and over, and no
-// descriptor stays behind.
+// Opened and never started, refused, stopped with frames on lease, started and closed at once: repeated many times, without
+// leaking a descriptor.
 static void reconfigures(clibcamera_manager *manager) {
     clibcamera_camera *camera = clibcamera_camera_get(manager, 0);
     const int before = openFiles();
@@ -425,7 +425,7 @@ static void reconfigures(clibcamera_manager *manager) {
     clibcamera_camera_release(camera);
 }
 
-// A manager that is asked for while another is there waits for it; libcamera would abort.
+// A request for a second manager waits for the end of the first; libcamera would abort.
 static void managersFollowEachOther(clibcamera_manager *manager) {
     clibcamera_manager *next = nullptr;
     std::thread waiting([&] { EXPECT(clibcamera_manager_start(&next) == 0); });

@@ -12,9 +12,9 @@ CORE = {
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
-# What a core target may have besides: pure Swift packages.
+# Pure Swift packages that a core target may import in addition.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
-# The rim's targets and the C modules that each of them wraps.
+# The rim's targets, each with the C modules that it wraps.
 RIM = {
     "LinuxIO": {"CLinux"},
     "SoftwareEncoding": {"COpenH264", "CLibYUV", "CTranspose", "CJPEG", "CFDKAAC"},
@@ -29,7 +29,7 @@ RIM = {
     "BoardIO": {"CGPIOD", "CLinux"},
     "DisplayOutput": {"CDRM", "CLibYUV"},
 }
-# The engines: threads around the core. Only the executable knows cameras, microphones and hardware encoders.
+# The engines: threads around the core. Only the executable imports cameras, microphones and hardware encoders.
 ENGINES = {
     "VideoCapture": {"StreamLogic", "Controls", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media"},
     "Encoding": {"StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media"},

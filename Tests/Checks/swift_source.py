@@ -1,4 +1,4 @@
-"""Swift source as the rules see it: code without comments and string contents, and imports."""
+"""Swift source as the rules read it: code without comments and string contents, and imports."""
 
 import functools
 import re
@@ -36,7 +36,7 @@ class SwiftFile:
         return set(IMPORT.findall(code_of(self.text)))
 
     def has_reason(self, line: int, lines_above: int = 1) -> bool:
-        """Whether a comment stands on the line (counted from 0) or right above it."""
+        """Whether a comment is on the line (counted from 0) or directly above it."""
         code = self.code_lines
         window = range(max(0, line - lines_above), line + 1)
         return any("//" in self.lines[at] and "//" not in code[at] for at in window)
@@ -47,13 +47,13 @@ def swift_files(folder: Path = SOURCES) -> list[SwiftFile]:
 
 
 def targets() -> list[str]:
-    """Targets with Swift in them; the others are C shims."""
+    """Targets with Swift code; the others are C shims."""
     return sorted(path.name for path in SOURCES.iterdir() if any(path.rglob("*.swift")))
 
 
 @functools.cache
 def code_of(text: str) -> str:
-    """The text with comments and the contents of strings blanked, line breaks kept.
+    """The text with comments and the contents of strings blanked, and line breaks kept.
 
     Code within an interpolation stays.
     """

@@ -1,4 +1,4 @@
-"""What `make bench-adapt` says that a viewer sees, of recordings whose faults are known."""
+"""The measurements of `make bench-adapt`, checked with recordings whose faults are known."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def loop(tmp_path_factory):
 
 
 def encode(loop, path: Path, numbers: range, size: tuple[int, int] = SIZE) -> list[flv.Tag]:
-    """The video tags of the loop's frames with their clocks, as the source gives them from `START` on."""
+    """The video tags of the loop's frames with their clocks, as the source sends them from `START` on."""
     raw = path.with_suffix(".i420")
     with open(raw, "wb") as file:
         for number in numbers:
@@ -60,7 +60,7 @@ class Stream:
 @pytest.fixture
 def view(loop, tmp_path):
     def view(pieces: list[tuple[range, tuple[int, int]]], delay: float = 0.02, drop: int | None = None) -> Stream:
-        """Pieces of the source, each at its size, that arrive `delay` seconds after they were taken."""
+        """Pieces of the source, each in its size, that arrive `delay` seconds after they were captured."""
         tags, numbers = [], []
         for index, (piece, size) in enumerate(pieces):
             tags += encode(loop, tmp_path / f"piece-{index}.flv", piece, size)
@@ -86,7 +86,7 @@ def view(loop, tmp_path):
 ALL = range(60)
 
 
-def test_the_same_frames_are_alike_and_others_are_not(loop):
+def test_the_same_frames_are_alike_and_others_differ(loop):
     lumas = [bytes(loop.luma(number)) for number in (0, 60)]
     same, other = ssim([(lumas[0], lumas[0]), (lumas[0], lumas[1])], WIDTH, HEIGHT)
     assert same == 1
@@ -98,7 +98,7 @@ def test_a_pair_of_another_size_is_refused(loop):
         ssim([(bytes(loop.luma(0)), b"short")], WIDTH, HEIGHT)
 
 
-def test_a_stream_in_time_shows_the_source(view):
+def test_a_punctual_stream_shows_the_source(view):
     stream = view([(ALL, SIZE)])
     frames = stream.recordings[0].frames
     assert [frame.number for frame in frames] == [*ALL]
@@ -108,7 +108,7 @@ def test_a_stream_in_time_shows_the_source(view):
     assert stream.total.frames_per_second == pytest.approx(10, abs=0.2)
     assert stream.total.longest_freeze == pytest.approx(0.1, abs=0.01)
     assert stream.total.size_changes == 0
-    # The frame of the moment itself comes only 0.02 s later: the one before it is shown.
+    # The frame of this very moment comes 0.02 s later: the one before it is shown.
     assert stream.total.ssim > 0.8
 
 
@@ -118,9 +118,9 @@ def test_late_frames_are_less_like_the_source(view):
     assert late.verdict.worst_age_connected > in_time.verdict.worst_age_connected + 0.4
 
 
-def test_a_freeze_is_measured_where_it_is(view):
+def test_a_freeze_is_measured_in_its_place(view):
     whole = view([(ALL, SIZE)])
-    # Part 2, from 3 s on, lacks 1.5 s; what follows starts with a keyframe.
+    # Part 2, from 3 s on, lacks 1.5 s; the remainder starts with a keyframe.
     stream = view([(range(35), SIZE), (range(50, 60), SIZE)])
     assert stream.parts[0] == whole.parts[0]
     assert stream.parts[1].longest_freeze == pytest.approx(1.6, abs=0.01)
@@ -130,7 +130,7 @@ def test_a_freeze_is_measured_where_it_is(view):
     assert stream.total.size_changes == 0
 
 
-def test_a_freeze_across_two_parts_is_seen_in_both(view):
+def test_a_freeze_across_two_parts_counts_in_both(view):
     stream = view([(range(25), SIZE), (range(40, 55), SIZE)])
     assert stream.parts[0].longest_freeze == pytest.approx(3 - 2.42, abs=0.01)
     assert stream.parts[1].longest_freeze == pytest.approx(4.02 - 3, abs=0.01)
@@ -148,25 +148,25 @@ def test_decoded_luma_keeps_its_range(loop, tmp_path):
             assert values[-len(values) // 10] == pytest.approx(235, abs=4)
 
 
-def test_a_size_that_changes_is_counted_and_still_read(view):
+def test_a_changing_size_is_counted_and_clocks_stay_legible(view):
     whole = view([(ALL, SIZE)])
     stream = view([(range(20), SIZE), (range(20, 40), (160, 96)), (range(40, 60), SIZE)])
     frames = stream.recordings[0].frames
     assert [frame.size for frame in frames] == [SIZE] * 20 + [(160, 96)] * 20 + [SIZE] * 20
-    assert [frame.number for frame in frames] == [*ALL], "every clock is legible"
+    assert [frame.number for frame in frames] == [*ALL], "some clocks are illegible"
     assert [part.size_changes for part in stream.parts] == [1, 1]
     assert stream.total.size_changes == 2
     assert stream.recordings[0].complaints == []
     assert stream.total.ssim < whole.total.ssim
 
 
-def test_a_missing_frame_corrupts_those_that_need_it(view):
+def test_a_missing_frame_corrupts_dependent_frames(view):
     stream = view([(ALL, SIZE)], drop=25)
-    # As far as the next keyframe; every 20th is one.
+    # Up to the next keyframe; every 20th frame is one.
     assert stream.verdict.corrupt == 14
 
 
-def test_full_size_counts_from_the_link_s_return():
+def test_the_time_to_full_size_starts_with_the_links_return():
     sizes = [(1.0, 720), (5.0, 360), (12.0, 540), (15.0, 720)]
     assert analysis.highest_again(sizes, back=10.0, end=20.0) == 15.0
     assert analysis.highest_again(sizes, back=16.0, end=20.0) == 16.0
@@ -189,7 +189,7 @@ def test_likeness_is_compared_with_fixed_sizes_and_peers(own, missed):
 
 
 @pytest.mark.parametrize("content", ["natural", "head", "screen"])
-def test_footage_is_the_same_each_time_and_moves(content, tmp_path):
+def test_footage_moves_and_is_the_same_each_time(content, tmp_path):
     for name in ("one", "two"):
         footage.write_frames(tmp_path / name, content, WIDTH, HEIGHT, FPS, 12)
     one = (tmp_path / "one").read_bytes()

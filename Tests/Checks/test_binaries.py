@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from swift_source import CHECKOUT
 
-# A board's, and what a computer has beside it in the same code.
+# The board's program, and that of a computer with the same code.
 BUDGETS = {"aarch64": 20_000_000, "x86_64": 22_000_000}
 MACHINES = {"x86_64": "x86-64", "aarch64": "ARM aarch64"}
-# A module whose types are linked leaves its name, between zero bytes, also in a stripped binary.
-# Swift's own library has "Foundation.__SwiftValue", so the word alone means nothing.
+# A module with linked types leaves its name between zero bytes, even in a stripped binary. Swift's own library contains
+# "Foundation.__SwiftValue", so the word alone proves nothing.
 FOUNDATION = re.compile(rb"(?<=\0)_?Foundation(?:Essentials|Internationalization|Networking|ICU|XML)?(?=\0)")
 
 
@@ -30,7 +30,7 @@ def foundation_in(path: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_it_is_for_its_machine_static_and_stripped(machine):
+def test_the_program_is_for_its_machine_static_and_stripped(machine):
     kind = kind_of(binary(machine))
     assert MACHINES[machine] in kind
     assert "statically linked" in kind
@@ -38,7 +38,7 @@ def test_it_is_for_its_machine_static_and_stripped(machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_it_is_within_the_budget(machine):
+def test_the_program_is_within_the_size_budget(machine):
     assert binary(machine).stat().st_size <= BUDGETS[machine]
 
 
@@ -48,7 +48,7 @@ def test_no_foundation_is_linked(machine):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
-def test_no_path_of_the_building_machine_is_in_it(machine):
+def test_the_program_contains_no_path_of_the_build_machine(machine):
     assert str(CHECKOUT).encode() not in binary(machine).read_bytes()
 
 
@@ -60,7 +60,7 @@ def test_no_path_of_the_building_machine_is_in_it(machine):
         ("FoundationEssentials", "print(Date().description)"),  # a single type, 12 kB of it
     ],
 )
-def test_linked_foundation_is_seen(module, code, tmp_path):
+def test_linked_foundation_is_detected(module, code, tmp_path):
     (tmp_path / "x.swift").write_text(f"import {module}\n{code}\n")
     subprocess.run(
         ["swiftc", "-O", "-use-ld=lld", "-static-executable", "x.swift", "-o", "x"],
@@ -71,5 +71,5 @@ def test_linked_foundation_is_seen(module, code, tmp_path):
     assert "statically linked" in kind_of(tmp_path / "x")
 
 
-def test_a_dynamic_program_is_seen(tmp_path):
+def test_a_dynamic_program_is_detected(tmp_path):
     assert "statically linked" not in kind_of(Path("/usr/bin/env").resolve())

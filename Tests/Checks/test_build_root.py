@@ -1,5 +1,5 @@
-"""The build root's scheduler (scripts/build-root, scripts/lib/steps.sh) with steps that only write down their names, and the
-table of the real steps."""
+"""The build root's scheduler (scripts/build-root, scripts/lib/steps.sh) with steps that only log their names, and the table of
+the real steps."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 from swift_source import CHECKOUT
 
 RECIPE = CHECKOUT / "scripts/build-root.d"
-# Ends only a test that hangs.
+# Ends a test only if it hangs.
 HUNG = 60
 
 TABLE = """
@@ -33,7 +33,7 @@ NAMES = ["base", "left", "right", "last", "arm", "checkers"]
 
 
 class Recipe:
-    """A recipe of stubs, and a cache for what they make."""
+    """A recipe of stubs, and a cache for its results."""
 
     def __init__(self, folder: Path):
         self.folder = folder / "recipe"
@@ -44,11 +44,11 @@ class Recipe:
             self.write(name, "")
 
     def write(self, name: str, script: str) -> None:
-        """The step's script, which writes its words down when it ends."""
+        """Writes the step's script, which logs its arguments when it ends."""
         (self.folder / name).write_text(f'{script}\necho "{name} $*" | sed "s/ *$//" >>"$root/order"\n')
 
     def start(self, *words: str) -> subprocess.Popen:
-        # unshare needs a root that is a mount, which the build root is not.
+        # unshare requires a root that is a mount, which the build root is not.
         here = self.folder.parent / "root"
         here.mkdir(exist_ok=True)
         mounted = 'mount --make-rprivate / 2>/dev/null; mount --rbind / "$0" && exec chroot "$0" "$@"'
@@ -56,7 +56,7 @@ class Recipe:
             ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", mounted, here, CHECKOUT / "scripts/build-root", *words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, env=os.environ | {"TALLYCAM_RECIPE": str(self.folder), "TALLYCAM_CACHE": str(self.cache)},
-            # A shell that has started the tests in the background ignores it for all of them.
+            # A shell that started the tests in the background ignores SIGINT for all of them.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
@@ -100,7 +100,7 @@ def processes_with(word: str) -> list[str]:
 
 
 def mounts_in_any_process(path: str) -> list[Path]:
-    """Processes that still see a mount there, in whatever namespace."""
+    """Processes that still see a mount there, in any namespace."""
     found = []
     for mounts in Path("/proc").glob("[0-9]*/mounts"):
         try:
@@ -111,7 +111,7 @@ def mounts_in_any_process(path: str) -> list[Path]:
     return found
 
 
-def test_only_the_part_that_is_asked_for_is_made(recipe):
+def test_only_the_requested_part_is_made(recipe):
     assert "35 MB to download" in recipe.run()
     assert sorted(recipe.order()) == ["base", "last", "left amd64", "right"]
     assert "100 MB to download" in recipe.run("aarch64")
@@ -128,20 +128,20 @@ def test_a_step_starts_after_its_predecessors(recipe):
     assert order.index("arm") > order.index("right")
 
 
-def test_a_predecessor_of_a_part_that_is_not_made_is_not_waited_for(recipe):
+def test_predecessors_of_unneeded_parts_are_not_waited_for(recipe):
     recipe.run("tests")
     assert recipe.order()[-1] == "checkers" and "arm" not in recipe.order()
 
 
 def test_independent_steps_run_side_by_side(recipe):
-    """Each of the two ends only when the other one has started."""
+    """Each of the two ends only after the other one has started."""
     for name, other in (("left", "right"), ("right", "left")):
         recipe.write(name, f'touch "$root/{name}-started"; until [ -e "$root/{other}-started" ]; do sleep 0.05; done')
     recipe.run()
     assert recipe.order()[-1] == "last"
 
 
-def test_nothing_is_done_when_the_part_is_there(recipe):
+def test_nothing_is_done_when_the_part_exists(recipe):
     recipe.run()
     assert recipe.run() == recipe.run("compiler") == recipe.run("x86_64") == ""
     assert len(recipe.order()) == 4
@@ -200,7 +200,7 @@ def test_clean_old_removes_the_roots_of_other_recipes_only(recipe):
 
 
 def seconds_left(recipe: Recipe, commands: str) -> int:
-    """What the progress line says after these commands in the scheduler's shell."""
+    """The remaining time in the progress line after these commands in the scheduler's shell."""
     script = f"""
         set -euo pipefail
         recipe={recipe.folder} root={recipe.cache}/none logs={recipe.cache}/logs
@@ -212,34 +212,34 @@ def seconds_left(recipe: Recipe, commands: str) -> int:
     return int(subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout)
 
 
-def test_the_estimate_is_the_longest_way_through_the_steps(recipe):
+def test_the_estimate_is_the_longest_path_through_the_steps(recipe):
     assert seconds_left(recipe, "choose_steps x86_64") == 10 + 30 + 5
     assert seconds_left(recipe, "choose_steps tests") == 10 + 30 + 5 + 25
     assert seconds_left(recipe, "choose_steps tests aarch64") == 10 + 30 + 15 + 25
 
 
 def test_the_estimate_follows_the_machine(recipe):
-    """Ten seconds as usual are assumed from the start, so that the first step does not decide alone."""
+    """Ten seconds at the usual speed are assumed first, so that the first step alone does not decide."""
     base = "choose_steps x86_64; state[base]=ended took[base]"
     left = "state[left:amd64]=ended took[left:amd64]=20"
     assert seconds_left(recipe, f"{base}=10") == 30 + 5
     assert seconds_left(recipe, f"{base}=30") == 2 * (30 + 5)
     right = "state[right]=running started[right]=0"
     assert seconds_left(recipe, f"{base}=10; {left}; {right} SECONDS=20") == 10 + 5
-    # Far beyond its usual time: a tenth of it at least is still to come, and the last step is expected to be slower, too.
+    # Far beyond its usual time: at least a tenth of it is still expected, and the last step is expected to be slower, too.
     assert seconds_left(recipe, f"{base}=10; {left}; {right} SECONDS=100") == 1 + 10 + 10
-    # Half the usual time lets the rest seem faster.
+    # Half the usual time makes the rest look faster.
     assert seconds_left(recipe, f"{base}=0") == 15 + 2
 
 
 def real_table() -> tuple[dict[str, list[str]], dict[str, tuple[str, list[str]]]]:
-    """The parts with what they need, and the steps with their part and predecessors."""
+    """The parts with their requirements, and the steps with their part and predecessors."""
     lines = [line.split() for line in (RECIPE / "steps").read_text().splitlines() if line and not line.startswith("#")]
     parts = {words[1]: words[2:] for words in lines if words[0] == "part"}
     return parts, {words[0]: (words[1], words[4:]) for words in lines if words[0] != "part"}
 
 
-def test_the_steps_of_the_build_root_exist_and_are_in_order():
+def test_the_steps_of_the_build_root_exist_in_order():
     parts, steps = real_table()
     seen = []
     for step, (part, predecessors) in steps.items():
@@ -255,7 +255,7 @@ def test_packages_are_never_installed_by_two_steps_at_once():
         assert earlier in steps[later][1]
 
 
-def test_the_program_is_compiled_when_its_whole_part_is_there():
+def test_the_program_is_compiled_when_its_whole_part_exists():
     _, steps = real_table()
     waited, rest = set(), ["program"]
     while rest:

@@ -1,4 +1,4 @@
-"""Buildroot's external tree, as far as it can be looked at without Buildroot: symbols, hashes, layout. A part of `make lint`."""
+"""Buildroot's external tree, as far as it can be checked without Buildroot: symbols, hashes, layout. A part of `make lint`."""
 
 import hashlib
 import re
@@ -17,7 +17,7 @@ def own_symbols() -> set[str]:
 
 
 def known_symbols() -> set[str]:
-    """Those that were found in the release of Buildroot that scripts/image uses."""
+    """The symbols that exist in the Buildroot release that scripts/image uses."""
     head, *lines = (FOLDER / "symbols").read_text().splitlines()
     release = re.search(r"release=(\S+)", (CHECKOUT / "scripts/image").read_text())[1]
     assert release in head, "written for another release: scripts/image --symbols"
@@ -33,19 +33,19 @@ def test_buildroot_has_every_symbol(path):
     assert symbols_in(path.read_text()) - own_symbols() <= known_symbols()
 
 
-def test_a_symbol_that_buildroot_does_not_have_is_seen():
+def test_a_symbol_that_buildroot_lacks_is_detected():
     text = CONFIGURATIONS[0].read_text().replace("BR2_PACKAGE_MDNSD=", "BR2_PACKAGE_MDSND=")
     assert symbols_in(text) - own_symbols() - known_symbols() == {"BR2_PACKAGE_MDSND"}
 
 
-def test_the_package_keeps_to_buildroot_s_conventions():
+def test_the_package_follows_buildroots_conventions():
     assert (FOLDER / "external.desc").read_text().startswith("name: TALLYCAM\ndesc: ")
     for folder in (FOLDER / "package").iterdir():
         name, text = folder.name, (folder / f"{folder.name}.mk").read_text()
         line = "#" * 80
         assert text.startswith(f"{line}\n#\n# {name}\n#\n{line}\n\n{name.upper()}_VERSION = ")
         assert text.endswith("\n\n$(eval $(generic-package))\n")
-        assert not re.search(r"^ +\S|[ \t]$", text, re.MULTILINE), "tabs indent, and nothing trails"
+        assert not re.search(r"^ +\S|[ \t]$", text, re.MULTILINE), "indent with tabs, and leave no trailing space"
         options = (folder / "Config.in").read_text()
         assert f"config BR2_PACKAGE_{name.upper()}\n\tbool \"{name}\"\n" in options
         assert symbols_in(options) <= own_symbols() | known_symbols()
@@ -55,7 +55,7 @@ def test_the_package_keeps_to_buildroot_s_conventions():
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_board_has_what_its_card_is_made_of(board):
+def test_a_board_has_the_files_for_its_card(board):
     folder = CHECKOUT / "board" / board
     for name in ("board.json", "config.txt", "cmdline.txt"):
         assert (folder / name).stat().st_size > 0
@@ -68,37 +68,37 @@ def test_a_board_has_what_its_card_is_made_of(board):
 
 
 def loaded(text: str) -> dict[str, str]:
-    """What scripts/image --check has loaded in Buildroot without a loss: the hash of each file, by its name."""
+    """The files that scripts/image --check has loaded in Buildroot without losing a symbol: hashes by name."""
     return {name: digest for digest, name in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.MULTILINE)}
 
 
 def not_loaded(text: str) -> set[str]:
-    """Which files differ from those that were loaded, so that a symbol of theirs may be lost: of a wrong name or type, or
-    with dependencies that are not met."""
+    """The files that differ from the loaded ones, so that a symbol may be lost: for a wrong name or type, or missing
+    dependencies."""
     files = [*CONFIGURATIONS, *FOLDER.glob("package/*/Config.in"), FOLDER / "Config.in", FOLDER / "external.desc"]
     present = {str(path.relative_to(FOLDER)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     record = loaded(text)
     return {name for name in present.keys() | record.keys() if present.get(name) != record.get(name)}
 
 
-def test_every_configuration_was_loaded_whole_as_it_is_now():
+def test_every_configuration_was_loaded_in_its_present_form():
     assert not not_loaded((FOLDER / "loaded").read_text()), "run scripts/image --check"
 
 
-def test_a_changed_configuration_is_seen():
+def test_a_changed_configuration_is_detected():
     text = (FOLDER / "loaded").read_text()
     before, digest = not_loaded(text), loaded(text)["configs/tallycam_rpi4_defconfig"]
     assert not_loaded(text.replace(digest, "0" * 64)) == before | {"configs/tallycam_rpi4_defconfig"}
     assert not_loaded(re.sub("^.*  Config.in\n", "", text, flags=re.MULTILINE)) == before | {"Config.in"}
 
 
-def test_it_was_loaded_in_the_release_that_makes_the_image():
+def test_the_loading_release_is_the_one_that_makes_the_image():
     script = (CHECKOUT / "scripts/image").read_text()
     release, commit = re.search(r"release=(\S+) commit=([0-9a-f]{40})\n", script).groups()
     assert f"Buildroot {release}, commit {commit}" in (FOLDER / "loaded").read_text().splitlines()[0]
 
 
-def test_buildroot_s_configurations_are_made_of_their_fragments():
+def test_buildroots_configurations_consist_of_their_fragments():
     folder = FOLDER / "configs"
     common = (folder / "fragments/common.config").read_text()
     boards = [path.stem for path in (folder / "fragments").glob("rpi*.config")]

@@ -1,4 +1,4 @@
-"""The bridge to libcamera under valgrind: its own requests and buffers, over libcamera's virtual camera."""
+"""The bridge to libcamera under valgrind: its own requests and buffers, with libcamera's virtual camera."""
 
 import subprocess
 
@@ -21,7 +21,7 @@ def program(tmp_path_factory):
 
 
 def run(program, folder, *before: str) -> subprocess.CompletedProcess:
-    """With the virtual camera described where libcamera looks for it; the mount ends with the program."""
+    """Runs it with the virtual camera's description where libcamera expects it; the mount ends with the program."""
     described = folder / "libcamera/pipeline/virtual"
     described.mkdir(parents=True)
     (described / "virtual.yaml").write_bytes((CHECKOUT / "Tests/CameraBridge/virtual.yaml").read_bytes())
@@ -30,7 +30,7 @@ def run(program, folder, *before: str) -> subprocess.CompletedProcess:
     return subprocess.run(words, capture_output=True, text=True, timeout=500)
 
 
-def test_every_request_comes_and_goes_once(program, tmp_path):
+def test_every_request_is_made_and_released_once(program, tmp_path):
     done = run(program, tmp_path)
     assert (done.returncode, done.stdout) == (0, "every request came and went\n"), done.stderr
 

@@ -14,7 +14,7 @@ ENTRY = re.compile(
     r"^ {2,6}(?:-\w, )?(--[a-z][a-z-]*(?:[ =\[]\S+)*|[a-z][a-z-]*(?:=\S+)?)(?: {2,}|\n {12,})(\S+)", re.MULTILINE)
 # Neither a verb nor a noun nor what belongs to a noun.
 WEAK = set("also and as at be by for from how if in is it its never of on or that to what when where whether who with".split())
-BRITISH = (("colour", "color"), ("centre", "center"), ("grey", "gray"), ("behaviour", "behavior"), ("neighbour", "neighbor"),
+BRITISH = (("color", "color"), ("center", "center"), ("gray", "gray"), ("behavior", "behavior"), ("neighbor", "neighbor"),
            ("isation", "ization"), ("ise-", "ize-"))  # fmt: skip
 
 
@@ -24,12 +24,12 @@ def help_of(*command: str) -> str:
 
 
 def commands() -> list[str]:
-    """Those that the program's own help lists."""
+    """The commands that the program's own help lists."""
     return re.findall(r"^  ([a-z]+) {2,}\S", help_of(), re.MULTILINE)
 
 
 def help_in(text: str) -> dict[str, str]:
-    """The code blocks that start with "Usage: tallycam", by their command; "" for the program's own."""
+    """The code blocks that start with "Usage: tallycam", by command; "" is the program itself."""
     blocks = re.findall(r"^```\n(Usage: tallycam .*?)^```$", text, re.MULTILINE | re.DOTALL)
     found = {}
     for block in blocks:
@@ -41,12 +41,12 @@ def help_in(text: str) -> dict[str, str]:
 
 
 def differences(text: str) -> list[str]:
-    """Commands that the paper leaves out, has too many, or describes otherwise than the program."""
+    """Commands that the document omits, has in excess, or describes differently from the program."""
     there, documented = {"": help_of(), **{name: help_of(name) for name in commands()}}, help_in(text)
     return sorted(name for name in there.keys() | documented.keys() if there.get(name) != documented.get(name))
 
 
-def test_the_paper_has_the_help_of_every_command():
+def test_the_document_has_the_help_of_every_command():
     assert len(commands()) > 5
     assert differences(PAPER.read_text()) == []
 
@@ -60,7 +60,7 @@ def test_the_paper_has_the_help_of_every_command():
         ("  check        report every fault", "  check        report some faults", [""]),
     ],
 )
-def test_a_difference_is_seen(old, new, wrong):
+def test_a_difference_is_detected(old, new, wrong):
     text = PAPER.read_text()
     assert text.count(old) == 1
     assert differences(text.replace(old, new)) == wrong
@@ -112,5 +112,5 @@ def test_each_name_has_one_spelling():
 
 def test_second_spelling_is_seen():
     assert spellings(["--time-out", "timeout", "zoom"]) == [{"time-out", "timeout"}]
-    assert spellings(["zoom-centre", "focus-point"]) == [{"zoom-centre"}]
-    assert spellings(["color", "colour", "--color"]) == [{"color", "colour"}]
+    assert spellings(["zoom-center", "focus-point"]) == [{"zoom-center"}]
+    assert spellings(["color", "color", "--color"]) == [{"color", "color"}]

@@ -17,14 +17,14 @@ SOURCES = {
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
-# Names that a key had before: they are read only to say its present one.
+# Former names of keys: they are read only to report the present name.
 FORMER = {"device.json": {"flashLED"}}
 READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|number|choice|texts|object|objects|objectOfTexts|moment)\(\s*\"(\w+)\"")
 ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 
 
 def settings_source(name: str) -> str:
-    """The text of a file of the module Settings, whatever folder it is in."""
+    """The text of a file of the module Settings, in any folder."""
     (path,) = (CHECKOUT / "Sources/Settings").rglob(f"{name}.swift")
     return path.read_text()
 
@@ -70,7 +70,7 @@ def test_every_key_is_in_code_and_document(file):
     assert keys_in_code(file) == keys_in_document(file, document(file))
 
 
-# Of each file two keys, from the top and from within.
+# Two keys of each file, one at the top level and one inside an object.
 SOME_KEYS = {
     "stream.json": ["caFile", "publishLifetime"], "device.json": ["mirrored", "highThreshold"],
     "network.json": ["timeServers", "hidden"], "board.json": ["lens", "activeLow"],
@@ -105,8 +105,8 @@ def test_every_key_has_a_default_and_a_meaning_in_the_document(file):
 
 
 @pytest.mark.parametrize("file", SOURCES)
-def test_each_name_that_the_code_reads_is_seen_by_these_tests(file):
-    """Every way to read a key is one that `keys_in_code` knows."""
+def test_these_tests_know_every_way_to_read_a_key(file):
+    """Every function that reads a key is known to `keys_in_code`."""
     for name in SOURCES[file]:
         text = settings_source(name)
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
@@ -174,7 +174,7 @@ def test_a_limit_or_word_that_the_document_lacks_is_seen(file, old, new, rule):
 
 
 def unused(description: str, users: str) -> set[str]:
-    """The description's properties that no line of the program names."""
+    """The description's properties that no line of the program uses."""
     text = settings_source(description)
     own = text[text.index(f"public struct {description}:") :].split("\n}\n", 1)[0]
     properties = re.findall(r"^    public var (\w+)", own, re.MULTILINE)
@@ -182,14 +182,14 @@ def unused(description: str, users: str) -> set[str]:
     return {name for name in properties if not re.search(rf"\.{name}\b", users)}
 
 
-# The targets that do what the files say.
+# The targets that use the settings.
 DESCRIBED = (
     "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "ApplianceRuntime", "MachineDevices", "tallycam",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("description", ["DeviceDescription", "BoardDescription"])
-def test_what_a_file_says_is_used(description):
+def test_every_setting_of_a_file_is_used(description):
     users = "".join(
         path.read_text()
         for target in DESCRIBED
@@ -203,13 +203,13 @@ def run(*words) -> subprocess.CompletedProcess:
     return subprocess.run([CHECKOUT / "out/x86_64/tallycam", *words], capture_output=True, text=True, timeout=120)
 
 
-def test_the_sample_of_the_network_is_right(tmp_path):
+def test_the_network_sample_is_correct(tmp_path):
     result = run("network", "--file", CHECKOUT / "board/common/network.json", "--output", tmp_path)
     assert result.returncode == 0 and result.stderr == ""
     assert (tmp_path / "hostname").read_text() == "tallycam\n"
 
 
-def test_the_sample_of_the_stream_asks_for_the_url_only():
+def test_the_stream_sample_only_lacks_the_url():
     result = run("check", CHECKOUT / "board/common/stream.json")
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1 and "url: not an RTMP URL: it is empty" in result.stderr
@@ -219,7 +219,7 @@ def examples(name: str) -> list[str]:
     return re.findall(r"^ +(\{.*\})$", (CHECKOUT / "board/common" / name).read_text(), re.MULTILINE)
 
 
-def test_the_examples_on_the_card_are_right(tmp_path):
+def test_the_examples_on_the_card_are_correct(tmp_path):
     stream, network = examples("README.txt")
     (tmp_path / "stream.json").write_text(stream)
     assert run("check", tmp_path / "stream.json").returncode == 0
@@ -238,7 +238,7 @@ def test_the_sample_of_the_device_holds_the_documented_defaults():
     for key, value in sample.items():
         flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) and value else {key: value}
     written = {key: json.dumps(value) if not isinstance(value, str) else value for key, value in flat.items()}
-    # The objects of a list that is empty have no keys in the sample.
+    # The objects of an empty list have no keys in the sample.
     lists = tuple(f"{key}." for key, value in flat.items() if isinstance(value, list))
     named = {key: value for key, value in defaults_in_document(document("device.json")).items() if not key.startswith(lists)}
     assert lists == ("filters.", "audio.sources.") and written == named
@@ -255,7 +255,7 @@ def test_the_documented_light_is_the_code_s(page):
     assert blinks == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
 
 
-# Of the 40-pin header, as every Raspberry Pi has had it since 2014.
+# The 40-pin header's lines, as on every Raspberry Pi since 2014.
 PINS = {"GPIO17": 11, "GPIO27": 13, "GPIO22": 15}
 
 
@@ -274,7 +274,7 @@ BOARDS = sorted(path.name for path in (CHECKOUT / "board").iterdir() if (path / 
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_a_board_s_description_holds_known_keys_only(board):
+def test_a_boards_description_has_known_keys_only(board):
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     names = set(description) | {name for value in description.values() if isinstance(value, dict) for name in value}
     assert names <= keys_in_code("board.json")

@@ -1,5 +1,5 @@
-"""The judge of the encoder's mixed faults: the answers that it accepts, and those that make it fail. A script plays the program
-and its encoder, in virtual time."""
+"""The judge of the encoder's mixed faults: the answers that it accepts, and those that make it fail. A script represents the
+program and its encoder, in virtual time."""
 
 import heapq
 import random
@@ -25,7 +25,7 @@ DROPS = -1104
 
 @dataclass(frozen=True)
 class Answer:
-    """The program's report, so many seconds after a fault. Without a code the encoder skips a frame instead."""
+    """The program's report, the given number of seconds after a fault. Without a code, the encoder skips a frame instead."""
 
     after: float
     code: int | None = None
@@ -33,7 +33,7 @@ class Answer:
 
 
 def specified(parameters: dict[str, int]) -> list[Answer]:
-    """The answers that the recovery owes to these parameters of the encoder module."""
+    """The answers that the recovery must give to these parameters of the encoder module."""
     often = [name for name in ("error_every", "headers_every") if name in parameters]
     if parameters.keys() & {"skip_every", "skip_pattern", "stall_until_key"}:
         return [Answer(1)]
@@ -56,7 +56,7 @@ def specified(parameters: dict[str, int]) -> list[Answer]:
 
 
 class Script:
-    """Stands in for board, publisher and clock: it takes parameters, lets time pass, and reports answers when they are due."""
+    """Replaces board, publisher and clock: it accepts parameters, lets time pass, and reports answers when they are due."""
 
     def __init__(self, answers: Callable[[dict], list[Answer]] = specified, retry: float = RETRY):
         self.answers = answers
@@ -82,7 +82,7 @@ class Script:
             self.now, _, action = heapq.heappop(self._due)
             action()
         self.now = end
-        assert self.now < 3600, "no judge takes an hour"
+        assert self.now < 3600, "the judge takes more than an hour"
 
     def later(self, seconds: float, action: Callable[[], None]) -> None:
         heapq.heappush(self._due, (self.now + seconds, len(self._due) + len(self.events), action))
@@ -98,7 +98,7 @@ class Script:
         self.later(0.2, self._report_status)
 
     def run(self, script: str) -> None:
-        """As a board's shell, of which only parameters are set."""
+        """Imitates a board's shell that only sets parameters."""
         changed = {name: int(value) for value, name in re.findall(r"echo (-?\d+) > \S+/(\w+)", script)}
         self.settings.append((self.now, changed))
         if any(self.parameters.get(name) and changed.get(name) == 0 for name in HANGS):
@@ -126,7 +126,7 @@ class Script:
 
 
 class Buffers:
-    """Stands in for the camera's leases: all buffers come back, unless the test keeps one."""
+    """Replaces the camera's leases: all buffers are returned, unless the test keeps one."""
 
     def __init__(self):
         self.returns, self.held = 0, []
@@ -156,7 +156,7 @@ SWALLOWED = Fault("inputs swallowed", {"stall_opens": 1, "swallow_after": 70}, [
 
 
 @pytest.mark.parametrize("fault", each_kind(), ids=lambda fault: fault.name)
-def test_what_is_specified_for_a_fault_is_accepted(fault):
+def test_the_specified_answer_to_a_fault_is_accepted(fault):
     script = Script()
     judge = make_judge(script)
     judge.inject(fault)
@@ -164,8 +164,8 @@ def test_what_is_specified_for_a_fault_is_accepted(fault):
     assert len(judge.seconds[fault.name]) == 1 and judge.leases.returns == 1
     [(judged, start, end)] = judge.past
     assert judged is fault and start < end
-    # How often stalls are left counts down in the module, by which the fault ended.
-    assert not any(script.parameters[name] for name in fault.parameters), "the fault was taken away"
+    # The module counts the remaining stalls down by itself, which ended the fault.
+    assert not any(script.parameters[name] for name in fault.parameters), "the fault was not removed"
     assert (judge.last_escalation > 0) == fault.escalates
     assert script.commands == ([fault.command] if fault.command else [])
 
@@ -184,7 +184,7 @@ def test_what_is_specified_for_a_fault_is_accepted(fault):
     ],
     ids=["nothing", "too late", "another event", "another reason", "one more", "twice", "the stream drops", "a skipped frame"],
 )
-def test_anything_else_after_a_fault_fails(answers, words):
+def test_any_other_answer_to_a_fault_fails(answers, words):
     judge = make_judge(Script(lambda parameters: answers if "swallow_after" in parameters else []))
     with pytest.raises(AssertionError, match=words):
         judge.inject(SWALLOWED)
@@ -203,14 +203,14 @@ def test_faulty_frames_may_take_two_restarts():
     assert len(judge.past) == 1
 
 
-def test_a_frame_skipped_before_the_fault_is_due_is_no_answer_to_it():
-    """A busy machine skips one: the fault's own comes with the 45th frame."""
+def test_a_frame_skipped_before_the_fault_is_due_is_not_its_answer():
+    """A busy machine skips one: the fault's own skip comes with the 45th frame."""
     judge = make_judge(Script(lambda parameters: [Answer(0.1)] if "error_every" in parameters else []))
     judge.inject(Fault("an error now and then", {"error_every": 45}, within=10, is_damage=True))
     assert judge.seconds["an error now and then"][0] >= 45 / RATE
 
 
-def test_a_hanging_call_is_ended_after_the_first_event_only():
+def test_a_hanging_call_is_released_only_after_the_first_event():
     script = Script()
     judge = make_judge(script)
     fault = hangs({"swallow_after": 70, "stall_opens": 1})[0]
@@ -228,7 +228,7 @@ def test_a_program_that_ends_fails_at_once():
     assert script.now < 3
 
 
-def test_a_buffer_that_does_not_come_back_fails():
+def test_a_buffer_that_is_not_returned_fails():
     judge = make_judge(Script())
     judge.leases.is_one_kept = True
     with pytest.raises(AssertionError, match="buffer 2"):
@@ -250,16 +250,16 @@ def fall(script: Script) -> Judge:
     return judge
 
 
-def test_a_fall_to_software_ends_a_minute_later_in_hardware():
+def test_software_returns_to_hardware_after_a_minute():
     judge = fall(Script())
     assert [event["code"] for event in judge.reported] == [SOFTWARE, RESTARTED]
     assert judge.seconds["the hardware tried again"][0] < RETRY
-    # In software no encoder holds a buffer.
+    # While software encodes, no encoder holds a buffer.
     assert len(judge.leases.held) == 3 and judge.leases.held[1] < judge.leases.held[0] == judge.leases.held[2]
 
 
 @pytest.mark.parametrize("retry, words", [(30, "v4l2:/dev/video11"), (RETRY + 30, "a minute in software")], ids=["too early", "never"])
-def test_a_hardware_encoder_that_does_not_come_back_in_its_time_fails(retry, words):
+def test_a_hardware_encoder_that_returns_too_late_fails(retry, words):
     with pytest.raises(AssertionError, match=words):
         fall(Script(retry=retry))
 
@@ -267,11 +267,11 @@ def test_a_hardware_encoder_that_does_not_come_back_in_its_time_fails(retry, wor
 def test_an_event_while_software_encodes_fails():
     script = Script()
     script.later(20, lambda: script.report("answer", DROPS, reason="connection lost"))
-    with pytest.raises(AssertionError, match="in software came"):
+    with pytest.raises(AssertionError, match="while software encoded, these were reported"):
         fall(script)
 
 
-def test_a_mix_has_every_trouble_once_in_a_turn_and_each_apart_from_the_last():
+def test_a_mix_has_every_fault_once_per_round_at_a_distance():
     judge = make_judge(Script())
     wanted = {fault.name for fault in troubles(random.Random(4), RATE)}
     judge.mix(0, wanted)
@@ -283,20 +283,20 @@ def test_a_mix_has_every_trouble_once_in_a_turn_and_each_apart_from_the_last():
     assert len(names) == len(set(names))
     for (before, _, end), (after, start, _) in zip(escalating, escalating[1:]):
         assert start >= end + RECOVERY, (before, after)
-        assert before.events or "stall_opens" not in after.parameters, "the module stalls once in each opening"
+        assert before.events or "stall_opens" not in after.parameters, "the module can stall only once per opening"
 
 
-def test_a_mix_goes_on_for_its_time():
+def test_a_mix_lasts_for_its_time():
     script = Script()
     make_judge(script).mix(60)
     assert 60 <= script.now < 90
 
 
-# Keyframes: of a stream of ten seconds with a fault from 4 to 7 s.
+# Keyframes in a stream of ten seconds with a fault from 4 to 7 s.
 
 
 def frames(keys: list[float], silence: tuple[float, float] = (0, 0)) -> SimpleNamespace:
-    """At 25 a second but for the silence; a keyframe is the first from each of these times on."""
+    """At 25 per second, except during the silence; the first frame after each of these times is a keyframe."""
     times = [number / 25 for number in range(250) if not silence[0] < number / 25 < silence[1]]
     firsts = {min(time for time in times if time >= key) for key in keys}
     tags = [SimpleNamespace(timestamp=round(1000 * time), is_keyframe=time in firsts) for time in times]
@@ -306,7 +306,7 @@ def frames(keys: list[float], silence: tuple[float, float] = (0, 0)) -> SimpleNa
 
 
 def judged(fault: Fault, *reported: float) -> SimpleNamespace:
-    """The judge's account of that fault, and the times of restarts."""
+    """The judge's record of that fault, and the times of restarts."""
     events = [{"name": "answer", "code": RESTARTED, "t": at, "reason": ""} for at in reported]
     return SimpleNamespace(reported=events, past=[(fault, 4.0, 7.0)])
 

@@ -1,4 +1,4 @@
-"""The image's parts, as far as they can be looked at without making one: scripts and tuning files."""
+"""The image's parts, as far as they can be checked without making one: scripts and tuning files."""
 
 import ast
 import os
@@ -13,15 +13,15 @@ SCRIPTS = [*(CHECKOUT / "rootfs-overlay/etc/init.d").iterdir(), *(CHECKOUT / "bo
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_can_be_run(path):
+def test_a_script_is_executable(path):
     assert os.access(path, os.X_OK) and path.read_text().startswith("#!/bin/sh\n")
 
 
 OVERLAY = CHECKOUT / "rootfs-overlay"
 
 
-def test_busybox_has_no_way_in_and_no_daemon_that_nothing_starts():
-    """The card's own test (has_no_login) looks at what was built; this one at what each board is built with."""
+def test_busybox_has_no_way_in_and_no_unused_daemon():
+    """The card's own test (has_no_login) checks what was built; this one checks each board's configuration."""
     fragment = (CHECKOUT / "board/common/busybox.fragment").read_text()
     off = set(re.findall(r"^# CONFIG_([A-Z0-9_]+) is not set$", fragment, re.MULTILINE))
     on = set(re.findall(r"^CONFIG_([A-Z0-9_]+)=y$", fragment, re.MULTILINE))
@@ -29,7 +29,7 @@ def test_busybox_has_no_way_in_and_no_daemon_that_nothing_starts():
     doors = set().union(*map(ast.literal_eval, sets)) - {"sshd", "dropbear"}
     assert len(sets) == 3 and len(doors) > 25
     assert {name.upper() for name in doors} <= off
-    # And what is switched on is started, by the overlay's scripts.
+    # Enabled daemons are started by the overlay's scripts.
     scripts = "".join(path.read_text() for path in OVERLAY.rglob("*") if path.is_file())
     started = set(re.findall(r"\b[a-z][a-z0-9]+\b", re.sub("#.*", "", scripts)))
     assert {name.lower() for name in on if not name.startswith("FEATURE_")} <= started
@@ -48,15 +48,15 @@ def test_every_sensor_of_the_kernel_has_its_tuning_file():
     assert (TUNING / "simple/uncalibrated.yaml").exists()
 
 
-def test_the_tuning_files_are_where_the_program_looks():
-    """The package and the virtual card put them into the folder that is compiled in."""
+def test_the_tuning_files_are_where_the_program_expects_them():
+    """The package and the virtual card put them into the folder whose path is compiled in."""
     assert b"/usr/share/libcamera/ipa" in (CHECKOUT / "out/aarch64/tallycam").read_bytes()
     package = (FOLDER / "package/tallycam/tallycam.mk").read_text()
     assert "cp -a $(@D)/share/libcamera/ipa $(TARGET_DIR)/usr/share/libcamera/" in package
     assert 'cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"' in (CHECKOUT / "scripts/image-virtual").read_text()
 
 
-# What the socket for a computer is; a Raspberry Pi 3B has none.
+# The USB controller of the socket for a computer; a Raspberry Pi 3B has no such socket.
 DEVICE_PORTS = {"rpi0_2w": ["otg"], "rpi3": [], "rpi4": ["peripheral"], "rpi5": ["peripheral"]}
 
 
@@ -66,7 +66,7 @@ def test_a_board_has_the_device_port_of_its_socket(board):
     assert re.findall(r"^dtoverlay=dwc2,dr_mode=(\w+)$", settings, re.MULTILINE) == DEVICE_PORTS[board]
 
 
-def test_the_kernel_has_what_a_webcam_is_made_of_and_no_gadget_of_its_own():
+def test_the_kernel_has_a_webcams_functions_and_no_gadget_of_its_own():
     kernel = (CHECKOUT / "board/common/linux.fragment").read_text()
     on = set(re.findall(r"^CONFIG_USB_(\w+)=[ym]$", kernel, re.MULTILINE))
     functions = set(re.findall(r'"functions/(\w+)\.', (CHECKOUT / "Sources/USBVideo/GadgetTree.swift").read_text()))
@@ -74,7 +74,7 @@ def test_the_kernel_has_what_a_webcam_is_made_of_and_no_gadget_of_its_own():
     assert {"GADGET", "DWC2", "DWC2_DUAL_ROLE", "CONFIGFS", *(f"CONFIGFS_F_{name.upper()}" for name in functions)} <= on
     off = set(re.findall(r"^# CONFIG_USB_(\w+) is not set$", kernel, re.MULTILINE))
     assert {"ETH", "G_SERIAL", "MASS_STORAGE", "G_MULTI", "G_WEBCAM"} <= off
-    # Where it is made.
+    # Where the gadget is created.
     root = re.search(r'root = "(/sys/\S+)/usb_gadget"', (CHECKOUT / "Sources/BoardIO/BoundGadget.swift").read_text())[1]
     start = (OVERLAY / "etc/init.d/S10modules").read_text()
     assert "modprobe -q libcomposite && mount -t configfs" in start and f" {root} " in start

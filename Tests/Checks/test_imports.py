@@ -1,5 +1,5 @@
-"""Which targets may import which: the core imports nothing of the system, the rim's targets do not import each other, and engines
-do not import devices. No Python file imports from a file of tests."""
+"""Which targets may import which: the core imports nothing of the system, the rim's targets do not import each other, and
+engines do not import devices. No Python file imports from a test file."""
 
 import ast
 import json
@@ -43,7 +43,7 @@ def test_a_target_imports_only_what_the_design_allows(target):
 
 
 def declared_dependencies(package: Path) -> dict[str, set[str]]:
-    """What each target of a package's manifest depends on, by name."""
+    """The dependencies of each target in a package's manifest, by name."""
     dump = subprocess.run(
         ["swift", "package", "dump-package"], cwd=package, capture_output=True, text=True, check=True, timeout=120
     )
@@ -64,7 +64,7 @@ def test_the_manifest_links_only_what_the_design_allows():
     assert not faults, "\n".join(faults)
 
 
-def test_fuzzing_compiles_modules_with_the_dependencies_they_have_in_the_program():
+def test_fuzzing_compiles_modules_with_the_programs_dependencies():
     product, fuzzed = declared_dependencies(CHECKOUT), declared_dependencies(CHECKOUT / "Fuzz")
     shared = [target for target in fuzzed if target in product]
     assert len(shared) > 8, "the modules were not found"
@@ -107,7 +107,7 @@ def test_fuzzing_compiles_modules_with_the_dependencies_they_have_in_the_program
         ("tallycam", "import class Foundation.FileManager"),
     ],
 )
-def test_the_rule_sees_a_forbidden_import(target, line):
+def test_a_forbidden_import_is_detected(target, line):
     assert forbidden_imports(target, SwiftFile(SOURCES / "x.swift", f"import Media\n{line}\n"))
 
 
@@ -116,7 +116,7 @@ def test_the_rule_ignores_comments_and_strings():
     assert not forbidden_imports("Media", SwiftFile(SOURCES / "x.swift", text))
 
 
-def test_a_new_target_must_be_put_in_the_table():
+def test_a_new_target_must_be_added_to_the_table():
     with pytest.raises(KeyError):
         allowed_imports("SomethingNew")
 
@@ -129,7 +129,7 @@ def python_files() -> list[Path]:
 
 
 def imported_tests(text: str) -> list[str]:
-    """Names that a Python file imports from a file of tests. Parts that several files need belong in a module beside them."""
+    """Names that a Python file imports from a test file. Parts that several files need belong in a separate module."""
     names = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -137,7 +137,7 @@ def imported_tests(text: str) -> list[str]:
     return [name.strip(".") for name in names if any(part.startswith("test_") for part in name.split("."))]
 
 
-def test_no_file_imports_from_a_file_of_tests():
+def test_no_file_imports_from_a_test_file():
     files = python_files()
     assert len(files) > 100, "not all files were found"
     faults = [f"{path.relative_to(CHECKOUT)} imports {name}" for path in files for name in imported_tests(path.read_text())]
@@ -151,7 +151,7 @@ def test_no_file_imports_from_a_file_of_tests():
         "from Tests.VirtualBoard.test_card import NAME", "def f():\n    from test_card import NAME", "from card import test_card",
     ],
 )  # fmt: skip
-def test_an_import_from_a_file_of_tests_is_seen(text):
+def test_an_import_from_a_test_file_is_detected(text):
     assert imported_tests(text)
 
 

@@ -1,4 +1,4 @@
-"""The libraries that end in the program are those that the tests have passed with, and the notices have all of them."""
+"""The libraries in the program have the versions with which the tests have passed, and the notices list all of them."""
 
 import importlib.util
 import json
@@ -27,7 +27,7 @@ def read_manifest(text: str) -> dict[str, list[str]]:
 
 
 def upstream(version: str) -> str:
-    """Without Debian's epoch and revision."""
+    """The version without Debian's epoch and revision."""
     return re.sub(r"^\d+:|-[^-]*$", "", version)
 
 
@@ -63,7 +63,7 @@ def package_of(library: str) -> str:
 
 
 def changes(present: dict[tuple[str, str], str], manifest: dict[str, list[str]]) -> list[str]:
-    """What is in the build root and was never tested, in words."""
+    """Describes what is in the build root but was never tested."""
     return [
         f"{package} ({machine}) is {version}, and the tests have passed with {' and '.join(manifest[package])} only. "
         f"Read the library's list of changes since, run `make test`, and add {version} to its line in {MANIFEST}"
@@ -85,7 +85,7 @@ def test_every_linked_library_is_in_the_list():
     assert packages <= set(read_manifest((CHECKOUT / MANIFEST).read_text()))
 
 
-def test_a_changed_version_is_seen():
+def test_a_changed_version_is_detected():
     manifest = {"libmbedtls-dev": ["3.6.5", "3.6.6"]}
     assert changes({("libmbedtls-dev", "arm64"): "3.6.6", ("libmbedtls-dev", "amd64"): "3.6.5"}, manifest) == []
     [line] = changes({("libmbedtls-dev", "arm64"): "3.6.7"}, manifest)

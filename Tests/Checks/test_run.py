@@ -1,4 +1,4 @@
-"""The runner behind scripts/test: its counting, what it learns of the tests, and what it runs beside what."""
+"""The runner behind scripts/test: how it counts, how it reads the tests' markers, and which files it runs at the same time."""
 
 import sys
 import threading
@@ -53,11 +53,11 @@ def test_a_failed_build_is_a_failure():
     "count, status, expected",
     [((5, 0), 0, (5, 0)), ((5, 1), 1, (5, 1)), ((5, 0), 1, (5, 1)), ((0, 0), 0, (0, 1)), ((0, 0), 1, (0, 1))],
 )
-def test_a_stage_that_fails_without_a_failed_test_counts(count, status, expected):
+def test_a_failing_stage_without_a_failed_test_counts(count, status, expected):
     assert judged(Count(*count), status) == Count(*expected)
 
 
-def test_of_tests_beside_each_other_every_end_is_shown_and_what_they_print():
+def test_parallel_tests_show_every_result_and_their_output():
     lines = ResultLines()
     output = [
         "============================= test session starts ==============================",
@@ -84,13 +84,13 @@ def test_slow(): pass
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    """In the place of a stage's."""
+    """Replaces a stage's folder."""
     monkeypatch.setitem(sys.modules["jobs"].FOLDERS, "checks", str(tmp_path))
     return tmp_path
 
 
 @pytest.mark.parametrize("choice, minutes", [(["-m", "not slow"], 7), ([], 20)])
-def test_markers_say_how_a_file_is_run(folder, choice, minutes):
+def test_markers_determine_how_a_file_is_run(folder, choice, minutes):
     (folder / "test_marked.py").write_text(MARKED)
     (folder / "test_plain.py").write_text("def test_plain(): pass\n")
     (folder / "test_none.py").write_text("")
@@ -101,13 +101,13 @@ def test_markers_say_how_a_file_is_run(folder, choice, minutes):
     assert (plain.minutes, plain.paced) == (0.5, False) and marked.niceness < plain.niceness < 0
 
 
-def test_what_cannot_be_collected_is_no_empty_stage(folder):
+def test_a_collection_error_is_not_an_empty_stage(folder):
     (folder / "test_broken.py").write_text("import nothing_of_this_name\n")
     with pytest.raises(CollectionFailed, match="nothing_of_this_name"):
         find_jobs("checks", [], folder / "plan.json")
 
 
-def test_a_file_of_tests_is_run_and_counted(tmp_path, capsys):
+def test_a_test_file_is_run_and_counted(tmp_path, capsys):
     (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
     run = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
     assert run.run().count == Count(1, 1)
@@ -117,7 +117,7 @@ def test_a_file_of_tests_is_run_and_counted(tmp_path, capsys):
 
 @dataclass
 class Turn:
-    """In the place of a file's tests: notes when it runs, and goes on until another one has started."""
+    """Replaces a file's tests: logs when it runs, and continues until another one has started."""
 
     job: Job
     log: list[str]
@@ -148,7 +148,7 @@ def turn(log: list[str], name: str, **qualities) -> Turn:
     return Turn(Job("board", Path(f"{name}.py"), **qualities), log, threading.Event())
 
 
-def test_the_longest_start_first_and_no_more_than_the_processors_carry():
+def test_the_longest_start_first_within_the_processors_capacity():
     log: list[str] = []
     short, long, middle = (
         turn(log, name, minutes=minutes, processors=0.6) for name, minutes in (("short", 1), ("long", 9), ("middle", 5))
@@ -160,13 +160,13 @@ def test_the_longest_start_first_and_no_more_than_the_processors_carry():
     assert log.index("middle ends") < log.index("short starts")
 
 
-def test_a_file_that_needs_more_than_there_is_runs_alone():
+def test_a_file_that_needs_more_than_the_capacity_runs_alone():
     log: list[str] = []
     run_turns(log, [turn(log, "huge", processors=9, minutes=2), turn(log, "small")], processors=1)
     assert log == ["huge starts", "huge ends", "small starts", "small ends"]
 
 
-def test_what_is_added_later_is_run_too():
+def test_files_added_later_are_run_too():
     log: list[str] = []
     queue = Turns(1, 2)
     queue.add([turn(log, "first")])

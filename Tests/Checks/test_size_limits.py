@@ -1,4 +1,4 @@
-"""How large engines, files, functions and initializers may be, and what has a name instead of a number or a cast."""
+"""Limits for the size of engines, files, functions and initializers; and names are required instead of numbers and casts."""
 
 import re
 
@@ -8,7 +8,7 @@ from swift_source import SOURCES, SwiftFile, code_of, swift_files, targets
 
 ENGINE_LINES, EXECUTABLE_LINES, FILE_LINES, FUNCTION_LINES, PARAMETERS = 3000, 2300, 300, 40, 7
 
-# Larger than that today, with the limit that each of them has until it is split. An entry that is not needed fails, too.
+# Exceeding that today, each with the limit that applies until it is split. An unneeded entry fails, too.
 LARGE_TARGETS: dict[str, int] = {}
 LARGE_FILES: dict[str, int] = {}
 LONG_FUNCTIONS: dict[str, int] = {}
@@ -16,17 +16,17 @@ WIDE_INITIALIZERS: dict[str, int] = {}
 
 FUNCTION = re.compile(r"\b(func\s+[^\s(<]+|init[?!]?|deinit|subscript)\s*(?=[(<{])")
 INITIALIZER = re.compile(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\s*\(")
-# From the end of the parameters to the body; a declaration behind it starts another thing.
+# From the end of the parameters to the body; a declaration in between starts something else.
 BEFORE_BODY = re.compile(r"[^{}\n]*(?:\n(?!\s*(?:@|public|private|func|var|let|init|static|case|\}))[^{}\n]*)*\{")
 NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
 PORT_CAST = re.compile(r"\bas[?!] any (?!\w*(?:Error|Failure)\b)")
 READ_BY_NUMBER = re.compile(r"\b\w*[eE]ntries\[\d")
-# These define what others use.
+# These define what other files use.
 POLLING = {"Sources/LinuxIO/Poll.swift", "Sources/LinuxIO/PollSet.swift"}
 
 
 def closing(code: str, at: int) -> int:
-    """The place of the bracket that closes the one at `at`."""
+    """The position of the bracket that closes the one at `at`."""
     opening, depth = code[at], 0
     end = {"(": ")", "{": "}"}[opening]
     for place in range(at, len(code)):
@@ -40,11 +40,11 @@ def closing(code: str, at: int) -> int:
 
 
 def functions(text: str) -> dict[str, int]:
-    """The lines within the braces of each function."""
+    """The number of lines within the braces of each function."""
     code, found = code_of(text), {}
     for match in FUNCTION.finditer(code):
         end = match.end() if match[1] == "deinit" else closing(code, code.find("(", match.end())) + 1
-        # A requirement of a protocol, or a call, has no body.
+        # A protocol's requirement, or a call, has no body.
         if body := BEFORE_BODY.match(code, end):
             start = body.end() - 1
             lines = max(0, code.count("\n", start, closing(code, start)) - 1)
@@ -54,7 +54,7 @@ def functions(text: str) -> dict[str, int]:
 
 
 def parameters(text: str) -> int:
-    """Of the initializer in the file that has the most."""
+    """The number of parameters of the initializer in the file that has the most."""
     code, most = code_of(text), 0
     for match in INITIALIZER.finditer(code):
         inner = code[match.end() : closing(code, match.end() - 1)].replace("->", "")
@@ -69,7 +69,7 @@ def lines_with(pattern: re.Pattern, file: SwiftFile) -> list[str]:
 
 
 def excess(found: dict[str, int], limit: int, exceptions: dict[str, int]) -> list[str]:
-    """What is larger than it may be, and exceptions that have become too generous."""
+    """Everything over its limit, and exceptions that have become too generous."""
     limits = {name: exceptions.get(name, limit) for name in found}
     faults = [f"{name}: {size}, at most {limits[name]}" for name, size in found.items() if size > limits[name]]
     return faults + [f"{name}: needs no exception" for name in exceptions if found.get(name, 0) <= limit]
@@ -100,17 +100,17 @@ def test_functions_are_not_too_long():
     assert_none(excess(lines, FUNCTION_LINES, LONG_FUNCTIONS))
 
 
-def test_initializers_do_not_take_too_much():
+def test_initializers_do_not_have_too_many_parameters():
     counts = {file.name: parameters(file.text) for file in swift_files()}
     assert sum(count > 0 for count in counts.values()) > 100, "the initializers were not found"
     assert_none(excess(counts, PARAMETERS, WIDE_INITIALIZERS))
 
 
-def test_nobody_casts_to_find_out_what_a_port_can_do():
+def test_no_cast_finds_out_what_a_port_can_do():
     assert_none([place for file in swift_files() for place in lines_with(PORT_CAST, file)])
 
 
-def test_what_poll_returns_is_read_by_name():
+def test_results_of_poll_are_read_by_name():
     files = [file for file in swift_files() if file.name not in POLLING]
     assert_none([place for file in files for place in lines_with(READ_BY_NUMBER, file)])
 
@@ -145,13 +145,13 @@ def test_the_parameters_of_an_initializer_are_counted(text, expected):
     assert parameters(text) == expected
 
 
-def test_what_is_larger_than_allowed_is_found():
+def test_excesses_are_detected():
     assert excess({"a": 5, "b": 3}, 4, {}) == ["a: 5, at most 4"]
     assert excess({"a": 5}, 4, {"a": 5}) == [] and excess({"a": 6}, 4, {"a": 5}) == ["a: 6, at most 5"]
     assert excess({"a": 4}, 4, {"a": 5}) == ["a: needs no exception"]
 
 
-def test_casts_and_numbers_are_found():
+def test_casts_and_numbers_are_detected():
     def file(text: str) -> SwiftFile:
         return SwiftFile(SOURCES / "RTMP/x.swift", text)
 

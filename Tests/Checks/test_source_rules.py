@@ -1,4 +1,4 @@
-"""What no source file may contain."""
+"""Constructs that no source file may contain."""
 
 import re
 
@@ -12,7 +12,7 @@ UNCHECKED = re.compile(r"@unchecked\s+Sendable|nonisolated\(unsafe\)")
 VAGUE = re.compile(r"\b(?:class|struct|enum|protocol|actor)\s+\w*(?:Manager|Helper|Utils?|Utilities)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 TASKS = re.compile(r"\b(async|await|actor|Task|DispatchQueue)\b")
-# Language features that came after Swift 6.0, which is what boards are built with.
+# Language features that came after Swift 6.0, the compiler for boards.
 TOO_NEW = re.compile(r"\b(Span|RawSpan|MutableSpan|InlineArray)<|@concurrent\b")
 
 
@@ -29,7 +29,7 @@ def traps(file: SwiftFile) -> list[int]:
 
 
 def unchecked(file: SwiftFile) -> list[int]:
-    """Only LinuxIO may vouch for thread safety itself, and says why each time."""
+    """Only LinuxIO may vouch for thread safety itself, with a reason each time."""
     if file.path.is_relative_to(SOURCES / "LinuxIO"):
         return [at for at in matches(file, UNCHECKED) if not file.has_reason(at, lines_above=4)]
     return matches(file, UNCHECKED)
@@ -97,7 +97,7 @@ def test_sources_keep_the_rule(rule):
         ("no C symbols by name", '@_silgen_name("malloc") func m()'),
     ],
 )
-def test_the_rule_sees_a_fault(rule, text):
+def test_a_violation_of_the_rule_is_detected(rule, text):
     assert RULES[rule](SwiftFile(SOURCES / "RTMP/x.swift", text))
 
 
@@ -113,11 +113,11 @@ def test_the_rule_sees_a_fault(rule, text):
         "// the table is never empty\nlet x = list.first!",
     ],
 )
-def test_the_rule_on_forcing_lets_pass(text):
+def test_unforced_and_justified_code_passes(text):
     assert not forced(SwiftFile(SOURCES / "RTMP/x.swift", text))
 
 
-def test_linuxio_may_vouch_with_a_proof_only():
+def test_linuxio_may_vouch_only_with_a_proof():
     name = SOURCES / "LinuxIO/x.swift"
     text = "final class A: @unchecked Sendable {}"
     assert unchecked(SwiftFile(name, text))

@@ -9,13 +9,13 @@ import pytest
 from documents import code_spans, documents
 from swift_source import CHECKOUT
 
-# Fuzz also holds a link to Sources.
+# Fuzz also contains a link to Sources.
 FORMATTED = ["Package.swift", "Sources", "Tests", "Fuzz/Package.swift", "Fuzz/Sources"]
 BUILT = {"out", "__pycache__"}
 
 
 def project_files(*roots: str) -> list[str]:
-    """Files of the project below the given folders; what is built or cached is left out."""
+    """Files of the project below the given folders; built and cached files are left out."""
     found = []
     for root in roots:
         for folder, folders, files in os.walk(CHECKOUT / root):
@@ -37,31 +37,31 @@ def run(*words: str, **options) -> subprocess.CompletedProcess:
     return subprocess.run(words, cwd=CHECKOUT, capture_output=True, text=True, timeout=300, **options)
 
 
-def test_swift_format_has_nothing_to_say():
+def test_swift_format_has_no_objections():
     result = run("swift", "format", "lint", "--strict", "--recursive", *FORMATTED)
     assert result.returncode == 0 and not result.stderr, result.stdout + result.stderr
 
 
-def test_swift_format_sees_a_fault(tmp_path):
+def test_swift_format_detects_a_fault(tmp_path):
     (tmp_path / "x.swift").write_text("let a = b!;\n")
     result = run("swift", "format", "lint", "--strict", "--configuration", ".swift-format", str(tmp_path / "x.swift"))
     assert result.returncode != 0 and "NeverForceUnwrap" in result.stderr
 
 
-def test_shellcheck_has_nothing_to_say():
+def test_shellcheck_has_no_objections():
     scripts = shell_scripts()
     assert "scripts/build-root" in scripts and ".ci/run" in scripts
     result = run("shellcheck", "--external-sources", *scripts)
     assert result.returncode == 0, result.stdout
 
 
-def test_shellcheck_sees_a_fault():
+def test_shellcheck_detects_a_fault():
     result = run("shellcheck", "-", input="#!/bin/bash\nrm -rf $1/*\n")
     assert result.returncode != 0
 
 
 @pytest.mark.parametrize("script", [name for name in project_files("scripts") if name.count("/") == 1])
-def test_every_script_explains_itself(script):
+def test_every_script_has_a_description(script):
     result = run(f"./{script}", "--help")
     assert result.returncode == 0, result.stderr
     assert "sage:" in result.stdout
@@ -88,7 +88,7 @@ def test_commands_in_the_documents_exist(paper):
     assert unknown_commands((CHECKOUT / paper).read_text()) == []
 
 
-def test_there_is_a_readme():
+def test_a_readme_exists():
     assert (CHECKOUT / "README.md").is_file()
 
 

@@ -11,6 +11,6 @@ import Testing
 
     @Test func documentContainsTheTable() throws {
         let documented = try documentLines("docs/reference/controls.md").filter { $0.hasPrefix("| `") }
-        #expect(documented == Self.rows, "docs/reference/controls.md should have:\n\(Self.rows.joined(separator: "\n"))")
+        #expect(documented == Self.rows, "the document should have:\n\(Self.rows.joined(separator: "\n"))")
     }
 }

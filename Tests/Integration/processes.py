@@ -39,7 +39,7 @@ class Process:
             with contextlib.suppress(PermissionError):
                 os.setpriority(os.PRIO_PROCESS, self.child.pid, priority)
         if stdin not in (subprocess.DEVNULL, subprocess.PIPE):
-            stdin.close()  # the child has it; with a second holder, the writer would not notice that the reader is gone
+            stdin.close()  # the child has it; with a second holder, the writer would not detect that the reader is gone
 
     @property
     def pipe(self):

@@ -45,7 +45,7 @@ def test_idle_clients_block_nobody(children):
     assert camera.console("status json").startswith("ok\n")
     # All of them are disconnected, including one that sends a little now and then.
     for number, client in enumerate(idle[:-1]):
-        # Eight are kept at a time, including the one that asked; the others are told why they are refused.
+        # Eight are kept at a time, including the one that asked; the others get the reason for their refusal.
         assert client.recv(100) == (b"error\ntoo many clients wait: the oldest one goes\n" if number < 33 else b""), number
     start = time.monotonic()
     dripping = socket.socket(socket.AF_UNIX)

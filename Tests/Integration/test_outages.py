@@ -320,7 +320,7 @@ def test_a_link_is_reported_before_the_connection_is_lost(runs, seconds):
 
 def test_a_connection_without_its_address_is_given_up_at_once(runs):
     """Not only after five seconds without answers."""
-    # The server cannot be notified, so it blocks the name until it notices the loss.
+    # The server cannot be notified, so it blocks the name until it detects the loss.
     publisher = runs.result("another address")
     [cause, *_] = [event["cause"] for event in events(publisher) if event["code"] == 3004]
     assert cause == -1013

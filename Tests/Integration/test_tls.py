@@ -106,7 +106,7 @@ def test_a_good_certificate_is_accepted(front, server, host):
 
 
 REFUSALS = {
-    "expired": ("expired", "localhost", "ca.pem", ["ended at 2020-01-02 00:00:00 UTC", "clock"]),
+    "expired": ("expired", "localhost", "ca.pem", ["expired at 2020-01-02 00:00:00 UTC", "clock"]),
     "wrong host": ("other", "localhost", "ca.pem", ["not for localhost", "live.example"]),
     "wrong address": ("other", "127.0.0.1", "ca.pem", ["not for 127.0.0.1", "live.example"]),
     "self-signed": ("selfsigned", "localhost", "ca.pem", ["self-signed", "CN=selfsigned"]),
@@ -225,7 +225,7 @@ def test_an_authority_with_an_unsupported_key_is_recognized(front):
     url = f"rtmps://localhost:{front.ports['good']}/live/x"
     run = front.children.run("publish", [TALLYCAM, "publish", "--url", url, "--ca", front.directory / "ed.pem"])
     assert run.child.returncode == 2, run.report()
-    assert "ed.pem holds a certificate with a key or signature that is not supported, such as Ed25519" in run.stderr
+    assert "ed.pem contains a certificate with an unsupported key or signature, such as Ed25519" in run.stderr
 
 
 def test_an_authority_is_named_on_the_command_line(front):

@@ -155,7 +155,7 @@ CHAINS = {
     "an intermediate that is missing": ("leaf", [], "ca.pem", "an authority that is not trusted (CN=intermediate)"),
     "a cross-signed root, the new one trusted": ("crossed", ["below", "cross"], "new.pem", None),
     "a cross-signed root, the old one trusted": ("crossed", ["below", "cross"], "old.pem", None),
-    "a cross-signed root, the old one ended": ("crossed", ["below", "cross"], "ended.pem", "ended at 2021-01-01"),
+    "a cross-signed root, the old one ended": ("crossed", ["below", "cross"], "ended.pem", "expired at 2021-01-01"),
     "a cross-signed root, both trusted, the old one ended": ("crossed", ["below", "cross"], "both.pem", None),
     "15 certificates more than needed": ("leaf", ["intermediate", *(f"depth{n}" for n in range(1, 15))], "ca.pem", None),
     "8 intermediates": ("deepest", [f"depth{n}" for n in range(8, 0, -1)], "ca.pem", None),

@@ -46,7 +46,7 @@ def test_a_server_that_waits_for_more_is_suspected_with_rtmps(children):
     """nginx-rtmp sends nothing before it has a complete RTMP handshake, which a TLS handshake never is."""
     publisher = publish(children, f"rtmps://localhost:{NginxRTMP(children).port}/live/x", "--handshake-timeout", "1")
     assert publisher.child.returncode == 3, publisher.report()
-    assert "if the server takes RTMP without TLS on this port, start the URL with rtmp://" in publisher.stderr
+    assert "if the server expects RTMP without TLS on this port, start the URL with rtmp://" in publisher.stderr
 
 
 # The wrong key ---------------------------------------------------------------------------------

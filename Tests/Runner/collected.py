@@ -1,5 +1,5 @@
-"""A plugin of pytest: writes which tests were collected, and how their markers want them to be run, as JSON into the file
-that --plan names. `jobs.py` reads it."""
+"""A pytest plugin: writes the collected tests and their markers about how to run them, as JSON, to the file that --plan names.
+`jobs.py` reads it."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ def pytest_collection_finish(session):
     tests = [
         {
             "file": str(item.path),
-            # The closest one counts: the test's own before its file's.
+            # The closest marker counts: the test's own before its file's.
             "takes": {name: value for mark in reversed([*item.iter_markers("takes")]) for name, value in mark.kwargs.items()},
             "paced": item.get_closest_marker("paced") is not None,
         }

@@ -1,4 +1,4 @@
-"""How many tests have passed and failed, as the reports of a run say it."""
+"""How many tests have passed and failed, according to the reports of a run."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Count:
 
 
 def count_report(path: Path) -> Count:
-    """A JUnit report; what was skipped has not passed. A report that is missing has no tests."""
+    """The counts of a JUnit report; skipped tests have not passed. A missing report has no tests."""
     count = Count()
     if not path.exists():
         return count
@@ -28,7 +28,7 @@ def count_report(path: Path) -> Count:
 
 
 def judged(count: Count, status: int) -> Count:
-    """What failed without a failed test, or had no tests, is a failure itself."""
+    """A stage that failed without a failed test, or had no tests, counts as a failure itself."""
     if count.failed == 0 and (status != 0 or count.passed == 0):
         return Count(count.passed, 1)
     return count

@@ -1,4 +1,4 @@
-"""What there is to run: the files of tests, and how their markers want them to be run, asked of pytest."""
+"""The test files to run and their markers about how to run them, as pytest reports them."""
 
 import json
 import os
@@ -9,20 +9,20 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDERS = {"checks": "Tests/Checks", "integration": "Tests/Integration", "board": "Tests/VirtualBoard"}
 NO_TESTS = 5
-# Of a file whose tests say nothing: minutes, and the share of a processor. A guest computes for almost half of its time.
+# For a file without markers: minutes, and the share of a processor. A guest computes for almost half of its time.
 USUAL = {"checks": (0.5, 0.9), "integration": (0.5, 0.1), "board": (1, 0.45)}
 
 
 @dataclass(frozen=True)
 class Job:
-    """A file of tests, which has a process of its own."""
+    """A test file, which runs in its own process."""
 
     stage: str
     file: Path
-    # About how long its tests take when nothing is in their way, and how much of a processor they use meanwhile.
+    # The approximate duration of its tests on an idle machine, and the share of a processor that they use meanwhile.
     minutes: float = 0.5
     processors: float = 0.1
-    # It compares times.
+    # Whether it compares times.
     paced: bool = False
 
     @property
@@ -31,12 +31,12 @@ class Job:
 
     @property
     def niceness(self) -> int:
-        """Before whatever else the machine does, where that is permitted: emulation is slow enough by itself."""
+        """Higher than the machine's other work, where that is permitted: emulation is slow enough by itself."""
         return -10 if self.paced else -5
 
 
 class CollectionFailed(Exception):
-    """pytest could not collect a stage's tests; says what it wrote."""
+    """pytest could not collect a stage's tests; the text is its output."""
 
 
 def pytest_words(folder_or_file: str | Path, choice: list[str]) -> list[str]:
@@ -44,9 +44,10 @@ def pytest_words(folder_or_file: str | Path, choice: list[str]) -> list[str]:
 
 
 def find_jobs(stage: str, choice: list[str], plan: Path) -> list[Job]:
-    """The files that have tests of that choice (pytest's words for it), in no order.
+    """The files that have tests of that choice (pytest's options for it), in any order.
 
-    `plan` is a file for pytest's answer."""
+    `plan` is a file for pytest's answer.
+    """
     collected = subprocess.run(
         [*pytest_words(FOLDERS[stage], choice), "--collect-only", "-q", "-p", "collected", f"--plan={plan}"],
         cwd=CHECKOUT, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -61,7 +62,7 @@ def find_jobs(stage: str, choice: list[str], plan: Path) -> list[Job]:
 
 
 def job(stage: str, file: Path, tests: list[dict]) -> Job:
-    """Of the tests of one file, which are run one after the other."""
+    """The tests of one file, which run one after the other."""
     minutes, processors = USUAL[stage]
     return Job(
         stage, file,

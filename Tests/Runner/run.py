@@ -17,11 +17,11 @@ from unit import run_unit
 
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
-# These compute all the time, one after the other; the others mostly wait, and are run beside them.
+# These compute all the time, one after the other; the others mostly wait, and run at the same time.
 COMPUTING = ["unit", "fuzz"]
-# Behind the tests that mostly wait, but not last of all: on a busy machine that would be never.
+# With lower priority than the tests that mostly wait, but not the lowest: on a busy machine they would never run.
 LAST = ["nice", "-n", "5"]
-# Of the processors, how much the tests that mostly wait may use in the mean, and how many files of them run at once.
+# How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
@@ -31,7 +31,7 @@ BOARD_PARTS = (
 
 
 def run_fuzz(selection: str | None, prefix: list[str]) -> Count:
-    """A short run of each fuzz target from the committed inputs; one that stops at an input has failed."""
+    """A short run of each fuzz target from the committed inputs; a target that stops at an input has failed."""
     count = Count()
     for target in [name for name in FUZZ_TARGETS if selection is None or selection in name]:
         words = [*prefix, "scripts/fuzz", "--seconds", str(FUZZ_SECONDS), target]
@@ -46,13 +46,13 @@ def run_fuzz(selection: str | None, prefix: list[str]) -> Count:
 class TestRun:
     stages: list[str]
     selection: str | None
-    # Also the slow tests.
+    # Includes the slow tests.
     is_whole: bool
     counts: dict[str, Count] = field(default_factory=dict)
     _run_count: int = 0
 
     def __post_init__(self):
-        # Who names a test wants it, however long it takes.
+        # A test that is named runs however long it takes.
         self.choice = [] if self.is_whole or self.selection else ["-m", "not slow"]
         self.choice += ["-k", self.selection] if self.selection else []
         self.start = time.monotonic()
@@ -61,7 +61,7 @@ class TestRun:
         self.counts[stage] = self.counts.get(stage, Count()) + count
 
     def compute(self) -> None:
-        """The stages that need a processor all the time; in a thread of its own."""
+        """The stages that need a processor all the time; in a separate thread."""
         prefix = LAST if len(self.stages) > 1 else []
         for stage in [name for name in COMPUTING if name in self.stages]:
             print(f"== {stage}", flush=True)
@@ -85,7 +85,8 @@ class TestRun:
         return [Run(job, number, REPORTS, pytest_words(job.file, self.choice)) for job, number in zip(jobs, numbers)]
 
     def wait_beside_each_other(self) -> None:
-        """The stages that pytest runs. The board's join when its parts are there: minutes on a fresh machine."""
+        """The stages that pytest runs. The board's tests join when their parts are made, which takes minutes on a fresh
+        machine."""
         stages = [stage for stage in FOLDERS if stage in self.stages]
         turns = Turns(SHARE * (os.cpu_count() or 1), FILES_AT_ONCE)
 
@@ -122,12 +123,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/test")
     parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
-    parser.add_argument("--all", action="store_true", help="also what takes long and rarely finds anything")
+    parser.add_argument("--all", action="store_true", help="include the slow tests, which rarely find anything")
     arguments = parser.parse_args()
-    # As by Ctrl-C: guests are not left behind.
+    # As with Ctrl-C: no guests are left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if unknown := set(arguments.stages) - set(STAGES):
-        parser.error(f"there is no stage {', '.join(sorted(unknown))}")
+        parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     stages = [name for name in STAGES if name in (arguments.stages or STAGES)]

@@ -1,4 +1,4 @@
-"""Runs files of tests beside each other, each in a process of its own, and says how they end."""
+"""Runs several test files at the same time, each in its own process, and reports their results."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from jobs import CHECKOUT, NO_TESTS, Job
 
 RESULT = re.compile(r"(?:\S*/(test_\w+\.py::.+?) )?(PASSED|FAILED|ERROR|SKIPPED)\b")
 NAME = re.compile(r"\S*/(test_\w+\.py::.+?) +$")
-# What passes faster than this is not worth a line.
+# Tests that pass faster than this are not shown.
 SHOWN_SECONDS = 3
 
 
@@ -34,7 +34,7 @@ class ResultLines:
         self._is_over = False
 
     def shown(self, line: str) -> str | None:
-        """What of the line is shown; `None` for nothing."""
+        """The part of the line to show; `None` for nothing."""
         self._is_over = self._is_over or line.startswith("====") and "session starts" not in line
         if self._is_over:
             return None
@@ -48,12 +48,13 @@ class ResultLines:
 
 
 class Run:
-    """The tests of one job. The whole output is in a log, which is shown from the first failure's account on."""
+    """The tests of one job. The whole output is in a log, which is shown from the first failure's report on."""
 
     printing = threading.Lock()
 
     def __init__(self, job: Job, number: int, reports: Path, words: list[str]):
-        """`words` are pytest's command. `number` names the folder of the tests' own files: paths of sockets are short."""
+        """`words` are pytest's command. `number` names the folder of the tests' own files, as paths of sockets must be
+        short."""
         self.job = job
         self.words = words
         self.folder = reports / job.stage
@@ -72,7 +73,7 @@ class Run:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             )  # fmt: skip
             self._follow(child, file)
-        # With what its guests have computed, as it waits for their ends.
+        # Includes the time that its guests have computed, as it waits for their ends.
         _, ended, use = os.wait4(child.pid, 0)
         status = child.returncode = os.waitstatus_to_exitcode(ended)
         computed, seconds = use.ru_utime + use.ru_stime, time.monotonic() - start
@@ -83,7 +84,7 @@ class Run:
         return JobResult(self.job, judged(count_report(report), status))
 
     def interrupt(self) -> None:
-        """Its tests end as by Ctrl-C: with what they have started."""
+        """Ends its tests as with Ctrl-C, together with what they have started."""
         if self._child and self._child.returncode is None:
             self._child.send_signal(signal.SIGINT)
 
@@ -114,11 +115,11 @@ class Run:
 
 
 class Turns:
-    """Hands out runs, the longest first, as long as the processors carry what they compute. What does not fit lets
-    others go first."""
+    """Hands out runs, the longest first, as long as the processors have capacity for them. A run that does not fit lets others
+    go first."""
 
     def __init__(self, processors: float, at_once: int):
-        """Of the processors, how much the runs may use together."""
+        """`processors` is how much of the processors the runs may use together."""
         self._processors = processors
         self._at_once = at_once
         self._waiting: list[Run] = []
@@ -132,13 +133,13 @@ class Turns:
             self._changed.notify_all()
 
     def complete(self) -> None:
-        """No more are added."""
+        """No more runs are added."""
         with self._changed:
             self._is_complete = True
             self._changed.notify_all()
 
     def abandon(self) -> None:
-        """Nothing more is started, and what runs is interrupted."""
+        """Starts no more runs, and interrupts the running ones."""
         with self._changed:
             self._waiting.clear()
             for run in self._running:
@@ -154,7 +155,7 @@ class Turns:
         return sum(run.job.processors for run in self._running) + job.processors <= self._processors
 
     def work(self) -> list[JobResult]:
-        """What one worker does: a run after the other while there are any."""
+        """One worker: takes one run after the other as long as there are any."""
         results = []
         while True:
             with self._changed:
@@ -172,7 +173,7 @@ class Turns:
                     self._changed.notify_all()
 
     def run_all(self, prepare: Callable[[], None]) -> list[JobResult]:
-        """Runs what was added; `prepare` may add more meanwhile, after which nothing is added."""
+        """Runs everything that was added; `prepare` may add more meanwhile, but nothing is added after it."""
         with ThreadPoolExecutor(self._at_once) as pool:
             workers = [pool.submit(self.work) for _ in range(self._at_once)]
             try:

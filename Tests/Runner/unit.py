@@ -1,4 +1,4 @@
-"""The unit tests: `swift test`, its output in a log, and what of it is shown meanwhile."""
+"""The unit tests: `swift test`, its output in a log, and the part of it that is shown meanwhile."""
 
 import re
 import shutil
@@ -14,7 +14,8 @@ SCRATCH = ".build-test"
 
 
 def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[str]) -> Count:
-    """`prefix` is a command that compiles them, beside other tests. What fails is shown, and where it is meanwhile."""
+    """`prefix` is a command that runs the compilation with lower priority next to other tests. Failures and the current
+    progress are shown."""
     log, report = reports / "unit.log", reports / "unit.xml"
     test = ["swift", "test", "--scratch-path", SCRATCH, "--skip-build", "--xunit-output", str(report)]
     test += ["--filter", selection] if selection else []
@@ -23,7 +24,7 @@ def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[
         # Compiling may wait for everything else; tests have timeouts.
         for words in ([*prefix, "swift", "build", "--build-tests", "--scratch-path", SCRATCH], test):
             status = status or follow(words, checkout, file, Progress(in_place=TERMINAL and not prefix))
-    # Swift Testing puts its report beside XCTest's.
+    # Swift Testing puts its report next to XCTest's.
     written = [path for path in (report, report.with_name("unit-swift-testing.xml")) if path.exists()]
     if written:
         return judged(sum(map(count_report, written), Count()), status)
@@ -33,7 +34,7 @@ def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[
 
 
 def follow(words: list[str], checkout: Path, log, progress: "Progress") -> int:
-    """Runs a command, all of its output in the log; returns its exit status."""
+    """Runs a command with all of its output in the log; returns its exit status."""
     child = subprocess.Popen(
         words, cwd=checkout, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace",
@@ -46,14 +47,14 @@ def follow(words: list[str], checkout: Path, log, progress: "Progress") -> int:
 
 
 def count_log(text: str) -> Count:
-    """A run that crashed leaves no report: counts what its log tells, and the crash."""
+    """A run that crashed leaves no report: counts the results in its log, and the crash."""
     passed = len(re.findall(r"^✔ Test (?!run )", text, re.MULTILINE))
     failed = len(re.findall(r"^✘ Test (?!run )(?:\S.* failed after|.* skipped)", text, re.MULTILINE))
     return Count(passed, failed + 1)
 
 
 class Progress:
-    """The line of a build or test that is under way: in place on a terminal of its own, else one now and then."""
+    """The progress line of a build or test: in place on a terminal, otherwise a new line now and then."""
 
     def __init__(self, in_place: bool):
         self.in_place = in_place

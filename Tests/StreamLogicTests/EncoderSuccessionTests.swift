@@ -19,8 +19,8 @@ final class EncoderSuccessionTests {
     }
 
     private static func situation(
-        _ present: Succession.Present = .hardware, _ progress: Succession.Progress? = nil, isInAnotherSize: Bool = false,
-        takesFullFrames: Bool = true
+        _ present: Succession.Present = .hardware, _ progress: Succession.Progress? = nil,
+        isInAnotherSize: Bool = false, takesFullFrames: Bool = true
     ) -> Succession.Situation {
         Succession.Situation(
             present: present, size: large, progress: progress, isInAnotherSize: isInAnotherSize,
@@ -212,7 +212,7 @@ final class EncoderSuccessionTests {
         _ = expect("B")
         #expect(frame(Self.situation()) == [.openSuccessor])
         let refusal = Succession.Progress.failed(reason: "format", leavesRoomForOne: false)
-        #expect(frame(Self.situation(.hardware, refusal)) == [.closeSuccessor], "no size was wanted: no size is refused")
+        #expect(frame(Self.situation(.hardware, refusal)) == [.closeSuccessor], "no size was wanted")
         #expect(succession.preparation == .failed(reason: "format"))
         #expect(frame(Self.situation()) == [])
         #expect(withdrawSource() == [])

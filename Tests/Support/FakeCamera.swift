@@ -149,7 +149,7 @@ public final class FakeCamera: Camera {
             }
             guard now < deadline else { return .none }
             var entries = [PollEntry(stop.fileDescriptor)]
-            // Notice changes by the test soon.
+            // Detect changes by the test soon.
             let soon = min(nextTime, deadline, now + .milliseconds(10))
             if try poll(&entries, until: soon) > 0 { return .stopped }
         }

@@ -81,7 +81,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
             return
         }
         #expect(from == "2039-01-02 03:04:05 UTC")
-        #expect(failure?.description.contains("the clock is probably wrong, set it") == true)
+        #expect(failure?.description.contains("the clock is probably wrong; set it") == true)
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"]) func refusesACertificateForAnotherHost(option: String) throws {

@@ -1,7 +1,7 @@
-"""An access point in the guest, on one of two radios of the kernel's mac80211_hwsim; the card has the other.
+"""An access point in the guest, on one of two radios of the kernel's mac80211_hwsim; the card's system has the other radio.
 
-Its network is the board's second network card, which is taken from the card's system for it: what comes over the air
-reaches the host, and nothing else does.
+Its network is the board's second network card, which is taken away from the card's system for this purpose. The access point's
+network reaches the host and nothing else.
 """
 
 import struct
@@ -36,7 +36,7 @@ class AccessPoint:
         self.board = board
         board.run("mkdir -p /tmp/air && tar -x -C /tmp/air", stdin=archive(), timeout=120)
         board.put("/tmp/air/hostapd.conf", CONFIGURATION.format(name=name, password=password))
-        # The air is a network of its own, alive as long as a process of it is.
+        # The access point runs in a network namespace of its own, which exists as long as one of its processes.
         self.air = board.start("exec unshare -n sleep 100000").pid
         board.run(
             "cd /tmp/air; while read -r module; do test -e /sys/module/$(echo ${module%.ko} | tr - _) ||"
@@ -51,18 +51,18 @@ class AccessPoint:
         self.start()
 
     def run(self, script: str, **options):
-        """In the air's network."""
+        """Runs a command in the access point's network namespace."""
         return self.board.run(f"exec nsenter -t {self.air} -n sh -c '{script}'", **options)
 
     def start(self) -> None:
-        # A daemon that still holds the connection when its script has ended may keep socat from seeing the end.
+        # A daemon that keeps the connection open after its script has ended may keep socat from seeing the end.
         self.run("cd /tmp/air; ./hostapd -B -P /tmp/air/hostapd.pid hostapd.conf </dev/null >hostapd.log 2>&1")
 
     def stop(self) -> None:
         self.run("kill $(cat /tmp/air/hostapd.pid); while test -e /tmp/air/hostapd.pid; do sleep 0.1; done; ip link set wlan1 down")
 
     def asked(self, name: str) -> bytes:
-        """What the network answers to a question for a name's IPv4 address by multicast DNS (RFC 6762)."""
+        """The network's answer to a multicast DNS query (RFC 6762) for a name's IPv4 address."""
         labels = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
         question = struct.pack("!6H", 7, 0, 1, 0, 0, 0) + labels + b"\0" + struct.pack("!2H", 1, 1)
         self.board.put("/tmp/air/question", question)
@@ -77,7 +77,7 @@ class AccessPoint:
         return wait_until(answer, 30, f"{name} is not found")
 
     def close(self) -> None:
-        """Cable and radio go back."""
+        """Gives the cable and the radio back."""
         self.stop()
         self.board.run(
             f"nsenter -t {self.air} -n sh -c 'ip link set eth1 nomaster; ip link set eth1 netns 1'; kill {self.air};"

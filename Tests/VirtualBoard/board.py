@@ -2,7 +2,7 @@
 
     with Board(folder) as board:
         board.run("v4l2-ctl --list-devices").text
-        camera = board.start("exec tallycam publish ...")     # goes on by itself; camera.end() ends it
+        camera = board.start("exec tallycam publish ...")     # keeps running; camera.end() ends it
         board.press("GPIO17"); board.is_high("GPIO27")
         board.shape(rate="1mbit"); board.cut(); board.restore()
 
@@ -28,13 +28,13 @@ RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
 DISPLAY = "screen"
-# What the kernel would do for its safety costs up to a tenth of an emulated processor's time.
+# The kernel's security mitigations cost up to a tenth of an emulated processor's time.
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
 
 
 @functools.cache
 def parts() -> Path:
-    """The folder with kernel, initramfs and root file system; made on first use."""
+    """The folder with kernel, initramfs and root file system, made on first use."""
     words = [str(CHECKOUT / "scripts/board-parts")]
     return Path(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
 
@@ -51,11 +51,11 @@ class Board:
         interactive: bool = False, counts_instructions: bool = False, clock: Clock = Clock.OWN_TIME, display: bool = False,
         saved: Path | None = None,
     ):  # fmt: skip
-        """`files` are put into the guest's /board at boot, by their names there; MB of memory; words for the kernel; a card with
-        one display, which `screenshot` sees. `saved` is a folder that `save` has made for a board with the same arguments: this
-        board goes on from there instead of booting."""
+        """Memory is in MB, `files` are put into the guest's /board at boot under the given names, and the kernel gets further
+        words. A graphics card with one display can be added; `screenshot` captures it. `saved` is a folder that `save` has made
+        for a board with the same arguments: this board continues from there instead of booting."""
         self.folder = folder
-        # One processor where instructions are counted: two would take turns, each for as long as QEMU likes.
+        # Only one processor where instructions are counted: two would take turns, each for as long as QEMU chooses.
         self.processors = 1 if counts_instructions else 2
         self.clock = Clock.HOST_TIME if interactive else Clock.INSTRUCTIONS if counts_instructions else clock
         self.running: list[GuestProcess] = []
@@ -86,11 +86,11 @@ class Board:
 
     @property
     def boot_seconds(self) -> float:
-        """How long the boot took by the guest's own clock, until the agent answered."""
+        """The duration of the boot by the guest's own clock, until the agent answered."""
         return float((self._saved / "boot-seconds").read_text())
 
     def save(self) -> None:
-        """Writes the board, which ends with that, into its folder: other boards can go on from there."""
+        """Saves the board's state into its folder, which ends the board. Other boards can continue from there."""
         self.machine.save(self.folder / "state")
 
     def _devices(self, source: Path, display: bool) -> tuple[str, ...]:
@@ -108,13 +108,13 @@ class Board:
         return network + disk + card
 
     def _prepare(self, memory: int, files: dict[str, Path]) -> Path:
-        """What a boot needs beside the parts, in the board's folder."""
+        """Puts together what a boot needs besides the parts, in the board's folder."""
         self._initramfs(parts(), files)
         self._device_tree(memory)
         return self.folder
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
-        """The prepared one, and behind it what changes from boot to boot."""
+        """The prepared initramfs, followed by what changes from boot to boot."""
         stage = self.folder / "handed-over"
         shutil.rmtree(stage, ignore_errors=True)
         shutil.copytree(RECIPE / "guest", stage / "board")
@@ -147,7 +147,8 @@ class Board:
         wait_until(self._is_answered, 60, lambda: f"no answer from the guest; see {self.machine.console}", interval=0.3)
 
     def _is_answered(self) -> bool:
-        """A connection that meets a guest without its network may be lost for good: the next one is made after ten seconds."""
+        """A connection attempt while the guest has no network may get no answer at all. Another one is made after ten
+        seconds."""
         attempt = None
         try:
             attempt = self.start("true")
@@ -163,19 +164,19 @@ class Board:
                 self.running.remove(attempt)
 
     def _take_date_and_chance(self) -> None:
-        """Boards that go on from one saved board have its date and its random numbers. The kernel mixes this into its own within
-        seconds."""
+        """Boards that continue from the same saved board have its date and its random numbers. The kernel mixes this into its
+        own random numbers within seconds."""
         self.run(f"date -u -s @{time.time():.0f} >/dev/null; cat >/dev/urandom", stdin=os.urandom(64))
 
     # The guest's own clock.
 
     @property
     def seconds(self) -> float:
-        """Since power-on."""
+        """Seconds since power-on."""
         return float(self.run("read up idle </proc/uptime; echo $up").text)
 
     def sleep(self, seconds: float) -> None:
-        """Lets so much time pass in the guest."""
+        """Waits until this much time has passed in the guest."""
         self.run(f"sleep {seconds:.2f}", timeout=seconds + 60)
 
     # Commands and files.
@@ -186,7 +187,7 @@ class Board:
         return process
 
     def run(self, script: str, *, stdin: bytes = b"", timeout: float = 60, check: bool = True) -> Output:
-        """Runs a shell script in the guest; its standard output and error together."""
+        """Runs a shell script in the guest, and returns its standard output and error together."""
         output = self.start(script, stdin).wait(timeout)
         if check and output.status != 0:
             raise GuestCommandFailed(f"{script}\nended with status {output.status}:\n{output.text[-4000:]}")
@@ -218,7 +219,7 @@ class Board:
         self.run(f"echo pull-{direction} > $(echo {self._line(line)}/pull)")
 
     def press(self, line: str) -> None:
-        """To ground, as a button does that is wired to it."""
+        """Connects the line to ground, as a pressed button does that is wired to it."""
         self.pull(line, "down")
 
     def release(self, line: str) -> None:
@@ -232,8 +233,8 @@ class Board:
     def shape(
         self, rate: str | None = None, delay: str | None = None, loss: str | None = None, reorder: str | None = None
     ) -> None:
-        """Limits what the guest sends: `rate` and `delay` in tc's words (1mbit, 50ms), `loss` in percent (5%), and how many
-        packets `reorder` lets go before those that are delayed (25%)."""
+        """Limits what the guest sends: `rate` and `delay` in tc's notation (1mbit, 50ms), `loss` in percent (5%). With
+        `reorder`, the given share of packets (25%) is sent without delay, ahead of the delayed ones."""
         self.unshape()
         parent = "root"
         if delay or loss:
@@ -245,7 +246,7 @@ class Board:
             self.run(f"tc qdisc add dev uplink {parent} handle 2: tbf rate {rate} burst 16kb latency 2s")
 
     def shape_ingress(self, rate: str | None = None, delay: str | None = None, loss: str | None = None) -> None:
-        """Limits what the guest receives, in the same words: it goes through a device of its own for that."""
+        """Limits what the guest receives, with the same arguments. Incoming packets pass through a separate device for that."""
         self.unshape_ingress()
         words = (f" delay {delay}" if delay else "") + (f" loss {loss}" if loss else "") + (f" rate {rate}" if rate else "")
         self.run(
@@ -261,21 +262,21 @@ class Board:
         self.run("tc qdisc del dev uplink root 2>/dev/null || true")
 
     def cut(self) -> None:
-        """Takes the cable out: the guest sees its carrier go."""
+        """Pulls the network cable: the guest sees that the carrier is gone."""
         self.machine.monitor("set_link", name="uplink-card", up=False)
 
     def restore(self) -> None:
         self.machine.monitor("set_link", name="uplink-card", up=True)
 
     def screenshot(self) -> Path:
-        """What the display shows, as a PPM."""
+        """Captures the display's content as a PPM."""
         path = self.folder / "screen.ppm"
         path.unlink(missing_ok=True)
         self.machine.monitor("screendump", filename=str(path), device=DISPLAY)
         return path
 
     def swallow(self) -> None:
-        """Nothing gets through in either direction, and nobody learns of it."""
+        """Drops everything in both directions, without telling either side."""
         self.shape(loss="100%")
 
     def close(self) -> None:
@@ -289,7 +290,7 @@ class Board:
 
 
 def shell() -> None:
-    """The guest for a person: its console here, everything gone at the end."""
+    """Runs the guest interactively, with its console here. Everything is removed at the end."""
     folder = CHECKOUT / "out/board-shell"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -301,7 +302,7 @@ def shell() -> None:
 
 
 def built_modules() -> dict[str, Path]:
-    """The kernel modules of the encoder and of the Raspberry Pi's camera, built from the present source."""
+    """The kernel modules of the encoder and of the Raspberry Pi's camera, built from the current source."""
     if not (RECIPE / "encoder/Kbuild").exists():
         return {}
     words = [str(CHECKOUT / "scripts/board-parts"), "--modules"]

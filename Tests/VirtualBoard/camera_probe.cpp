@@ -1,7 +1,7 @@
-// Takes frames of a libcamera camera and writes down, as JSON, what libcamera says of them and what they show:
+// Takes frames of a libcamera camera and prints, as JSON, libcamera's metadata and the frames' content:
 //   camera_probe CAMERA WIDTHxHEIGHT FRAMES [control=value ...] [@FRAME control=value ...]
 // The first line describes the configured camera: its controls' ranges, its properties and its stride. A line per frame
-// follows: the metadata, and the mean Y, Cb and Cr of 16 by 12 fields with the spread of their Y. Controls behind @FRAME are set
+// follows: the metadata, and the mean Y, Cb and Cr of 16 by 12 fields with the spread of their Y. Controls after @FRAME are set
 // with that request. Values are numbers, with / between those of a list; colors=709 and colors=601 choose limited range,
 // otherwise it is full, 601; sensor=WIDTHxHEIGHT chooses the sensor's mode, save=FILE keeps the last frame.
 #include <algorithm>
@@ -29,7 +29,7 @@ struct Wanted {
     unsigned frames = 0;
     std::optional<ColorSpace> colors = ColorSpace::Sycc;
     std::string save;
-    // The sensor's mode; libcamera chooses one for the size when there is none.
+    // The sensor's mode; when it is empty, libcamera chooses one for the size.
     Size sensor;
     // By the number of the request that sets them.
     std::map<unsigned, std::vector<std::pair<std::string, std::string>>> controls;
@@ -51,7 +51,7 @@ template <typename Element> std::vector<Element> cast(const std::vector<double> 
     return {values.begin(), values.end()};
 }
 
-// Controls that are lists in libcamera take lists, even of one.
+// Controls that are lists in libcamera need lists, even for one element.
 template <typename Element> ControlValue scalarOrList(const ControlId &id, const std::vector<double> &values) {
     if (!id.isArray()) return ControlValue(static_cast<Element>(values.front()));
     auto elements = cast<Element>(values);
@@ -197,7 +197,7 @@ private:
     }
 
     void queue(Request *request) {
-        // What the start has set is not repeated.
+        // Settings from the start are not repeated.
         if (queued_ > 0)
             for (auto &[name, text] : wanted_.controls[queued_])
                 request->controls().set(idOf(name)->id(), parse(*idOf(name), text));
@@ -233,7 +233,7 @@ private:
         fflush(stdout);
     }
 
-    // Chroma lies behind luma, in pairs.
+    // Chroma comes after luma, in pairs.
     void reportFields(const uint8_t *luma) {
         constexpr unsigned columns = 16, rows = 12;
         unsigned stride = config_->at(0).stride, width = wanted_.size.width / columns, height = wanted_.size.height / rows;
@@ -242,7 +242,7 @@ private:
         for (unsigned field = 0; field < columns * rows; field++) {
             unsigned left = field % columns * width, top = field / columns * height, count = 0;
             double sum = 0, squares = 0, cb = 0, cr = 0;
-            // Every other line, from the middle of the field: its edges are its neighbors'.
+            // Every other line of the field's middle, as its edges belong to its neighbors, too.
             for (unsigned y = top + height / 4; y < top + height * 3 / 4; y += 2) {
                 for (unsigned x = left + width / 8; x < left + width * 7 / 8; x++, count++) {
                     double value = luma[y * stride + x];

@@ -1,4 +1,4 @@
-"""A board that runs from the SD card image: everything is the card's own, but for a shell that the tests reach."""
+"""A board that runs from the SD card image. Everything is the card's own, except for a shell that the tests use."""
 
 import json
 import math
@@ -11,8 +11,8 @@ from qemu import Machine
 from waiting import PATIENCE
 
 IMAGE = CHECKOUT / "out/virtual/sdcard.img"
-# device.json of most tests, and one for vivid. A camera's frames lie in the driver's memory: it is the encoder that asks
-# for more.
+# device.json of most tests, and one for vivid. A camera's frames are in the driver's memory, and only the encoder asks for
+# more.
 SMALL = {
     "camera": "synthetic", "dimension": "320x240",
     "quality": {"lowest": "Low1", "start": "Low3", "highest": "Low3"}, "torch": "live",
@@ -20,9 +20,9 @@ SMALL = {
 VIVID_DEVICE = {
     **SMALL, "camera": "/dev/video0", "audio": {"source": "silence"}, "dimension": "640x480", "statusInterval": 1,
 }  # fmt: skip
-# The stream's, and its recording's.
+# For the stream and for its recording.
 NAME = "card"
-# A pipe for the card's shell that nothing ever comes through.
+# A pipe for the card's shell that never carries data.
 PAUSE = "[ -p /tmp/pause ] || mkfifo /tmp/pause; exec 3<>/tmp/pause;"
 
 
@@ -32,19 +32,19 @@ def server(port: int) -> dict:
 
 
 def make_image() -> Path:
-    """The card's image of the present program."""
+    """The card's image with the current program."""
     subprocess.run([str(CHECKOUT / "scripts/image-virtual")], check=True)
     return IMAGE
 
 
 class Card:
-    """A card of its own for one board, a copy of the image. Its boot partition is read and written from outside."""
+    """A card for one board: a copy of the image. Its boot partition is read and written from outside."""
 
     def __init__(self, folder: Path, image: Path):
         self.folder = folder
         self.path = folder / "sdcard.img"
         subprocess.run(["cp", "--sparse=always", str(image), str(self.path)], check=True)
-        # The first entry of the partition table names its first sector.
+        # The first entry of the partition table states its first sector.
         with open(self.path, "rb") as file:
             entry = file.read(512)[446:462]
         self.offset = int.from_bytes(entry[8:12], "little") * 512
@@ -73,7 +73,7 @@ class CardBoard(Board):
     """The virtual board with a card in its slot, as its firmware starts it."""
 
     def __init__(self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None):
-        """`clock` is what the machine's clock shows at power-on, such as 2001-02-03; the host's time when `None`."""
+        """`clock` is the machine's clock at power-on, such as 2001-02-03; with `None`, it is the host's time."""
         self.folder = folder
         self.card = card
         self.processors = 2
@@ -89,7 +89,7 @@ class CardBoard(Board):
             "-drive", f"file={card.path},format=raw,if=none,id=slot",
             "-device", "sdhci-pci", "-device", "sd-card,drive=slot", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
-        # What the firmware of a Raspberry Pi does: it takes kernel and command line out of the first partition.
+        # This is what the firmware of a Raspberry Pi does: it reads kernel and command line from the first partition.
         for name in ("Image", "initramfs"):
             (folder / name).write_bytes(card.read(name))
         self.machine = Machine(
@@ -134,23 +134,23 @@ class CardBoard(Board):
         return json.loads(ended.text)
 
     def load_camera(self) -> None:
-        """vivid, with memory that an encoder reads."""
+        """vivid with memory that an encoder can read."""
         self.run("modprobe vivid n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0 allocators=1")
 
     def load_encoder(self) -> None:
-        """The virtual board's hardware encoder, which the card's image lacks."""
+        """The virtual board's hardware encoder, which the card's image does not contain."""
         self.put("/tmp/encoder.ko", built_modules()["encoder.ko"])
         self.run("modprobe v4l2-mem2mem && modprobe videobuf2-vmalloc && insmod /tmp/encoder.ko")
 
     def wait_until(self, condition: str, timeout: float) -> None:
-        """Until a shell command of the guest succeeds."""
+        """Waits until a shell command succeeds in the guest."""
         ended = self.run(self._waiting(condition, timeout), timeout=timeout + 30, check=False)
         assert ended.status == 0, f"not within {timeout} s: {condition}"
 
     @staticmethod
     def _waiting(condition: str, timeout: float) -> str:
-        """A script that asks in the guest: each command from outside costs it more than most conditions. What is read
-        from the pipe never comes; sleep would be one more program."""
+        """A script that polls inside the guest, since each command from outside costs the guest more than most conditions.
+        Reading the pipe with a timeout replaces sleep, which would be one more program to start."""
         return (
             f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(timeout)}));"
             f" until {{ {condition}; }}; do read t r </proc/uptime; [ ${{t%.*}} -lt $end ] || exit 1;"
@@ -158,8 +158,8 @@ class CardBoard(Board):
         )
 
     def edit(self, name: str, content: bytes | str | dict) -> None:
-        """Changes a file of the boot partition from within. The camera mounts it read-only again when it has written
-        something itself, perhaps just now."""
+        """Changes a file of the boot partition from inside the guest. The camera remounts the partition read-only after writing
+        to it, possibly at this very moment."""
         data = json.dumps(content) if isinstance(content, dict) else content
         script = (
             "until grep -q ' /boot ' /proc/mounts; do sleep 0.1; done;"
@@ -170,13 +170,13 @@ class CardBoard(Board):
         self.run(script, stdin=data if isinstance(data, bytes) else data.encode())
 
     def click(self, seconds: float = 0.2) -> None:
-        """One press of the button, timed in the guest."""
+        """Presses the button once, timed in the guest."""
         line = self._line("GPIO17")
         self.run(f"echo pull-down > $(echo {line}/pull); sleep {seconds}; echo pull-up > $(echo {line}/pull)")
 
     def lamp(self, line: str, seconds: float, pauses: int = 1000) -> list[tuple[bool, float]]:
-        """How a lamp was lit for a while: levels in turn, each with how long it lasted, the first and last cut off. Looks
-        no longer than until so many pauses, dark for more than a second, are over."""
+        """How an LED was lit for a while: alternating levels with their durations, the first and last of them cut off. Ends
+        early after the given number of pauses (dark for more than a second)."""
         script = (
             f"{PAUSE} f=$(echo {self._line(line)}/value); read t r </proc/uptime; end=$((${{t%.*}} + {int(seconds) + 1})); n=0; last=;"
             f" while [ ${{t%.*}} -lt $end ] && [ $n -lt {pauses} ]; do read v <$f; read t r </proc/uptime;"
@@ -188,7 +188,7 @@ class CardBoard(Board):
         return [(lit, after - start) for (start, lit), (after, _) in zip(changes, changes[1:])]
 
     def wait_for_end(self, timeout: float = 40) -> None:
-        """The machine has switched itself off."""
+        """Waits until the machine has switched itself off."""
         self.machine.process.wait(PATIENCE * timeout)
 
     def cut_power(self) -> None:
@@ -222,14 +222,14 @@ class Slot:
 
 
 class SharedCardBoard:
-    """A board for several tests, one after the other; a new one when the last is gone."""
+    """One board for several tests in turn, and a new one when that board has ended."""
 
     def __init__(self, make_slot):
         self.make_slot = make_slot
         self.slot = None
 
     def ready(self, device: dict, stream: dict, network: dict | None = None) -> CardBoard:
-        """Ready, with these files on the card."""
+        """The board, ready, with these files on the card."""
         files = {"device.json": device, "stream.json": stream, "network.json": network or {}}
         if self.slot is None or not self.slot.boards[-1].is_running:
             self.close()
@@ -239,7 +239,7 @@ class SharedCardBoard:
         board.end_all()
         for name, content in files.items():
             board.edit(name, content)
-        # It looks at its files every two seconds.
+        # The program looks at its files every two seconds.
         board.sleep(3)
         board.wait_for_state("ready", 60)
         return board

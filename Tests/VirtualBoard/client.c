@@ -1,6 +1,6 @@
-// Speaks to an encoder's node as a program does, word by word, and says in a line of JSON how each call ended:
+// Makes a program's calls to an encoder's node, one per word, and reports in a line of JSON how each call ended:
 //   client open /dev/video11 format frames NV12 640 360 format coded H264 640 360 buffers frames 4 own ... run 500
-// "frames" is the queue of what is to be coded (V4L2's OUTPUT), "coded" the other one. Several nodes can be open: "use 1".
+// "frames" is the queue of raw frames (V4L2's OUTPUT), "coded" the other one. Several nodes can be open: "use 1".
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/videodev2.h>
@@ -55,7 +55,7 @@ static unsigned type(int side) {
 }
 static unsigned code(const char *name) { return v4l2_fourcc(name[0], name[1], name[2], name[3]); }
 
-// A call with its result and the milliseconds that it took, and what else is to be reported.
+// A call, with its result, its duration in milliseconds, and anything else to report.
 static int call(const char *name, unsigned long request, void *argument) {
     long long start = now();
     int result = ioctl(node->descriptor, request, argument);
@@ -123,7 +123,7 @@ static void select_crop(void) {
     printf("{\"bounds\":[%u,%u]}\n", crop.r.width, crop.r.height);
 }
 
-// What a camera gives, as descriptors: PATH COUNT, in the format that it has.
+// A camera's buffers as descriptors: PATH COUNT, in its current format.
 static void borrow(void) {
     int camera = open(next(), O_RDWR | O_CLOEXEC), count = number();
     struct v4l2_requestbuffers request = {
@@ -181,7 +181,7 @@ static void stream(bool on) {
         memset(queue->has, 0, sizeof(queue->has));
 }
 
-// What came back. Outputs go to the driver again, but not behind the last one.
+// Takes a buffer back. Outputs return to the driver, except after the last one.
 static bool dequeue(int one) {
     struct queue *queue = &node->queues[one];
     struct v4l2_plane plane = {0};
@@ -213,13 +213,13 @@ static void wait_until(long long time) {
     }
 }
 
-// Until nothing has come back for so long.
+// Waits until no buffer has been returned for the given time.
 static void wait_for_quiet(void) {
     long long pause = number() * 1000LL;
     for (returned = now(); now() < returned + pause;) wait_until(returned + pause);
 }
 
-// So many frames, each so many milliseconds after the one before, and whenever an input is free.
+// Feeds frames at the given interval in milliseconds, whenever an input is free.
 static void feed(void) {
     int count = number(), every = number();
     struct queue *queue = &node->queues[FRAMES];

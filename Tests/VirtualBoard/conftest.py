@@ -1,4 +1,4 @@
-"""Fixtures of the tests on the virtual board: one guest for all of a file, and its log when one fails."""
+"""Fixtures of the tests on the virtual board: one guest for each test file, and its log when a test fails."""
 
 import sys
 from pathlib import Path
@@ -27,14 +27,14 @@ def pytest_collection_modifyitems(config, items):
 
 
 def console_log(session) -> Path:
-    """Named by the file of tests, as several run beside each other."""
+    """A folder named after the test file, as several files run at the same time."""
     return LOGS / f"{session.items[0].path.stem}.log"
 
 
 @pytest.fixture(scope="session")
 def booted(tmp_path_factory, request):
-    """For all the tests of a file that use it, as the file's BOARD_OPTIONS say. Its console's log is there while it runs,
-    and stays."""
+    """One guest for all tests of a file that use it, started with the file's BOARD_OPTIONS. Its console log is written while
+    the guest runs, and is kept."""
     folder = tmp_path_factory.mktemp("board")
     LOGS.mkdir(parents=True, exist_ok=True)
     link = console_log(request.node)
@@ -50,7 +50,7 @@ def booted(tmp_path_factory, request):
 
 @pytest.fixture
 def board(booted):
-    """The guest, with nothing running in it and its network as it should be."""
+    """The guest, with nothing running in it and its network restored."""
     yield booted
     booted.end_all()
     booted.unshape()
@@ -60,7 +60,8 @@ def board(booted):
 
 @pytest.fixture
 def encoder(board):
-    """The guest, its hardware encoder free of faults before and after, and its kernel content in the end."""
+    """The guest with its hardware encoder. The encoder has no faults before and after, and the kernel has reported nothing
+    unusual at the end."""
     clear_faults(board)
     yield board
     board.end_all()
@@ -70,7 +71,7 @@ def encoder(board):
 
 @pytest.fixture
 def scattered_camera(encoder):
-    """The camera with memory of single pages, as a USB camera's."""
+    """vivid with memory of single pages, as a USB camera has it."""
     words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
     encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
     yield
@@ -80,7 +81,7 @@ def scattered_camera(encoder):
 
 @pytest.fixture
 def any_memory(encoder):
-    """An encoder that reads any memory where it is, as other makers' do."""
+    """An encoder that reads any memory directly, as those of other makers do."""
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko any_memory=1")
     yield
     encoder.end_all()
@@ -89,19 +90,19 @@ def any_memory(encoder):
 
 @pytest.fixture(scope="session")
 def client_program(tmp_path_factory) -> Path:
-    """What `encoder_client.Client` runs in the guest."""
+    """The program that `encoder_client.Client` runs in the guest."""
     return compile_client(tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="session")
 def camera_probe(booted, tmp_path_factory):
-    """In the guest: the program that tells of libcamera's frames, and the tuning files."""
+    """In the guest: the program that reports libcamera's frames, and the tuning files."""
     raspberry_pi_camera.install(booted, raspberry_pi_camera.compile_probe(tmp_path_factory.mktemp("probe")))
 
 
 @pytest.fixture
 def pi_camera(encoder, camera_probe):
-    """The guest with a Raspberry Pi's camera, a Module 3, in a middling light and free of faults."""
+    """The guest with a Raspberry Pi's camera, a Module 3, in medium light and without faults."""
     raspberry_pi_camera.load(encoder)
     yield encoder
     encoder.end_all()
@@ -110,7 +111,7 @@ def pi_camera(encoder, camera_probe):
 
 @pytest.fixture(scope="module")
 def usb_host(booted):
-    """A computer to be plugged into the guest's USB port, which it has while these tests run."""
+    """A computer that can be connected to the guest's USB port. The guest has the port while these tests run."""
     host = UsbHost(booted)
     yield host
     booted.end_all()
@@ -119,13 +120,13 @@ def usb_host(booted):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A failure shows what the guest's commands and kernel said."""
+    """With a failure, shows the output of the guest's commands and kernel."""
     report = yield
     if call.when == "call":
         item.report_of_call = report
     board = item.funcargs.get("board")
     if report.failed and board:
-        # What runs since long is what the test is about; of the others the last ones.
+        # A process that is still running is usually what the test is about. Of the others, show the last ones.
         for process in [one for one in board.running[:-6] if not one.has_ended] + board.running[-6:]:
             report.sections.append((f"guest: {process.script[:100]}", process.text[-3000:]))
         try:
@@ -150,7 +151,7 @@ def slot(tmp_path, image):
 
 @pytest.fixture(scope="module")
 def kept_slot(tmp_path_factory, image):
-    """A slot that a file's tests share: each goes on where the one before it has ended."""
+    """A slot that the tests of a file share: each test continues where the one before it has ended."""
     slot = Slot(tmp_path_factory.mktemp("kept-card"), image)
     yield slot
     slot.close()
@@ -168,7 +169,7 @@ def kept_nginx(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def card_boards(tmp_path_factory, image):
-    """The board that tests share as long as it is well: starting one takes half a minute."""
+    """The board that tests share as long as it works: starting one takes half a minute."""
     shared = SharedCardBoard(lambda: Slot(tmp_path_factory.mktemp("card"), image))
     yield shared
     shared.close()
@@ -176,7 +177,7 @@ def card_boards(tmp_path_factory, image):
 
 @pytest.fixture
 def ready_card(card_boards, request):
-    """A call that gives the board, ready, with these files."""
+    """A function that returns the board, ready, with the given files."""
     yield card_boards.ready
     report = getattr(request.node, "report_of_call", None)
     if report is None or report.failed:

@@ -1,4 +1,4 @@
-"""The encoder module's faults, and streams of the shipped binary through it to a server on the host."""
+"""The encoder module's faults, and streams of the shipped binary through that encoder to a server on the host."""
 
 import errno
 import json
@@ -30,11 +30,11 @@ def clear_faults(board: Board) -> None:
 
 @dataclass
 class Stream:
-    """What a publisher said, and what nginx has recorded of it."""
+    """A publisher's output, and what nginx has recorded of its stream."""
 
     events: list[dict]
     recording: Recording
-    """All that it wrote, the words for people included."""
+    """All of its output, including the text for people."""
     text: str
 
     def of(self, name: str) -> list[dict]:
@@ -51,7 +51,7 @@ class Stream:
 
 
 class Publisher:
-    """`tallycam publish` in the guest, toward nginx on the host."""
+    """`tallycam publish` in the guest, streaming to nginx on the host."""
 
     def __init__(
         self, board: Board, nginx, name: str, *options: str, source: str = "synthetic", audio: str = "none",
@@ -68,35 +68,36 @@ class Publisher:
             f"--url rtmp://{HOST}:{nginx.port}/live/{name} {video} --audio {audio}", *options,
         ]  # fmt: skip
         if "--resize" not in " ".join(options):
-            # A guest that is late must not make a test's frame smaller.
+            # A slow guest must not make a test's frame smaller.
             words.append("--resize never")
         if "--commands" in options:
-            # Opened for both directions, so that a command's end is not the end of commands.
+            # The pipe is opened for both directions, so that the end of one command does not close it.
             words = [f"mkfifo {self.commands};", *words, f"<> {self.commands}"]
         self.process: GuestProcess = board.start(" ".join(words))
         self._events: list[dict] = []
-        # Lines of its output that are in it.
+        # The number of output lines that `_events` covers.
         self._read = 0
 
     def command(self, *lines: str) -> None:
-        """As somebody types them who runs it in a terminal; needs --commands."""
+        """Sends lines as somebody types them in a terminal. Needs --commands."""
         self.board.run(f"cat > {self.commands}", stdin="".join(f"{line}\n" for line in lines).encode())
 
     @property
     def events(self) -> list[dict]:
-        # What is not an object is for people; the last line may be half there.
+        # Lines that are not JSON objects are for people; the last line may be incomplete.
         lines = self.process.text.split("\n")[:-1]
         self._events += [json.loads(line) for line in lines[self._read :] if line.startswith("{")]
         self._read = len(lines)
         return list(self._events)
 
     def wait(self, condition, timeout: float, otherwise, *, interval: float = 0.2) -> object:
-        """What `condition` gives as soon as that is true, while the program runs. `otherwise` is what to say else."""
+        """The value of `condition` as soon as it is true, while the program runs. `otherwise` returns what to report
+        otherwise."""
 
         def checked() -> object:
             has_ended = self.process.has_ended
             if not (result := condition()) and has_ended:
-                raise NeverHappened(f"it has ended; {said()}")
+                raise NeverHappened(f"the program has ended; {said()}")
             return result
 
         def said() -> str:
@@ -111,11 +112,11 @@ class Publisher:
         self.wait(lambda: self.frames >= count, timeout, lambda: f"{self.frames} of {count} frames")
 
     def wait_status(self, condition, timeout: float) -> dict:
-        """Waits for a status report that fulfils it."""
+        """Waits for a status report that meets the condition."""
         return self.wait(lambda: (status := self.last_status) and condition(status) and status, timeout, "no such status")
 
     def wait_event(self, code: int, count: int, timeout: float) -> None:
-        """Waits until it has reported so many events of that code."""
+        """Waits until the program has reported this many events with this code."""
         self.wait(
             lambda: sum(event.get("code") == code for event in self.events) >= count, timeout, f"fewer than {count} of {code}")
 
@@ -129,11 +130,11 @@ class Publisher:
         return max([event.get("videoFrames", 0) for event in self.events] or [0])
 
     def finish(self, timeout: float = 60, status: int = 0) -> Stream:
-        """Waits for its own end."""
+        """Waits until the program ends by itself."""
         output = self.process.wait(timeout)
         assert output.status == status, output.text[-3000:]
         stream = Stream(self.events, Recording(self.nginx.recording(self.name)), output.text)
-        # Else no frame could be missed.
+        # Without this, no frame could be missed.
         assert self.source == "synthetic" or stream.ended["sourceFrames"] > 0, stream.ended
         return stream
 
@@ -143,7 +144,7 @@ class Publisher:
 
 
 class Appliance:
-    """`tallycam run`: its streams come one after the other in one process."""
+    """`tallycam run`, with streams one after the other in one process."""
 
     def __init__(self, board, nginx, name: str, wiring: dict | None = None, **device):
         self.board = board
@@ -185,17 +186,17 @@ class Appliance:
         wait_until(lambda: text in self.events, timeout, lambda: self.events, interval=0.3)
 
     def live_with(self) -> str:
-        """Starts a stream, and says what it is encoded by."""
+        """Starts a stream, and returns the name of its encoder."""
         self.ask("start")
         return self.wait(lambda status: status["state"] == "live" and "encoder" in status)["encoder"]
 
     def stop(self) -> None:
         self.ask("stop")
-        # A computer that looks has the camera again.
+        # A connected computer gets the camera again.
         self.wait(lambda status: status["state"] in ("ready", "webcam"))
 
     def wait_until_encoders_are_closed(self) -> None:
-        """A driver's call that hung returns some time after the fault is over; until then the device is in use."""
+        """A driver's call that hung returns some time after the fault is cleared. Until then the device is in use."""
 
         def threads() -> list[str]:
             return self.board.run("cat /proc/$(pidof tallycam)/task/*/comm", check=False).text.split()
@@ -203,18 +204,19 @@ class Appliance:
         wait_until(lambda: "encoder" not in threads(), 20, lambda: f"threads: {threads()}")
 
 
-# What OpenH264 takes for 640x360, and some; and with the frames that are made for it, where the C library keeps all that was
-# freed; kB.
+# What OpenH264 needs for 640x360 plus a margin; and the same with the frames made for it, where the C library keeps everything
+# that was freed; kB.
 SOFTWARE_ENCODER, KEPT_SOFTWARE_ENCODER = 4500, 10500
 
 
 class ResourceUse:
-    """What a process of the guest has, measured now and then; kB."""
+    """The memory of a process in the guest, measured from time to time; kB."""
 
     def __init__(self, board: Board, pid: int):
         self.board = board
         self.pid = pid
-        # Resident: of its own, and what it maps of files and devices. An encoder's buffers come and go with their sizes.
+        # Resident memory: its own, and what it maps of files and devices. The buffers of an encoder are freed and allocated
+        # with each change of size.
         self.own: list[int] = []
         self.mapped: list[int] = []
         self.descriptors: list[int] = []
@@ -231,9 +233,9 @@ class ResourceUse:
         self.descriptors.append(descriptors)
 
     def is_flat(self, but_for: int = SOFTWARE_ENCODER) -> bool:
-        """What it has in the last third of the time it had before, and it is usually no more than in the third before that,
-        but for one software encoder: that may be at work when it is looked at, and the C library keeps what it has freed,
-        or not, from one look to the next."""
+        """Whether nothing grows: in the last third of the time the maximum stays within that of the time before, and the median
+        within that of the third before. One software encoder more is allowed: it may be running during any measurement, and the
+        C library sometimes keeps freed memory and sometimes does not."""
         third = max(1, len(self.own) // 3)
         return (
             all(max(values[-third:]) < max(values[:-third]) + most for values, most in
@@ -251,14 +253,14 @@ class ResourceUse:
 
 
 def unaccounted(report: dict) -> int:
-    """Frames that a camera gave, and that are in no counter: in a status those on their way, at the end lost ones."""
+    """Frames from the camera that no counter includes: in a status those still being processed, at the end lost ones."""
     given = report["sourceFrames"] + report["sourceRepeated"]
     counted = sum(report[name] for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated"))
     return given - counted if given else 0
 
 
 def assert_decodes(stream: Stream) -> None:
-    """ffmpeg takes every frame that was sent, without a word, and none is missing: it was sent, or is counted."""
+    """Checks that ffmpeg decodes every frame that was sent without a warning. Each frame was either sent or counted as lost."""
     assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
@@ -271,7 +273,7 @@ def assert_decodes(stream: Stream) -> None:
 
 
 def assert_goes_on_with_a_keyframe(stream: Stream) -> None:
-    """The first frame after the longest silence, which is that of a stall, needs nothing before it."""
+    """Checks that the first frame after the longest gap, which is that of the stall, is a keyframe."""
     frames = stream.recording.frames
     gaps = ((after.timestamp - before.timestamp, after) for before, after in zip(frames, frames[1:]))
     gap, after = max(gaps, key=lambda pair: pair[0])
@@ -280,7 +282,7 @@ def assert_goes_on_with_a_keyframe(stream: Stream) -> None:
 
 def kernel_is_content(board: Board) -> None:
     log = board.run("dmesg | grep -E 'BUG|WARNING|Oops|Call trace|schedule_timeout: wrong' || true").text.splitlines()
-    # vivid's own: late for a frame, it sleeps for less than no time. The kernel tells it with a trace.
+    # From vivid itself: when it is late with a frame, it computes a negative sleep, and the kernel logs a trace about it.
     late = sum("schedule_timeout: wrong" in line for line in log)
     faults = [line for line in log if "Call trace" not in line and "schedule_timeout: wrong" not in line]
     traces = sum("Call trace" in line for line in log)

@@ -1,4 +1,4 @@
-"""A small program in the guest (client.c) that makes V4L2's calls to the encoder module, and what they answered."""
+"""A small program in the guest (client.c) that makes V4L2 calls to the encoder module, and the answers to those calls."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ class Client:
 
 
 class Answers(list):
-    """Lines of the client, in order."""
+    """Lines of the client's output, in order."""
 
     def calls(self, name: str) -> list[dict]:
         return [line for line in self if line.get("call") == name]
@@ -37,12 +37,12 @@ class Answers(list):
         return [line["ms"] for line in self.calls(name)]
 
     def back(self, kind: str) -> list[dict]:
-        """What came back of frames, or coded."""
+        """The lines about returned frames, or about coded buffers."""
         return [line for line in self if line.get("back") == kind]
 
     @property
     def coded(self) -> list[dict]:
-        """But for the stream's end."""
+        """The coded buffers without the stream's end."""
         return [line for line in self.back("coded") if not line["last"]]
 
     def assert_fine(self) -> "Answers":

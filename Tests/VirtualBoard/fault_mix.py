@@ -1,4 +1,4 @@
-"""The hardware encoder's faults, at random, and a judge of what follows each."""
+"""Random faults of the hardware encoder, and a judge of what follows each fault."""
 
 import errno
 import itertools
@@ -11,39 +11,39 @@ from encoder import Publisher, ResourceUse, Stream, set_faults
 from leases import ENCODER_HOLDS, HOLDERS, Leases
 
 SOFTWARE, RESTARTED, RECONNECTING = 1103, 1104, 1102
-# Of the recovery: it starts at its first step again after so long without trouble, and tries the hardware again.
+# The recovery's times: after so much time without trouble it starts at its first step again, and it tries the hardware again.
 RECOVERY, RETRY = 10, 60
-# How long a frame takes in the encoder, in turn: as on a Pi, a little more than the camera's 33 ms, and far more.
+# How long a frame takes in the encoder, in turn: slightly more than the camera's 33 ms, as on a Pi, and far more.
 FRAME_TIMES = 20, 36, 60
-# So many frames after its opening: the present one has had them and stalls at once, the next one not before the fault is
-# taken away, and can stall again later.
+# How many frames after its opening an encoder stalls. The present one has passed them and stalls at once. The next one does not
+# stall before the fault is removed, and can stall again later.
 STALL_AFTER = 60, 100
 
 
 @dataclass
 class Fault:
-    """`parameters` in the order of their setting; `events` that come in this order, the last with such a reason."""
+    """`parameters` in the order in which they are set; `events` in their expected order, the last with a matching reason."""
 
     name: str
     parameters: dict[str, int]
     events: list[int] = field(default_factory=list)
     reason: str = ""
-    # A second of silence, another one after a keyframe was asked for, and opening on an emulated machine; or frames.
+    # A second of silence, another one after a keyframe was requested, and an opening on an emulated machine; or frames.
     within: float = 6
     # A frame is lost that others refer to: the next one sent is a keyframe.
     is_damage: bool = False
     command: str | None = None
-    # A parameter that is taken away some time after the first event: what follows comes by that.
+    # A parameter that is removed some time after the first event; the later events follow from that.
     healed_by_hand: str | None = None
 
     @property
     def escalates(self) -> bool:
-        """Whether recovery goes a step further by it: the next such fault is another one's neighbor else."""
+        """Whether the recovery takes another step because of it. If so, the next such fault must wait."""
         return bool(self.events) or "stall_until_key" in self.parameters
 
 
 def silent(rng: random.Random) -> list[Fault]:
-    """Faults that are counted and corrected, and not reported."""
+    """Faults that are counted and corrected but not reported."""
     every = rng.randint(30, 60)
     return [
         Fault("skips", {"skip_every": rng.randint(2, 12)}),
@@ -54,7 +54,7 @@ def silent(rng: random.Random) -> list[Fault]:
 
 
 def hangs(stall: dict[str, int]) -> list[Fault]:
-    """A call does not return while the stalled encoder is closed and opened again: software bridges that, too."""
+    """A call does not return while the stalled encoder is closed and reopened. Software encoding bridges that, too."""
     return [
         Fault(f"{name} that hangs", {parameter: 1, **stall}, [SOFTWARE, RESTARTED], "works again", within=14,
               healed_by_hand=parameter)
@@ -63,14 +63,14 @@ def hangs(stall: dict[str, int]) -> list[Fault]:
 
 
 def troubles(rng: random.Random, rate: float) -> list[Fault]:
-    """What a keyframe or another opening of the encoder ends."""
+    """Faults that end with a keyframe or with another opening of the encoder."""
     often, after = max(2, int(rate / 5)), rng.randint(*STALL_AFTER)
     stall = {"stall_opens": 1, "swallow_after": after}
     return [
         Fault("a stall that a keyframe ends", {"stall_until_key": 1, **stall}, is_damage=True),
         Fault("inputs swallowed", stall, [RESTARTED], "no frame for"),
         Fault("inputs kept", {"stall_opens": 1, "stall_after": after}, [RESTARTED], "no frame for"),
-        # Longer than closing is waited for: software bridges it, and the hardware comes back by itself.
+        # Longer than closing is waited for: software encoding takes over, and the hardware comes back by itself.
         Fault("slow to stop", {"stop_ms": 2000, "stall_opens": 1, "stall_after": after}, [SOFTWARE, RESTARTED],
               "works again", within=14),
         # Frames come in several buffers until the next opening.
@@ -83,8 +83,8 @@ def troubles(rng: random.Random, rate: float) -> list[Fault]:
 
 
 def shortages(rng: random.Random) -> list[Fault]:
-    """The next opening gets no memory, as each of the drivers says it: 640x360 needs 1035 kB. It leads to software, as
-    what is live keeps its size."""
+    """The next opening gets no memory, with each of the errors that drivers return: 640x360 needs 1035 kB. It leads to software
+    encoding, as a live stream keeps its size."""
     stall = {"stall_opens": 1, "swallow_after": rng.randint(*STALL_AFTER)}
     return [
         Fault(f"no memory ({errno.errorcode[number]})", {"memory_kb": 1000, "memory_errno": number, **stall}, [SOFTWARE],
@@ -94,14 +94,14 @@ def shortages(rng: random.Random) -> list[Fault]:
 
 
 def refusals(rng: random.Random) -> list[Fault]:
-    """What else leads to software."""
+    """Other faults that lead to software encoding."""
     stall = {"stall_opens": 1, "swallow_after": rng.randint(*STALL_AFTER)}
     return [
         Fault("the format refused", {"busy_format": 1, **stall}, [SOFTWARE], "refuses the format"),
         Fault("buffers refused", {"fail_buffers": 1, **stall}, [SOFTWARE], "got no memory"),
         Fault("a bit rate that hangs", {"slow_bitrate": 1}, [SOFTWARE], "has not returned", command="set quality Low3"),
         Fault(
-            # The trials of its opening stall, both of them.
+            # Both trials of its opening stall.
             "a stall after each opening", {"stall_opens": 3, "swallow_after": 1}, [SOFTWARE],
             "takes frames and gives none", within=12,
         ),
@@ -109,7 +109,7 @@ def refusals(rng: random.Random) -> list[Fault]:
 
 
 class StreamClock:
-    """The clock of a stream's program, as its events tell it. Asking the guest itself would cost it time."""
+    """The clock of a stream's program, estimated from its events. Querying the guest would cost it time."""
 
     def __init__(self, publisher: Publisher):
         self.publisher = publisher
@@ -123,33 +123,33 @@ class StreamClock:
 
 
 class Judge:
-    """Injects faults one after the other, and fails at once when something else follows than is specified."""
+    """Injects faults one after the other, and fails at once when something other than the specified events follows."""
 
     def __init__(self, board, publisher: Publisher, rng: random.Random, leases: Leases, use: ResourceUse, clock):
-        """`clock` has `monotonic` and `sleep`, in seconds, as the module `time` has them: that of the program."""
+        """`clock` has `monotonic` and `sleep` in seconds, like the module `time`, by the program's clock."""
         self.board = board
         self.publisher = publisher
         self.rng = rng
         self.leases = leases
         self.use = use
         self.clock = clock
-        # Of each kind, how long it took until it was answered.
+        # For each kind, how long it took until the program reacted.
         self.seconds: dict[str, list[float]] = defaultdict(list)
         # From when to when, by the program's clock.
         self.past: list[tuple[Fault, float, float]] = []
         self.last_escalation = float("-inf")
-        # Troubles that are left of this turn.
+        # The faults that are left in this round.
         self.due: list[str] = []
 
     @property
     def reported(self) -> list[dict]:
-        """What the recovery, or a stream that drops, has reported."""
+        """The events of the recovery, and of a stream that drops frames."""
         codes = (SOFTWARE, RESTARTED, RECONNECTING)
         return [event for event in self.publisher.events if event["code"] in codes or event["code"] < 0]
 
     @property
     def rate(self) -> float:
-        """Frames a second, as they come while nothing is amiss."""
+        """Frames per second without a fault."""
         reports = [event for event in self.publisher.events if event["name"] == "status"][-6:]
         return min(reports[-1]["targetFramesPerSecond"], max(event["videoFramesPerSecond"] for event in reports))
 
@@ -158,23 +158,23 @@ class Judge:
 
     @property
     def frames(self) -> float:
-        """That have been in the encoder."""
+        """The number of frames that went through the encoder."""
         return self._measured("encodedFrames") + self._measured("skippedFrames")
 
     def measure(self, holders: int = HOLDERS) -> None:
-        """The camera has its buffers back, and nothing was left behind."""
+        """Checks that the camera has its buffers back, and that nothing was left behind."""
         self.leases.assert_return()
         self.leases.assert_held(holders)
         self.use.measure()
 
     def inject(self, fault: Fault) -> None:
         if fault.is_damage:
-            # An encoder that is too slow leaves frames out all the time: here it is to be the fault alone that does.
+            # An encoder that is too slow leaves out frames all the time. Here only the fault should do that.
             set_faults(self.board, frame_ms=FRAME_TIMES[0])
             self.clock.sleep(1)
         before, start = len(self.reported), self._measured("t")
         skipped = self._measured("skippedFrames")
-        # One that comes now and then comes within so many frames; a busy machine may leave out another one before.
+        # A fault that occurs now and then does so within this many frames; a busy machine may leave out another one before.
         due = self.frames + max(fault.parameters.get(name, 0) for name in ("error_every", "headers_every"))
         set_faults(self.board, **fault.parameters)
         if fault.command:
@@ -198,9 +198,9 @@ class Judge:
         if not fault.escalates:
             self.clock.sleep(self.rng.uniform(0, 1))
         if fault.events[-1:] == [SOFTWARE]:
-            # The hardware is opened once more beside software, and is to be refused then, too.
+            # The hardware is opened once more while software encodes, and must be refused then, too.
             self.clock.sleep(4)
-        # How often stalls are left stays: none.
+        # The number of further stalls stays zero.
         set_faults(self.board, **{name: 0 for name in fault.parameters})
         self.clock.sleep(1)
         new = self.reported[before:]
@@ -213,7 +213,7 @@ class Judge:
 
     @staticmethod
     def _is_specified(codes: list[int], fault: Fault) -> bool:
-        """Broken frames go on until they are ended by hand: long enough for a second opening, perhaps."""
+        """Damaged frames continue until the fault is cleared by hand, possibly long enough for a second opening."""
         return codes == fault.events or ("faulty" in fault.reason and codes == 2 * fault.events)
 
     def _wait(self, condition, fault, before: int, seconds: float) -> None:
@@ -226,12 +226,12 @@ class Judge:
             self.clock.sleep(0.05)
 
     def refuse(self, fault: Fault) -> None:
-        """To software."""
+        """Leads to software encoding."""
         self.clock.sleep(max(0, self.last_escalation + RECOVERY + 1 - self.clock.monotonic()))
         self.inject(fault)
 
     def fall(self, fault: Fault) -> None:
-        """To software. There the hardware's faults change nothing, and a minute later the hardware is back."""
+        """Leads to software encoding. There the hardware's faults change nothing, and a minute later the hardware is back."""
         self.refuse(fault)
         fallen, before = self.clock.monotonic(), len(self.reported)
         self.publisher.command("set quality Medium1")
@@ -240,7 +240,7 @@ class Judge:
         assert self.publisher.last_status["encoder"] == "openh264", self.publisher.last_status
         self.measure(HOLDERS - ENCODER_HOLDS)
         set_faults(self.board, skip_every=0, error_every=0, swallow_after=0)
-        assert len(self.reported) == before, f"in software came {self.reported[before:]}"
+        assert len(self.reported) == before, f"while software encoded, these were reported: {self.reported[before:]}"
         self._wait(lambda: len(self.reported) > before, "a minute in software", before, fallen + RETRY + 5 - self.clock.monotonic())
         self.seconds["the hardware tried again"].append(self.clock.monotonic() - fallen)
         self.clock.sleep(1)
@@ -250,10 +250,10 @@ class Judge:
         self.last_escalation = self.clock.monotonic()
 
     def mix(self, seconds: float, wanted: set[str] = frozenset()) -> None:
-        """All troubles in one turn after another, each apart from the last, with silent faults between them; for longer
-        where one of `wanted` has not come by then."""
+        """Injects all faults round after round, each at a distance from the last, with silent faults between them. Continues
+        until each of `wanted` has occurred."""
         end = self.clock.monotonic() + seconds
-        # The module stalls once in each opening: after a stall that a keyframe has ended comes what needs none.
+        # The module stalls once per opening: after a stall that a keyframe has ended, the next fault must not need one.
         has_stalled = False
         times = itertools.cycle(FRAME_TIMES)
         while has_stalled or self.clock.monotonic() < end or wanted - self.seconds.keys():
@@ -274,12 +274,12 @@ class Judge:
 
 
 def assert_keyframes(stream: Stream, judge: Judge) -> None:
-    """After each silence, at each step of the recovery, and in place of what refers to a lost frame."""
+    """Checks for a keyframe after each gap, at each step of the recovery, and in place of frames that refer to a lost one."""
     (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
     frames = [(zero + tag.timestamp / 1000, tag.is_keyframe) for tag in stream.recording.frames]
     gaps = [(before, after, is_key) for (before, _), (after, is_key) in zip(frames, frames[1:])]
     for event in judge.reported:
-        # Closing, contiguous memory for another opening, and a second of silence of that one, too, if it stalls at once.
+        # Closing, contiguous memory for another opening, and a second of silence if that one stalls at once, too.
         keys = [at for at, is_key in frames if is_key and -0.7 < at - event["t"] < 3]
         assert keys, f"no keyframe followed {event}"
     rates = [(event["t"], event["targetFramesPerSecond"]) for event in stream.of("status")]

@@ -1,4 +1,4 @@
-// Switches a camera's brightness between dark and bright, and says when: flash DEVICE COUNT MILLISECONDS.
+// Switches a camera's brightness between dark and bright, and reports when: flash DEVICE COUNT MILLISECONDS.
 // DEVICE is a V4L2 node, or a file below /sys that takes the scene's light in lux.
 // A line per switch: CLOCK_MONOTONIC before and after, in nanoseconds, and the new value.
 #include <fcntl.h>
@@ -40,7 +40,7 @@ int main(int count, char **words) {
         if ((is_light ? set_light(device, value) : set_brightness(device, value)) < 0) return perror(words[1]), 1;
         printf("%lld %lld %d\n", before, now(), value);
         fflush(stdout);
-        // Never in step with the frames.
+        // At an interval that never matches the frames.
         long wait = atol(words[3]) + index * 37 % 101;
         struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
         nanosleep(&pause, NULL);

@@ -1,4 +1,4 @@
-"""A script that runs in a guest: what it writes, and how it ends."""
+"""A script that runs in a guest: its output, and how it ends."""
 
 import base64
 import contextlib
@@ -30,7 +30,7 @@ class GuestCommandFailed(AssertionError):
 
 
 class GuestProcess:
-    """A script that runs in the guest. What it writes is collected by a thread."""
+    """A script that runs in the guest. A thread collects its output."""
 
     def __init__(self, board: "Board", script: str, stdin: bytes):
         self.board = board
@@ -73,13 +73,13 @@ class GuestProcess:
 
     @property
     def text(self) -> str:
-        """What it has written so far."""
+        """The output so far."""
         with self._changed:
             data = bytes(self._received)
         return data.partition(b"\n")[2].partition(b"\0")[0].decode(errors="replace")
 
     def wait_until(self, condition, timeout: float) -> None:
-        """`condition` is asked with all the bytes so far, each time that more have come."""
+        """Calls `condition` with all bytes so far, each time that more have arrived."""
         end = deadline(timeout)
         with self._changed:
             while not condition(bytes(self._received)):
@@ -89,7 +89,7 @@ class GuestProcess:
                     raise NeverHappened(f"{self.script}: {what}; it wrote:\n{said}")
 
     def wait_for(self, pattern: str, timeout: float) -> re.Match:
-        """Waits for a regular expression in what it writes."""
+        """Waits until the output matches a regular expression."""
         compiled = re.compile(pattern.encode(), re.MULTILINE)
         self.wait_until(lambda data: compiled.search(data.partition(b"\n")[2]), timeout)
         return re.search(pattern, self.text, re.MULTILINE)
@@ -113,7 +113,7 @@ class GuestProcess:
         self.board.run(f"kill -{name} {self.pid}", check=False)
 
     def end(self) -> None:
-        """Kills it if it still runs, with what it has started and waits for."""
+        """Kills the script if it still runs, with the processes that it has started and waits for."""
         if not self._ended:
             pid = self.pid
             self.board.run(f"kill -STOP {pid}; kill -KILL {pid} $(cat /proc/{pid}/task/{pid}/children)", check=False)
@@ -122,7 +122,7 @@ class GuestProcess:
         self.abandon()
 
     def abandon(self) -> None:
-        """Hears no more of it."""
+        """Stops collecting its output."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()

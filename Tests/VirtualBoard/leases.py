@@ -1,4 +1,4 @@
-"""The buffers that a camera leases to a stream: what the guest's kernel and the stream's status say of them."""
+"""The buffers that a camera leases to a stream: what the guest's kernel and the stream's status report about them."""
 
 import re
 from itertools import pairwise
@@ -7,33 +7,34 @@ from board import Board
 from encoder import Stream, unaccounted
 
 DEBUG = "/sys/kernel/debug"
-# Who may hold a buffer's memory: the descriptor that is leased, the processor's mapping, and one encoder: the kernel's import
-# for it, and its driver's own two holds, as the Pi's has them: the codec's, and that of what shares memory with the VideoCore.
+# Who may hold a buffer's memory: the leased descriptor, the processor's mapping, and one encoder with the kernel's import and
+# two holds of its driver. As on the Pi these are the codec's hold, and the hold of the code that shares memory with the
+# VideoCore.
 ENCODER_HOLDS = 3
 HOLDERS = 2 + ENCODER_HOLDS
 
 
 def mount_debug(board: Board) -> None:
-    """What the kernel says of buffers' holders; the guest keeps it."""
+    """What the kernel reports about the holders of buffers. The guest keeps it."""
     board.run(f"grep -q ' {DEBUG} ' /proc/mounts || mount -t debugfs debugfs {DEBUG}")
 
 
 class Leases:
-    """The buffers of the V4L2 camera at /dev/video0, all of which one stream has. Asked from outside: the driver says of
-    each whether it has it, the kernel by how many its memory is held."""
+    """The buffers of the V4L2 camera at /dev/video0, all used by one stream. They are examined from outside: the driver reports
+    for each buffer whether it has it, the kernel how many holders its memory has."""
 
     def __init__(self, board: Board):
         self.board = board
         mount_debug(board)
-        # When the driver was asked last, by the guest's clock.
+        # When the driver was last queried, by the guest's clock.
         self.asked = 0.0
         self.count = len(self._queued())
-        # The most that were away at once, and after each fault, how long it took until each had been back.
+        # The largest number of leased buffers at once, and for each fault the time until every buffer had been back.
         self.most_leased = 0
         self.seconds: list[float] = []
 
     def _queued(self) -> list[bool]:
-        """Of each buffer, whether the driver has it: to be filled, or filled and not taken yet."""
+        """For each buffer, whether the driver has it: to be filled, or filled and not yet taken."""
         script = "read up idle </proc/uptime; echo $up; v4l2-ctl -d /dev/video0 --list-buffers"
         up, text = self.board.run(script).text.split("\n", 1)
         self.asked = float(up)
@@ -49,7 +50,7 @@ class Leases:
         return {index for index, is_queued in enumerate(queued) if not is_queued}
 
     def assert_return(self, within: float = 5) -> None:
-        """Each buffer is back with the driver at some moment: what is kept for good never is."""
+        """Checks that each buffer is back with the driver at some moment. A buffer that is kept for good never is."""
         away = self.look()
         start = self.asked
         while away:
@@ -58,7 +59,7 @@ class Leases:
         self.seconds.append(self.asked - start)
 
     def assert_held(self, at_most: int = HOLDERS) -> None:
-        """No encoder that was closed holds a buffer's memory."""
+        """Checks that no closed encoder holds a buffer's memory."""
         text = self.board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
         holders = [int(count) for count in re.findall(r"^\d+\s+\S+\s+\S+\s+(\d+)\s+videobuf2", text, re.MULTILINE)]
         assert len(holders) == self.count, text
@@ -72,27 +73,28 @@ class Leases:
 
 
 def calm_parts(stream: Stream, troubles: list[tuple[float, float]]) -> list[list[dict]]:
-    """The stream's reports while the hardware encodes and nothing is amiss, one list for each time between `troubles`,
-    which are from when to when by the program's clock."""
+    """The stream's reports while the hardware encodes without trouble: one list for each interval between `troubles`, whose
+    times are by the program's clock."""
     ends = [(0.0, 0.0), *troubles, (float("inf"), float("inf"))]
     parts = []
     for (_, start), (end, _) in pairwise(ends):
-        # A report counts what was before it; one that falls to software is followed by a minute of that.
+        # A report counts the time before it; one about falling back to software is followed by a minute of software.
         within = [report for report in stream.of("status") if start + 2 < report["t"] < end - 0.5]
         parts.append([report for report in within if report["encoder"] != "openh264"])
     return [part for part in parts if len(part) > 1]
 
 
 def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], buffers: int) -> list[float]:
-    """Without trouble frames come as before, and all are known while they are on their way.
+    """Checks that without trouble frames come as before, and that all frames being processed are accounted for.
 
-    Returns which share of them the camera lost, for each time without trouble."""
+    Returns the share of frames that the camera lost, for each interval without trouble.
+    """
     shares = []
     for part in calm_parts(stream, troubles):
         grown = {name: part[-1][name] - part[0][name] for name in ("sourceFrames", "sourceDropped")}
-        assert grown["sourceFrames"] > 0, f"the camera stood: {part}"
+        assert grown["sourceFrames"] > 0, f"the camera stalled: {part}"
         shares.append(grown["sourceDropped"] / (grown["sourceFrames"] + grown["sourceDropped"]))
-        # Emulation loses one in fifty, beside other machines one in ten; a camera that has too few buffers most.
+        # Emulation loses one in fifty frames, next to other machines one in ten. A camera with too few buffers loses most.
         assert shares[-1] < 0.3, f"the camera lost {shares[-1]:.0%} of its frames: {part}"
         under_way = min(unaccounted(report) for report in part)
         assert under_way <= buffers, f"{under_way} frames are in no counter: {part}"
@@ -101,11 +103,11 @@ def assert_camera_goes_on(stream: Stream, troubles: list[tuple[float, float]], b
 
 
 def assert_nobody_looks(stream: Stream) -> None:
-    """Whatever happens to the hardware encoder, the processor neither reads nor copies a frame for it."""
-    # Software may bridge less than the time between two reports.
+    """Checks that whatever happens to the hardware encoder, the processor neither reads nor copies a frame for it."""
+    # Software encoding may last less than the time between two reports.
     bridges = [event["t"] for event in stream.events if event["code"] == 1103]
     for before, after in pairwise(stream.of("status")):
         is_bridged = any(before["t"] < at <= after["t"] for at in bridges)
         if "openh264" not in (before["encoder"], after["encoder"]) and not is_bridged:
             looks = [after[name] - before[name] for name in ("sourcePasses", "sourceMapped")]
-            assert looks == [0, 0], f"of passes and mapped frames came {looks}: {after}"
+            assert looks == [0, 0], f"passes and mapped frames: {looks}: {after}"

@@ -1,5 +1,5 @@
-"""When the lamps changed and when the button went down: the guest's kernel writes down every line that a program sets,
-by its own clock. The record is exact; what is late in it was late for the eye, too."""
+"""When the LEDs changed and when the button was pressed: the guest's kernel records every line that a program sets, by its own
+clock. The record is exact: what is late in it was also late for a viewer."""
 
 import re
 import statistics
@@ -21,7 +21,7 @@ def documented_rhythm(meaning: str) -> list[int]:
 
 
 class LightRecord:
-    """What the status light did, in seconds of the guest's clock since power-on."""
+    """The status light's changes, in seconds of the guest's clock since power-on."""
 
     def __init__(self, board: Board):
         self.board = board
@@ -30,17 +30,17 @@ class LightRecord:
             f"[ -e {TRACE}/trace ] || mount -t tracefs tracefs {TRACE}; echo mono >{TRACE}/trace_clock;"
             f" echo 1 >{TRACE}/events/gpio/gpio_value/enable; ls -d /sys/devices/platform/gpio-sim*/gpio/gpiochip*"
         )
-        # The record counts the lines of all chips; the chip's folder is named by its first.
+        # The record numbers the lines of all chips; the chip's folder is named after its first line.
         self.number = str(int(board.run(script).text.strip().rpartition("gpiochip")[2]) + 27)
-        # For people, as the tests' output tells it.
+        # For people, in the tests' output.
         self.measured: list[str] = []
 
     def start(self) -> None:
-        """Forgets what was."""
+        """Clears the record."""
         self.board.run(f"echo >{TRACE}/trace")
 
     def press(self, seconds: float = 0.1, times: int = 1) -> None:
-        """Presses of the button, written down just before each starts and ends."""
+        """Presses of the button, recorded just before each starts and ends."""
         press = (
             f"echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
             f" echo released >{TRACE}/trace_marker; echo pull-up >$l"
@@ -59,7 +59,7 @@ class LightRecord:
         return [(when, what == "lit") for when, what in self.changes() if what in ("lit", "dark")]
 
     def answer(self) -> float:
-        """Milliseconds from the last press to the light's turning over."""
+        """Milliseconds from the last press to the light's next change."""
         changes = self.changes()
         last = max(index for index, (_, what) in enumerate(changes) if what == "pressed")
         turned = [when for when, what in changes[last:] if what in ("lit", "dark")]
@@ -82,7 +82,7 @@ class LightRecord:
     def kept(self, changes: list[tuple[float, bool]], meaning: str, tolerance: int = 50) -> bool:
         pattern = documented_rhythm(meaning)
         off = deviations(changes, pattern)
-        # An emulated machine that waits for a processor makes a change late, which spoils the times on both sides of it.
+        # An emulated machine that waits for a processor makes a change late, which falsifies the durations before and after it.
         if not off or statistics.median(off) >= tolerance or max(off) >= 3 * tolerance:
             print(f"not the rhythm {pattern}, off by {off}: {changes}")
             return False
@@ -94,8 +94,8 @@ class LightRecord:
 
 
 def deviations(changes: list[tuple[float, bool]], pattern: list[int]) -> list[float]:
-    """By how many milliseconds each time of light or dark differs from the rhythm's, from the place in it that fits best;
-    nothing for less than a round."""
+    """By how many milliseconds each duration of light or dark differs from the rhythm's, at the phase that fits best; empty for
+    less than a round."""
     times = [(lit, 1000 * (after - start)) for (start, lit), (after, _) in zip(changes, changes[1:])]
     fits = [
         [abs(time - pattern[(at + shift) % len(pattern)]) for at, (_, time) in enumerate(times)]

@@ -1,4 +1,4 @@
-"""What the status light of a card's board says, read from its line as a person reads it."""
+"""The states of the status light of a card's board, read from its line as a person would read them."""
 
 from card import CardBoard
 
@@ -9,8 +9,8 @@ RECONNECTING = [100, 100, 100, 100, 100, 100, 700, 300]
 
 
 def blinks(board: CardBoard, count: int) -> bool:
-    """Whether the light counts so far: so many short ones, then a long dark. An emulated machine on a busy one may
-    stand still for a moment, which spoils a count: it is looked at up to three times."""
+    """Whether the light shows this count: the given number of short blinks, then a long dark. An emulated machine may stall for
+    a moment, which spoils a count, so up to three attempts are made."""
     return any(count in groups_of_blinks(board, 0.5 * count * 2 + 5) for _ in range(3))
 
 
@@ -22,12 +22,12 @@ def groups_of_blinks(board: CardBoard, seconds: float) -> list[int]:
         elif length > 1:
             groups.append(current)
             current = 0
-    # The first group may have started before anybody looked.
+    # The first group may have started before the measurement.
     return groups[1:] or groups
 
 
 def is_steady(board: CardBoard) -> bool:
-    """Live; with short gaps if the quality is lower than where it started."""
+    """Shows a live stream, with short gaps if the quality is lower than the initial one."""
     return all(lit or seconds < 0.3 for lit, seconds in board.lamp(STATUS, 2))
 
 

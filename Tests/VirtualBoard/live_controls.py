@@ -1,4 +1,4 @@
-"""A stream whose camera's controls are changed, and what the server's frames show of it."""
+"""A stream whose camera's controls are changed, and what the frames at the server show of it."""
 
 import re
 import subprocess
@@ -38,14 +38,14 @@ class Live(Publisher):
         return [event for event in self.events if event["name"] == "status"]
 
     def look(self, seconds: int = 2) -> int:
-        """The number of a frame that is shown so many statuses, one in a second, after a change."""
+        """The number of a frame that is shown the given number of statuses (one per second) after a change."""
         count = len(self._statuses()) + seconds
         self.wait(lambda: len(self._statuses()) >= count, 30, "too few statuses")
         self.moments.append(self._statuses()[count - 1]["videoFrames"] - 1)
         return len(self.moments) - 1
 
     def shown(self) -> list[Frame]:
-        """Ends the stream, and gives the frames of the moments."""
+        """Ends the stream, and returns the frames of the recorded moments."""
         stream = self.stop()
         assert_decodes(stream)
         assert self.last_status["sourceInterruptions"] == 0, self.last_status
@@ -54,7 +54,7 @@ class Live(Publisher):
 
 
 def frames_of(nginx, name: str) -> list[Frame]:
-    """Each that was sent, once: ffmpeg would repeat some where a late guest has left gaps."""
+    """Each sent frame once. By default ffmpeg would repeat frames where a slow guest has left gaps."""
     words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-fps_mode", "passthrough", "-f", "rawvideo",
              "-pix_fmt", "nv12", "-"]  # fmt: skip
     data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
@@ -67,7 +67,7 @@ def brightness(frame: Frame) -> float:
 
 
 def color(frame: Frame) -> float:
-    """How far the most colorful field is from gray."""
+    """The distance of the most colorful field from gray."""
     return max(abs(field[1] - 128) + abs(field[2] - 128) for field in frame["fields"])
 
 
@@ -81,7 +81,7 @@ def corners(frame: Frame) -> list[str]:
 
 
 def bars(frame: Frame) -> int:
-    """How many colors lie side by side."""
+    """The number of different colors in a row."""
     row = [(field[1] // 24, field[2] // 24) for field in frame["fields"][5 * 16 : 6 * 16]]
     return 1 + sum(left != right for left, right in zip(row, row[1:]))
 

@@ -1,4 +1,4 @@
-"""What is played into the virtual board's sound cards, streams of it, and what is heard in a recording."""
+"""Signals that are played into the virtual board's sound cards, streams of it, and measurements of a recording."""
 
 import array
 import json
@@ -7,7 +7,7 @@ import subprocess
 
 from recording import Recording
 
-# Of the sound cards, which are loops: what is played into device 0 is heard at device 1.
+# Names of the sound cards, which are loops: what is played into device 0 is recorded from device 1.
 DRIVER = "/sys/bus/platform/drivers/snd_aloop"
 
 
@@ -27,13 +27,13 @@ def publish(url: str, seconds: int, camera: str) -> str:
 
 
 def speak(board) -> None:
-    """Noise into the loop, at a rate that is not the stream's."""
+    """Noise in the loop, at a rate that differs from the stream's."""
     board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
     board.run("sleep 2")
 
 
 def loudness(recording: Recording) -> list[float]:
-    """Of every tenth of a second, its mean."""
+    """The mean of every tenth of a second."""
     words = ["ffmpeg", "-v", "error", "-i", recording.path, "-map", "0:a", "-ac", "1", "-ar", "8000", "-f", "s16le", "-"]
     data = subprocess.run(words, capture_output=True, check=True, timeout=60).stdout
     samples = array.array("h", data[: len(data) // 2 * 2])
@@ -41,7 +41,7 @@ def loudness(recording: Recording) -> list[float]:
 
 
 def amplitudes(recording: Recording, frequency: int) -> list[float]:
-    """Of one frequency on the left side, in every tenth of a second, as a part of full scale."""
+    """The level of one frequency on the left side in every tenth of a second, as a part of full scale."""
     side = ["-map", "0:a", "-af", "pan=mono|c0=c0", "-ar", "8000", "-f", "f32le", "-"]
     words = ["ffmpeg", "-v", "error", "-i", recording.path, *side]
     samples = array.array("f", subprocess.run(words, capture_output=True, check=True, timeout=60).stdout)
@@ -53,7 +53,7 @@ def amplitudes(recording: Recording, frequency: int) -> list[float]:
 
 
 def assert_audio_keeps_time(recording: Recording) -> None:
-    """No packet is missing or too many by the clock, none is out of order."""
+    """Checks that by the clock no packet is missing, added or out of order."""
     assert not recording.disorder() and not recording.decoded.complaints
     audio_packets = recording.audio_packets
     length = 1024 / recording.sample_rate
@@ -62,7 +62,7 @@ def assert_audio_keeps_time(recording: Recording) -> None:
 
 
 def tone(frequency: int, rate: int, channels: int, width: int, seconds: int, level: float = 0.5) -> bytes:
-    """A sine; `width` is a sample's bytes, `level` its part of full scale."""
+    """A sine; `width` is a sample's size in bytes, `level` its part of full scale."""
     full = level * (1 << 8 * width - 1)
     frames = (round(full * math.sin(2 * math.pi * frequency * index / rate)) for index in range(rate))
     return b"".join(value.to_bytes(width, "little", signed=True) * channels for value in frames) * seconds

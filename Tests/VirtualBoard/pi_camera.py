@@ -1,4 +1,5 @@
-"""The Raspberry Pi's camera on the virtual board: its module's parameters, and what libcamera says of frames and what they show.
+"""The Raspberry Pi's camera on the virtual board: its module's parameters, libcamera's reports about frames, and the frames'
+content.
 
 The scene is `FIELDS` of board/virtual/pi-camera/scene.c: 16 by 12, mostly gray, with a color near each corner.
 """
@@ -18,10 +19,10 @@ PARAMETERS = f"/sys/module/{MODULE}/parameters"
 MIDDLE, NEAR = 400, 800
 IMX708 = "/base/soc/i2c0mux/i2c@1/imx708@1a"
 IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
-# The sensor's mode that sees the whole scene.
+# The sensor's mode that covers the whole scene.
 WHOLE = "sensor=2304x1296"
 COLUMNS, ROWS = 16, 12
-# What the sensor gives instead with `color_bars`: white, yellow, cyan, green, magenta, red, blue, black.
+# With `color_bars` the sensor delivers these instead: white, yellow, cyan, green, magenta, red, blue, black.
 BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
@@ -37,7 +38,7 @@ def compile_probe(folder: Path) -> Path:
 
 
 def install(board: Board, probe: Path) -> None:
-    """The probe, and the tuning files that libcamera reads."""
+    """Installs the probe, and the tuning files that libcamera reads."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(CHECKOUT / "out/aarch64/share/libcamera/ipa/rpi", "rpi")
@@ -64,7 +65,7 @@ def set_parameters(board: Board, **values: int | str) -> None:
 
 
 def nodes(board: Board) -> dict[str, str]:
-    """The module's nodes by their names; of two with a name the first."""
+    """The module's nodes by their names; the first of two with the same name."""
     lines = board.run('for node in /sys/class/video4linux/*; do echo "${node##*/} $(cat $node/name)"; done').text.splitlines()
     found: dict[str, str] = {}
     for line in lines:
@@ -81,7 +82,7 @@ class Field:
     y: float
     cb: float
     cr: float
-    # The standard deviation of Y: how sharp its stripes are.
+    # The standard deviation of Y, a measure of how sharp its stripes are.
     spread: float
 
     @property
@@ -96,13 +97,13 @@ class Field:
 
 
 class Frame(dict):
-    """What libcamera says of a frame."""
+    """What libcamera reports about a frame."""
 
     def field(self, column: int, row: int) -> Field:
         return Field(*self["fields"][row * COLUMNS + column])
 
     def numbers(self, name: str) -> list[float]:
-        """Of a list as libcamera prints it."""
+        """The values of a list as libcamera prints it."""
         return [float(part) for part in self[name].strip("[] ").split(",")]
 
 
@@ -116,14 +117,14 @@ class Shots:
         return self.frames[-1]
 
     def settled(self, name: str, within: float) -> int:
-        """The number of the first frame from which on this stays as close to its last value as `within`, a share of it."""
+        """The number of the first frame from which this value stays close to its last value: within `within`, a share of it."""
         last = self.last[name]
         away = [index for index, frame in enumerate(self.frames) if abs(frame[name] - last) > within * abs(last)]
         return away[-1] + 1 if away else 0
 
 
 def shoot(board: Board, count: int, *words: str, camera: str = "imx708", size: str = "640x360", timeout: float = 90) -> Shots:
-    """Frames through libcamera alone; words as the probe takes them."""
+    """Takes frames through libcamera alone; `words` are the probe's arguments."""
     output = board.run(f"/tmp/camera_probe {camera} {size} {count} {' '.join(words)} 2>/tmp/probe.log", timeout=timeout)
     lines = [json.loads(line) for line in output.text.splitlines()]
     assert len(lines) == count + 1, output.text[-2000:]
@@ -131,7 +132,7 @@ def shoot(board: Board, count: int, *words: str, camera: str = "imx708", size: s
 
 
 def fields_of(data: bytes, width: int, height: int) -> Frame:
-    """Of a frame in NV12 without padding, as the product saves it."""
+    """The fields of an NV12 frame without padding, as the program saves it."""
     fields = []
     for row in range(ROWS):
         for column in range(COLUMNS):

@@ -1,4 +1,4 @@
-"""Cuts the power of the virtual board at random moments: every time it comes back, with its configuration intact.
+"""Cuts the power of the virtual board at random moments. It must come back every time, with its configuration intact.
 
 Run it by `make power-cuts`; docs/develop/build.md has its arguments.
 """
@@ -23,8 +23,8 @@ DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "
 STREAM = {"hub": "hub", "title": "camera", "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:1"}}}
 
 
-# What goes on when the power goes: connections whose nonces are kept, faults that come and go, a person's edits. No time
-# server answers here; connections are to be made at once.
+# Activities during the cuts: connections whose nonces are saved, faults that come and go, and a person's edits. No time server
+# answers here, yet connections must start at once.
 WORK = (
     "rm -f /run/network/clock-awaited; while true; do tallycam start; mount -o remount,rw /boot; echo '{\"hostName\": 1}' > /boot/network.json; sync;"
     " sleep 2.2; tallycam stop; mount -o remount,rw /boot; echo '{}' > /boot/network.json; sync; sleep 2.2; done"
@@ -32,23 +32,23 @@ WORK = (
 
 
 class Trial:
-    """One card through many power cuts. The image has been made."""
+    """One card through many power cuts. The image already exists."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.card = Card(folder, IMAGE)
         for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
             self.card.write(name, content)
-        # What nobody writes meanwhile must stay as it is. The person's own file may be cut off in the middle.
+        # Files that nobody writes meanwhile must not change. The person's own file may be cut off in the middle.
         self.intact = {name: self.card.read(name) for name in ("board.json", "device.json", "stream.json")}
         self.nonce = 0
 
     def boot(self) -> CardBoard:
-        """From power-on to ready, with all that was there before the cut."""
+        """From power-on to ready, with everything that was there before the cut."""
         board = CardBoard(self.folder, self.card)
         try:
             board.wait_for_agent()
-            # The person's own edit may have been cut off; the rest must be as it was before anybody mends that.
+            # The person's own edit may have been cut off. Everything else must be as before until the file is repaired.
             self.check_files()
             board.edit("network.json", "{}\n")
             board.wait_for_state("ready", 120)
@@ -67,10 +67,10 @@ class Trial:
 
     def check_files(self) -> None:
         for name, content in self.intact.items():
-            assert self.card.read(name) == content, f"{name} is not what it was"
+            assert self.card.read(name) == content, f"{name} has changed"
 
     def cut(self, chance: random.Random) -> str:
-        """Starts the board, cuts its power at some moment, and says when."""
+        """Starts the board, cuts its power at a random moment, and describes when."""
         if chance.random() < 0.3:
             board, moment, what = CardBoard(self.folder, self.card), chance.uniform(0.5, 25), "from power-on"
             time.sleep(moment)
@@ -94,7 +94,7 @@ def held(lock: str | None):
 
 
 def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> None:
-    """So many cuts, after each of which everything is checked; then it is ready once more."""
+    """Makes the given number of cuts, with a full check after each, and a final start."""
     chance = random.Random(seed)
     trial, start = Trial(folder), time.monotonic()
     for number in range(1, count + 1):

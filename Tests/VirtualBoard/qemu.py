@@ -1,5 +1,5 @@
-"""A QEMU virtual machine: started from kernel, initramfs and disks or from a saved state, controlled over QMP, its console in a
-file."""
+"""A QEMU virtual machine: started from kernel, initramfs and disks or from a saved state, and controlled through QMP, with its
+console in a file."""
 
 import json
 import socket
@@ -12,17 +12,17 @@ from waiting import deadline, wait_until
 
 
 class Clock(Enum):
-    """What a guest's clock runs with, as words for QEMU."""
+    """What a guest's clock follows, as QEMU options."""
 
-    # Each instruction takes 2 ns of the guest's time, however slow emulation is. While the guest has nothing to do, its clock goes on
-    # with the host's. A busy machine makes the guest's time pass more slowly, and changes nothing in it.
+    # Each instruction takes 2 ns of the guest's time, however slow emulation is. While the guest is idle, its clock follows the
+    # host's. On a busy machine the guest's time passes more slowly, which changes nothing inside the guest.
     OWN_TIME = ("tcg,thread=single", "-icount", "shift=1")
-    # The same with processors that are twice as fast, for work that has to be done beside a large stream.
+    # The same with processors that are twice as fast, for work besides a large stream.
     QUICK_OWN_TIME = ("tcg,thread=single", "-icount", "shift=0")
-    # As it is on real hardware: what is emulated too slowly is late. Two threads of the host emulate two processors.
+    # As on real hardware: what is emulated too slowly is late. Two threads of the host emulate two processors.
     HOST_TIME = ("tcg,thread=multi",)
-    # Each instruction takes 1 ns, and a guest that waits skips to the end of that. Its times are those of instructions alone, and
-    # the processor's own counter (`perf_event_open`) knows them. Nothing outside the guest keeps up with it.
+    # Each instruction takes 1 ns, and a waiting guest skips to the end of its wait. Times are purely those of instructions, and
+    # the processor's own counter (`perf_event_open`) reports them. Nothing outside the guest can keep pace with it.
     INSTRUCTIONS = ("tcg,thread=single", "-icount", "shift=0,sleep=off")
 
 
@@ -34,8 +34,8 @@ class Machine:
         memory: int = 768, processors: int = 2, arguments: tuple[str, ...] = (), interactive: bool = False,
         clock: Clock = Clock.OWN_TIME, state: Path | None = None,
     ):  # fmt: skip
-        """`folder` takes console.log and the control socket. `arguments` are QEMU's own, for disks and networks. With a saved
-        `state` of a machine with the same arguments, this one stands still where that one stood, until `go_on`."""
+        """`folder` gets console.log and the control socket. `arguments` are QEMU's own, for disks and networks. With a saved
+        `state` of a machine with the same arguments, this machine stands still at the saved point until `go_on`."""
         self.console = folder / "console.log"
         self._monitor = None
         control = folder / "qmp"
@@ -59,7 +59,7 @@ class Machine:
 
     @staticmethod
     def words(memory: int, processors: int, clock: Clock = Clock.OWN_TIME) -> list[str]:
-        # MB of translated code; a gigabyte, as much as it would take else, is too much where several run beside each other.
+        # MB of translated code; the default of a gigabyte is too much where several machines run at once.
         accelerator, *more = clock.value
         return [
             "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-accel", f"{accelerator},tb-size=256", *more,
@@ -67,7 +67,7 @@ class Machine:
         ]  # fmt: skip
 
     def monitor(self, command: str, **arguments) -> object:
-        """A QMP command's answer; events are passed over."""
+        """The answer to a QMP command; events are skipped."""
         if self._monitor is None:
             self._monitor = self._connected().makefile("rw")
             self._monitor.readline()
@@ -102,7 +102,7 @@ class Machine:
         return RuntimeError(f"QEMU ended with status {self.process.poll()}; see {folder}\n{(folder / 'qemu.log').read_text()}")
 
     def save(self, path: Path) -> None:
-        """Stops the machine, and writes its state for another one."""
+        """Stops the machine, and saves its state for another one."""
         self.monitor("stop")
         self.monitor("migrate-set-parameters", **{"max-bandwidth": 1 << 34})
         self.monitor("migrate", uri=f"file:{path}")
@@ -115,7 +115,7 @@ class Machine:
         return answer.get("status", "not started")
 
     def go_on(self) -> None:
-        """From the saved state."""
+        """Continues from the saved state."""
         wait_until(lambda: self._status() == "paused", 60, self._status, interval=0.02)
         self.monitor("cont")
 
@@ -123,7 +123,7 @@ class Machine:
         return self.monitor("query-status")["status"]
 
     def wait_for_console(self, text: str, timeout: float, after: int = 0) -> None:
-        """Until the console shows it, after so many characters."""
+        """Waits until the console shows it, after the given number of characters."""
 
         def is_there() -> bool:
             has_ended = self.process.poll() is not None

@@ -25,8 +25,8 @@ MODULES = "bcm2835 sdhci-iproc mmc_block squashfs vfat nls_ascii nls_cp437 ext4 
 
 
 def drivers() -> Path:
-    """A folder with the device tree, and with `added/modules`: a list, and the modules in the order of their loading.
-    Kept beside the parts that it is made from."""
+    """A folder with the device tree, and with `added/modules`: a list, and the modules in the order of their loading. It is
+    kept beside the parts that it is made from."""
     source = parts()
     release = (source / "kernel-release").read_text().strip()
     result = source / ("raspi3b-" + hashlib.sha256(" ".join(MODULES).encode()).hexdigest()[:8])
@@ -91,7 +91,7 @@ class RaspberryPi3:
         self.console = ours
 
     def wait_for(self, text: str, timeout: float) -> float:
-        """Until the console shows it; seconds since power-on."""
+        """Waits until the console shows the text; returns seconds since power-on."""
         end = deadline(timeout)
         while text.encode() not in self.seen:
             assert time.monotonic() < end, f"no {text!r} but\n{self.seen[-3000:].decode(errors='replace')}"
@@ -108,7 +108,7 @@ class RaspberryPi3:
         self.console.sendall(text.encode())
 
     def wait_until(self, command: str, answer: str, timeout: float) -> float:
-        """Types a command again and again until the answer has this in it; seconds since power-on."""
+        """Types a command repeatedly until the answer contains the text; returns seconds since power-on."""
         end = deadline(timeout)
         while True:
             self.type(command)

@@ -1,4 +1,4 @@
-"""What the camera tells of itself, in order and with times: its own list of events, asked for as the console does."""
+"""What the camera itself reports, in order and with times: its own list of events, requested as the console does it."""
 
 import datetime
 import re
@@ -9,7 +9,7 @@ STATES = {"ready", "updating", "connecting", "live", "degraded", "reconnecting",
 
 
 def ask(board: CardBoard, command: str) -> str:
-    """A command of the console, by the socket."""
+    """Sends a command of the console through the socket."""
     answer = board.run(f"echo '{command}' | socat -t 5 - UNIX-CONNECT:/run/tallycam.sock").text
     assert answer.startswith("ok\n"), answer
     return answer.removeprefix("ok\n")
@@ -20,18 +20,18 @@ def last_event(board: CardBoard) -> str:
 
 
 def steps(board: CardBoard, since: str) -> str:
-    """The presses of the button and the states that were shown after that event, in the order of their times."""
+    """The presses of the button and the states that were reported after the given event, in the order of their times."""
     lines = ask(board, "events 200").splitlines()
     lines = lines[len(lines) - lines[::-1].index(since) :]
     times = [seconds(line.split(" ", 1)[0]) for line in lines]
     assert times == sorted(times), lines
-    # What comes again is counted where it was reported first.
+    # An event that occurs again is counted where it was reported first.
     words = [re.sub(r" \(\d+ times, .*", "", line.split(" ", 1)[1]) for line in lines]
     return ", ".join("press" if word == "button pressed" else word for word in words if word in STATES | {"button pressed"})
 
 
 def seconds(stamp: str) -> float:
-    """Of the time of day, or since power-on while that is not known."""
+    """The time of day, or the time since power-on while the time of day is unknown."""
     if since_power_on := re.fullmatch(r"\+([\d.]+)s", stamp):
         return float(since_power_on[1])
     return datetime.datetime.fromisoformat(stamp).timestamp()

@@ -1,9 +1,9 @@
-"""Boards that do not boot: the first of its kind in a run does, and is saved; the others go on from there.
+"""Boards without a boot of their own: in each run the first of a kind boots and is saved, and the others continue from there.
 
     with saved_boards.go_on(folder, files, display=True) as board:
 
-A kind is whatever goes into a board: options, files, parts, QEMU, and how `board.py` puts them together. The state lies with
-what the runner removes when nothing has failed."""
+A kind is defined by everything that makes up a board: options, files, parts, QEMU, and `board.py` itself. The state is saved
+among the files that the runner removes when nothing has failed."""
 
 import fcntl
 import hashlib

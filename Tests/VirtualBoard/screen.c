@@ -1,6 +1,6 @@
 // Reads back what a program shows: through the writeback connector of its card, with the program's own right to show something,
-// which it need not give up for that. The program stands still while the card writes, as vkms loses framebuffers else, and no longer:
-// one that is silent is taken for hanging, by itself and by others. Writes a PPM to standard output.
+// which it keeps. The program is stopped while the card writes, as vkms would lose framebuffers otherwise, but no longer: a silent
+// program would be considered hanging, by itself and by others. Writes a PPM to standard output.
 //
 //     screen PID
 #include <dirent.h>
@@ -33,7 +33,7 @@ static void ask(unsigned long request, void *argument, const char *what) {
     }
 }
 
-// The descriptor with which the program has a card open, shared with it.
+// The file descriptor through which the program has a card open, duplicated here.
 static int card_of(const char *process) {
     for (int number = 0; number < 256; number++) {
         char path[64], target[64] = "";
@@ -49,7 +49,7 @@ static int card_of(const char *process) {
     return -1;
 }
 
-// Whether all threads of a process stand still: one that is in the kernel comes to that later.
+// Whether all threads of a process are stopped; one that is inside the kernel stops later.
 static int is_stopped(const char *process) {
     char path[320];
     snprintf(path, sizeof path, "/proc/%s/task", process);

@@ -1,21 +1,21 @@
-"""How the frame size of a stream changed: when, to what, and with how long a gap."""
+"""How the frame size of a stream changed: when, to which size, and with how long a gap."""
 
 import flv
 from encoder import Publisher, Stream
 
-# From the last frame of one size to the first of the next, ms: a frame's own time at 15 fps included.
+# From the last frame of one size to the first of the next, in ms; this includes a frame's own duration at 15 fps.
 LONGEST_GAP = 150
 
 
 def sizes_of(stream: Stream) -> list[tuple[int, int]]:
-    """In the order of the headers, each once in a row."""
+    """The frame sizes in the order of the headers, without repetitions."""
     headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
     sizes = [(sps.width, sps.height) for sps in headers]
     return [size for index, size in enumerate(sizes) if index == 0 or size != sizes[index - 1]]
 
 
 def gaps_at_changes(stream: Stream) -> list[int]:
-    """Milliseconds between the frames on either side of each header of another size."""
+    """Milliseconds between the frames on either side of each header with another size."""
     gaps, size, last = [], None, None
     for tag in stream.recording.tags:
         if tag.is_video_header:
@@ -30,7 +30,7 @@ def gaps_at_changes(stream: Stream) -> list[int]:
 
 
 def wait_for_change(publisher: Publisher, condition, timeout: float) -> None:
-    """Until the quality has changed so."""
+    """Waits until the quality has changed accordingly."""
     publisher.wait(
         lambda: any(event["name"] == "qualityChanged" and condition(event) for event in publisher.events), timeout,
         "no such change of the quality",

@@ -1,4 +1,4 @@
-"""A camera's controls, changed while a stream is live: what the camera says of it, and what the frames show that a server has."""
+"""A camera's controls, changed while a stream is live: what the camera reports, and what the frames at the server show."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ ISP = "/dev/video13"
 
 
 def webcam(board) -> str:
-    """The driver keeps what it was set to: it starts as it comes."""
+    """The driver keeps its settings; this test starts from the defaults."""
     node = board.run("v4l2-ctl --list-devices | grep -A1 vivid | grep -o '/dev/video[0-9]*' | head -1").text.strip()
     board.run(f"v4l2-ctl -d {node} -c brightness=128,saturation=128,horizontal_flip=0,vertical_flip=0,gain_automatic=1")
     return node
@@ -35,8 +35,8 @@ def test_exposure_time_and_gain_are_set(pi_camera, nginx):
     assert shown[long] > shown[short] + 20
 
 
-def test_exposure_is_locked_and_let_go(pi_camera, nginx):
-    """Twice the light at the same exposure; then exposure finds the same brightness again."""
+def test_exposure_is_locked_and_released(pi_camera, nginx):
+    """Twice the light at the same exposure. Later automatic exposure restores the same brightness."""
     live = Live(pi_camera, nginx, "locked")
     live.set("exposure-time", "1/100")
     live.set("exposure", "auto")
@@ -44,7 +44,7 @@ def test_exposure_is_locked_and_let_go(pi_camera, nginx):
     found = live.set("exposure", "locked")
     set_parameters(pi_camera, light=600)
     locked = live.look(2)
-    # What is manual knows no correction.
+    # A manual setting knows no correction.
     assert said(live.set("exposure-value", "0"), r"([\d.]+) ms") == said(found, r"([\d.]+) ms")
     live.set("exposure", "auto", "exposure-value", "0")
     normal = live.look(3)
@@ -61,13 +61,13 @@ def test_automatic_exposure_is_corrected(pi_camera, nginx):
     brighter = live.look(3)
     live.set("metering", "spot")
     live.look(1)
-    # The first answer of a late guest comes before its camera has said so.
+    # The first answer in a slow guest may come before its camera has reported this.
     assert "metering spot (spot" in live.set("metering", "spot")
     shown = [brightness(frame) for frame in live.shown()]
     assert shown[brighter] > shown[normal] + 20
 
 
-def test_white_balance_is_locked_and_let_go(pi_camera, nginx):
+def test_white_balance_is_locked_and_released(pi_camera, nginx):
     live = Live(pi_camera, nginx, "balance")
     free = live.look(2)
     found = live.set("white-balance", "locked")
@@ -84,7 +84,7 @@ def test_white_balance_is_locked_and_let_go(pi_camera, nginx):
 
 
 def test_white_balance_is_set(pi_camera, nginx):
-    """To a light by its name, and to two gains."""
+    """Sets it to a light by its name, and to two gains."""
     live = Live(pi_camera, nginx, "gains")
     settled = live.look()
     assert "daylight" in live.set("white-balance", "daylight")
@@ -109,7 +109,7 @@ def test_the_lens_is_moved(pi_camera, nginx):
         assert shown[moment].field(0, sharp).spread > shown[moment].field(0, soft).spread + 3, moment
 
 
-def test_focus_goes_where_it_is_pointed_to(pi_camera, nginx):
+def test_focus_follows_the_focus_point(pi_camera, nginx):
     live = Live(pi_camera, nginx, "focus")
     live.set("lens", "8")
     answer = live.set("focus", "auto")
@@ -120,8 +120,8 @@ def test_focus_goes_where_it_is_pointed_to(pi_camera, nginx):
     live.shown()
 
 
-def test_a_focus_point_is_that_of_the_flipped_frame(pi_camera, nginx):
-    """What is seen at the top is the scene's lowest part, once the frame is upside down."""
+def test_a_focus_point_refers_to_the_flipped_frame(pi_camera, nginx):
+    """Once the frame is upside down, its top shows the scene's lowest part."""
     live = Live(pi_camera, nginx, "flipped")
     live.set("flip", "on", "focus-point", "0.5,0.5")
     answer = live.set("focus-point", "0.5,0.1")
@@ -129,7 +129,7 @@ def test_a_focus_point_is_that_of_the_flipped_frame(pi_camera, nginx):
     live.shown()
 
 
-def test_manual_focus_keeps_what_was_found(pi_camera, nginx):
+def test_manual_focus_keeps_the_found_position(pi_camera, nginx):
     live = Live(pi_camera, nginx, "kept")
     live.set("flip", "on", "focus-point", "0.5,0.1")
     answer = live.set("flip", "off", "focus-point", "0.4,0.3,0.2,0.2")
@@ -139,8 +139,8 @@ def test_manual_focus_keeps_what_was_found(pi_camera, nginx):
     live.shown()
 
 
-def test_a_focus_point_is_where_it_is_seen(pi_camera, nginx):
-    """Of the scene's upper half, zoomed in, the lowest part is far away; of the lower half it is near."""
+def test_a_focus_point_refers_to_the_visible_frame(pi_camera, nginx):
+    """Zoomed in, the lowest part of the scene's upper half is far away, and that of the lower half is near."""
     live = Live(pi_camera, nginx, "point")
     live.set("lens", "6")
     live.set("zoom", "2", "zoom-center", "0.5,0.25")
@@ -167,7 +167,7 @@ def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
 
 
 def test_sharpness_and_denoise_are_set(pi_camera, nginx):
-    """By what the image signal processor is set to: its module here draws neither edges nor noise."""
+    """Checks the settings of the image signal processor: its module here draws neither edges nor noise."""
     live = Live(pi_camera, nginx, "edges")
 
     def driver(*names: str) -> str:
@@ -184,7 +184,7 @@ def test_sharpness_and_denoise_are_set(pi_camera, nginx):
     live.shown()
 
 
-def test_zoom_glides_to_where_it_is_asked(pi_camera, nginx):
+def test_zoom_glides_to_its_setting(pi_camera, nginx):
     live = Live(pi_camera, nginx, "zoom")
     whole = live.look()
     answer = live.set("zoom", "2")
@@ -197,16 +197,16 @@ def test_zoom_glides_to_where_it_is_asked(pi_camera, nginx):
     shown = live.shown()
 
     def away(frame: Frame, left: int, top: int) -> float:
-        """Each field of the scene has four of the frame's."""
+        """Each field of the scene has four fields of the frame."""
         return max(abs(frame.field(x, y).y - shown[whole].field(left + x // 2, top + y // 2).y)
                    for x in range(16) for y in range(12))  # fmt: skip
 
     assert away(shown[middle], 4, 3) < 14 and away(shown[corner], 0, 0) < 14
     assert corners(shown[back]) == UPRIGHT
-    # On its way: frames that are neither.
+    # Frames in transition show neither view.
     between = [frame for frame in live.all[live.moments[whole] : live.moments[middle]]
                if away(frame, 4, 3) > 20 and corners(frame) != corners(shown[whole])]  # fmt: skip
-    assert between, "it jumped"
+    assert between, "zoom jumped"
 
 
 def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
@@ -221,16 +221,16 @@ def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
     ]  # fmt: skip
 
 
-def test_half_a_turn_is_the_cameras(pi_camera, nginx):
-    """No pass over the frame, and points are where they are seen."""
+def test_the_camera_itself_turns_frames_by_180_degrees(pi_camera, nginx):
+    """The processor makes no pass over the frame, and points refer to the visible frame."""
     appliance = Appliance(pi_camera, nginx, "half", camera="back", orientation=180, dimension=f"{WIDTH}x{HEIGHT}")
     appliance.live_with()
-    # The lens has ended the search that it starts with.
+    # The lens has finished its initial search.
     appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)
     assert said(appliance.ask("set focus-point 0.5,0.1"), r"([\d.]+) dioptres") > 6
     appliance.ask("set mirror on")
     pi_camera.sleep(2)
-    # That is the mirror's.
+    # This pass is for the mirror.
     appliance.wait(lambda status: status.get("sources", {}).get("sourceRotated", 0) > 0)
     appliance.stop()
     frames = frames_of(nginx, "half")
@@ -238,7 +238,7 @@ def test_half_a_turn_is_the_cameras(pi_camera, nginx):
     assert corners(frames[-1]) == ["blue", "yellow", "red", "green"]
 
 
-def test_half_a_turn_is_a_webcams(encoder, nginx):
+def test_a_webcam_itself_turns_frames_by_180_degrees(encoder, nginx):
     node = webcam(encoder)
     appliance = Appliance(
         encoder, nginx, "turned", camera=node, orientation=180, mirrored=True, dimension=f"{WIDTH}x{HEIGHT}")
@@ -252,12 +252,12 @@ def test_half_a_turn_is_a_webcams(encoder, nginx):
     sources = appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 30)["sources"]
     assert sources["sourceRotated"] == 0, sources
     appliance.stop()
-    # For whoever opens it next.
+    # Reset for the next program that opens it.
     assert (driver("horizontal_flip"), driver("vertical_flip")) == (0, 0)
 
 
-def test_what_is_in_one_line_takes_effect_with_one_frame(pi_camera, nginx):
-    """Brightness and contrast, which the image processor takes by one table: one frame before it had neither."""
+def test_changes_in_one_line_take_effect_with_one_frame(pi_camera, nginx):
+    """The image signal processor gets brightness and contrast in one table: one frame earlier neither was applied."""
     live = Live(pi_camera, nginx, "line")
     live.set("exposure", "locked", "white-balance", "locked")
     before = live.look()
@@ -270,7 +270,7 @@ def test_what_is_in_one_line_takes_effect_with_one_frame(pi_camera, nginx):
         frames, lambda frame: spread(frame) < 0.7 * spread(plain))  # fmt: skip
 
 
-def test_what_is_in_one_line_is_set_at_once_in_a_driver(encoder, nginx):
+def test_a_driver_gets_changes_in_one_line_at_once(encoder, nginx):
     node = webcam(encoder)
     live = Live(encoder, nginx, "at-once", source=f"v4l2:{node},size={WIDTH}x{HEIGHT}")
     before = live.look()
@@ -280,17 +280,17 @@ def test_what_is_in_one_line_is_set_at_once_in_a_driver(encoder, nginx):
     frames = live.all[live.moments[before] : live.moments[after]]
     plain = frames[0]
     bright = first(frames, lambda frame: brightness(frame) > brightness(plain) + 15)
-    # The driver draws while it is set: at most one frame has half of it.
+    # The driver draws while it is being set: at most one frame has half of the changes.
     assert abs(bright - first(frames, lambda frame: color(frame) < 12)) <= 1
 
 
-def test_what_cannot_be_set_is_answered_and_the_stream_goes_on(pi_camera, nginx):
+def test_impossible_changes_are_refused_and_the_stream_continues(pi_camera, nginx):
     live = Live(pi_camera, nginx, "wrong")
     for line, words in (
         ("zoome 2", "did you mean zoom"), ("zoom 9", r"^refused: zoom must be 1 to 3\.6, not \"9\""), ("lens 99", r"lens must be 0 to 15 dioptres, not \"99\""),
         ("focus-point 1.5,0", "focus-point must be X,Y"), ("exposure-point 0.5,0.5", "exposure-point is unavailable: libcamera"),
         ("white-balance candle", "auto, locked, .*daylight"), ("exposure-time 0", "exposure-time must be"),
-        # All of a line, or nothing of it.
+        # Either the whole line is applied, or nothing of it.
         ("brightness 0.9 lens 99", "lens must be 0 to 15"), ("quality Nonsense zoom 2", "video quality"),
     ):  # fmt: skip
         assert re.search(words, answer := live.set(line)), answer
@@ -304,10 +304,10 @@ def test_what_cannot_be_set_is_answered_and_the_stream_goes_on(pi_camera, nginx)
     live.shown()
 
 
-def test_a_camera_that_comes_back_is_set_as_before(pi_camera, nginx):
+def test_a_returning_camera_gets_its_settings_again(pi_camera, nginx):
     live = Live(pi_camera, nginx, "back")
     live.set("mirror", "on", "exposure-time", "3", "gain", "1.5")
-    # So long that it is closed and opened again.
+    # Long enough that the camera is closed and opened again.
     set_parameters(pi_camera, silent=1)
     live.process.wait_for("sourceInterrupted", 30)
     pi_camera.sleep(3)
@@ -328,17 +328,17 @@ def controls_of(appliance: Appliance) -> dict[str, dict]:
 
 
 def start_with_controls(board, nginx) -> Appliance:
-    """The appliance whose device.json sets some, one of which its camera does not have."""
+    """The appliance with a device.json that sets some controls, one of which its camera does not have."""
     return Appliance(
         board, nginx, "socket", camera="back", dimension=f"{WIDTH}x{HEIGHT}", audio={"source": "none"},
         controls={"lens": 2.5, "mirror": True, "white-balance": "daylight", "exposure-point": "0.5,0.5"},
     )  # fmt: skip
 
 
-def test_controls_of_the_device_file_are_the_cameras_once_it_is_open(pi_camera, nginx):
+def test_controls_of_the_device_file_are_applied_when_the_camera_is_open(pi_camera, nginx):
     appliance = start_with_controls(pi_camera, nginx)
     before = controls_of(appliance)
-    # The USB device port is no camera's.
+    # The USB device port belongs to no camera.
     assert [name for name, control in before.items() if "missing" not in control] == ["webcam"] and len(before) == 23, before
     appliance.live_with()
     pi_camera.sleep(3)
@@ -352,7 +352,7 @@ def test_controls_of_the_device_file_are_the_cameras_once_it_is_open(pi_camera, 
     appliance.stop()
 
 
-def test_commands_at_the_socket_are_answered_with_what_the_camera_says(pi_camera, nginx):
+def test_commands_at_the_socket_are_answered_with_the_cameras_reports(pi_camera, nginx):
     appliance = start_with_controls(pi_camera, nginx)
     appliance.live_with()
     answer = appliance.ask("set exposure-time 1/200 zoom 2")
@@ -360,7 +360,7 @@ def test_commands_at_the_socket_are_answered_with_what_the_camera_says(pi_camera
     socket = "--socket /tmp/e/socket"
     wrong = pi_camera.run(f"tallycam set zoom 99 {socket}", check=False)
     assert wrong.status == 7 and "zoom is 1 to 3.6" in wrong.text
-    # Two at once, and both are answered.
+    # Two at once; both are answered.
     first = pi_camera.start(f"tallycam set brightness 0.2 {socket}")
     second = pi_camera.start(f"tallycam set contrast 1.5 {socket}")
     assert "brightness 0.2" in first.wait(15).text and "contrast 1.5" in second.wait(15).text
@@ -369,7 +369,7 @@ def test_commands_at_the_socket_are_answered_with_what_the_camera_says(pi_camera
     appliance.process.wait(20)
 
 
-# A webcam, by the kernel's own driver for tests: what is set is what the driver has.
+# A webcam, represented by the kernel's own test driver: settings are checked in the driver.
 
 
 def driver_value(board, node: str, name: str) -> int:
@@ -377,13 +377,13 @@ def driver_value(board, node: str, name: str) -> int:
 
 
 def start_webcam(board, nginx, name: str) -> tuple[Live, Callable[[str], int]]:
-    """A stream of the webcam, and a call that says what its driver has."""
+    """A stream of the webcam, and a function that returns the driver's settings."""
     node = webcam(board)
     live = Live(board, nginx, name, source=f"v4l2:{node},size={WIDTH}x{HEIGHT}")
     return live, functools.partial(driver_value, board, node)
 
 
-def test_a_webcams_frames_are_set_by_its_driver(encoder, nginx):
+def test_a_webcams_driver_applies_settings_to_frames(encoder, nginx):
     live, driver = start_webcam(encoder, nginx, "webcam")
     plain = live.look()
     assert live.set("brightness", "200") == "brightness 200" and driver("brightness") == 200
@@ -398,7 +398,7 @@ def test_a_webcams_frames_are_set_by_its_driver(encoder, nginx):
     shown = live.shown()
     assert brightness(shown[bright]) > brightness(shown[plain]) + 30
     assert color(shown[plain]) > 40 > 12 > color(shown[gray])
-    # Bars from left to right: mirrored, the first is the last.
+    # Bars from left to right: when mirrored, the first is the last.
     left, right = shown[plain].field(0, 5), shown[turned].field(15, 6)
     assert abs(left.y - right.y) < 12 and abs(left.cb - right.cb) < 12
 
@@ -414,7 +414,7 @@ def test_a_webcams_gain_ends_its_automatic_gain(encoder, nginx):
     live.shown()
 
 
-def test_a_webcam_refuses_what_it_lacks(encoder, nginx):
+def test_a_webcam_refuses_missing_controls(encoder, nginx):
     live, _ = start_webcam(encoder, nginx, "webcam-wrong")
     for line, words in (
         ("brightness 300", r"brightness must be 0 to 255, not \"300\""), ("lens 2", "lens is unavailable: the camera's lens does not move"),
@@ -426,14 +426,14 @@ def test_a_webcam_refuses_what_it_lacks(encoder, nginx):
 
 @pytest.fixture
 def parts(encoder):
-    """The nodes of vimc by their names: its sensors have a lens each, joined to them by the media controller. Its first sensor is set
-    to what the next part takes."""
+    """The nodes of vimc by their names. Each of its sensors has a lens, joined to it by the media controller. Its first sensor
+    is set to the format that the next part takes."""
 
     def node(name: str) -> str:
         found = encoder.run(f"grep -lx '{name}' /sys/class/video4linux/*/name").text.split("/")[4]
         return f"/dev/{found}"
 
-    # libcamera, which knows vimc, may have set its parts otherwise.
+    # libcamera, which supports vimc, may have set its parts differently.
     encoder.run("rmmod vimc && modprobe vimc")
     media = encoder.run("ls -d /sys/devices/platform/vimc.0/media*").text.strip().rsplit("/", 1)[1]
     encoder.run(f"media-ctl -d /dev/{media} --set-v4l2 '\"Sensor A\":0[fmt:SRGGB8_1X8/640x480]'")
@@ -458,7 +458,7 @@ def test_a_lens_with_a_node_of_its_own_is_moved(encoder, parts, nginx):
 
 @pytest.fixture
 def cropping_camera(encoder):
-    """The kernel's driver for tests as a receiver of HDMI in 1280x720, which makes frames of any part of what it gets."""
+    """The kernel's test driver as an HDMI receiver with a 1280x720 signal, which produces frames of any part of its signal."""
     words = "n_devs=1 node_types=0x1 num_inputs=1 vid_cap_nr=0 allocators=1"
     encoder.run(f"rmmod vivid && modprobe vivid {words} input_types=0x3")
     yield "/dev/video0"
@@ -473,7 +473,7 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
     def crop() -> str:
         return encoder.run(f"v4l2-ctl -d {cropping_camera} --get-selection target=crop").text
 
-    # It is answered when it is nearly there.
+    # The answer comes when the zoom is nearly there.
     answer = live.set("zoom", "2", "zoom-center", "0.25,0.5")
     assert re.fullmatch(r"zoom 2( \(1\.9\d*\))?, zoom-center 0\.25,0\.5( \(0\.2\d+,0\.5\d*\))?", answer), answer
     wait_until(lambda: "Left 0, Top 180, Width 640, Height 360" in crop(), 10, crop)
@@ -487,7 +487,7 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
     assert live.last_status["sourcePasses"] == 0, live.last_status
 
 
-def test_larger_frames_of_a_webcam_are_zoomed_on_the_way(encoder, nginx):
+def test_larger_frames_of_a_webcam_are_zoomed_during_conversion(encoder, nginx):
     node = webcam(encoder)
     live = Live(encoder, nginx, "crop", source=f"v4l2:{node},size=1280x720")
     live.look()

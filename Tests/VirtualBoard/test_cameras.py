@@ -1,4 +1,4 @@
-"""Several cameras in one stream: from the Raspberry Pi's by libcamera to a webcam and back, while it is live."""
+"""Several cameras in one stream: from the Raspberry Pi's, through libcamera, to a webcam and back, while live."""
 
 import re
 import subprocess
@@ -12,20 +12,20 @@ pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.45)]
 
 SIZE = ("--dimension 640x360", "--quality Low3", "--adapt nothing", "--commands")
 WIDTH, HEIGHT = 640, 360
-# What a webcam gives: packed frames, of another shape.
+# A webcam delivers packed frames of another shape.
 WEBCAM = "v4l2:/dev/video0,size=640x480,fps=15,format=YUYV"
-# A format that has to be decoded first, as MJPEG has; vivid has no compressed one.
+# A format that must be decoded first, like MJPEG; vivid has no compressed one.
 DECODED = "v4l2:/dev/video0,size=640x480,fps=15,format=YVYU"
-# Of vivid's bars, so that no frame is as the one before.
+# Moves vivid's bars, so that each frame differs from the one before.
 MOVING = ",horizontal_movement=6"
 # Seconds between two frames that differ.
 LONGEST_GAP, LONGEST_GAP_ALONE = 0.3, 1.2
-# As wide and high as a macroblock, which is the least that the encoder tells apart.
+# Width and height of a macroblock, the smallest area that the encoder distinguishes.
 COLUMNS, ROWS = WIDTH // 16, HEIGHT // 16
 
 
 def switch(publisher: Publisher, word: str, to: str, timeout: float = 60) -> float:
-    """Seconds that the publisher says it took."""
+    """The duration in seconds that the publisher reports."""
     before = len(switches(publisher.events))
     publisher.command(f"camera {word}")
     publisher.process.wait_until(lambda _: len(switches(publisher.events)) > before or publisher.process.has_ended, timeout)
@@ -40,7 +40,7 @@ def switches(events: list[dict]) -> list[dict]:
 
 
 def thumbnails(path) -> list[bytes]:
-    """Each frame's macroblocks, by their mean: Y, then Cb, then Cr."""
+    """The macroblocks of each frame by their means: Y, then Cb, then Cr."""
     words = ["ffmpeg", "-v", "error", "-i", path, "-map", "0:v", "-fps_mode", "passthrough",
              "-vf", f"scale={COLUMNS}:{ROWS}:flags=area,format=yuv444p", "-f", "rawvideo", "-"]  # fmt: skip
     data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
@@ -58,8 +58,8 @@ def colorfulness(frame: bytes) -> float:
 
 
 def kind(frame: bytes) -> str:
-    """The test pattern of a webcam is colored all over, and has bars at its sides here; the scene of the Raspberry Pi's cameras is
-    mostly gray, and fills the frame."""
+    """The test pattern of a webcam is colored everywhere, and has bars at its sides here. The scene of the Raspberry Pi's
+    cameras is mostly gray, and fills the frame."""
     sides = [luma(frame, column, row) for column in (0, 3, COLUMNS - 4, COLUMNS - 1) for row in range(2, ROWS - 2, 4)]
     has_bars = all(value <= 24 for value in sides)
     assert has_bars == (colorfulness(frame) > 20), (sides, colorfulness(frame))
@@ -71,7 +71,7 @@ def runs(kinds: list[str]) -> list[str]:
 
 
 def gaps(stream, differs=None) -> list[float]:
-    """Seconds from each frame to the next one that shows something else; without `differs` to the next one."""
+    """Seconds from each frame to the next one that shows something else; without `differs`, simply to the next one."""
     times = [frame.timestamp / 1000 for frame in stream.recording.frames]
     found, last = [], 0
     for index in range(1, len(times)):
@@ -82,12 +82,12 @@ def gaps(stream, differs=None) -> list[float]:
 
 
 def assert_audio_is_whole(stream) -> None:
-    """No sample is lost or made up: packets follow each other at their own length, and no silence was put in."""
+    """Checks that no sample is lost or invented: packets follow each other by their own length, and no silence was inserted."""
     status = stream.of("status")[-1]
     assert status["audioSilent"] == status["audioOverruns"] == status["audioInterruptions"] == 0, status
     packets = stream.recording.audio_packets
     steps = [after.timestamp - before.timestamp for before, after in zip(packets, packets[1:])]
-    # 23.2 ms, in whole ones.
+    # 23.2 ms, rounded to whole milliseconds.
     assert set(steps) <= {22, 23, 24}, sorted(set(steps))
 
 
@@ -99,13 +99,13 @@ def assert_starts_with_keyframes(stream, kinds: list[str]) -> None:
 
 @pytest.fixture
 def voice(encoder):
-    """Noise, at a rate that is not the stream's."""
+    """Noise at a rate that differs from the stream's."""
     encoder.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
 
 
-def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
-    """Device memory that the encoder reads, packed frames that the processor converts, frames that it decodes first: one connection,
-    one timeline, one size."""
+def test_switching_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
+    """Device memory that the encoder reads, packed frames that the processor converts, and frames that it decodes first; all
+    with one connection, one timeline and one size."""
     load(pi_camera, "sensors=imx708,imx219")
     publisher = Publisher(
         pi_camera, nginx, "turns", *SIZE,
@@ -127,7 +127,7 @@ def test_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys):
     assert_starts_with_keyframes(stream, kinds)
     assert longest <= LONGEST_GAP
     assert not stream.recording.disorder()
-    # The cameras' colors differ, and the headers say so.
+    # The cameras' colors differ, and the headers state that.
     assert len({bytes(tag.body) for tag in stream.recording.tags if tag.is_video_header}) >= 2
     assert_decodes(stream)
     status = stream.of("status")[-1]
@@ -144,12 +144,12 @@ def controlled(publisher: Publisher, words: str) -> str:
 
 
 def exposure(answer: str) -> float:
-    """Milliseconds, as often as the gain amplifies."""
+    """Exposure time in milliseconds, multiplied by the gain."""
     milliseconds, gain = re.search(r"([\d.]+) ms, gain ([\d.]+)", answer).groups()
     return float(milliseconds) * float(gain)
 
 
-def test_a_camera_comes_back_as_it_was_set(pi_camera, nginx):
+def test_a_camera_returns_with_its_settings(pi_camera, nginx):
     publisher = Publisher(
         pi_camera, nginx, "kept", *SIZE, cameras={"scene": f"libcamera:{IMX708}", "webcam": WEBCAM + MOVING})
     publisher.wait_frames(60)
@@ -159,7 +159,7 @@ def test_a_camera_comes_back_as_it_was_set(pi_camera, nginx):
     switch(publisher, "scene", "scene")
     set_parameters(pi_camera, light=600)
     pi_camera.sleep(3)
-    # A sensor counts in lines.
+    # A sensor measures exposure in lines.
     assert exposure(controlled(publisher, "exposure-value 0")) == pytest.approx(exposure(locked), rel=0.01)
     stream = publisher.stop()
     frames = thumbnails(stream.recording.path)
@@ -167,15 +167,15 @@ def test_a_camera_comes_back_as_it_was_set(pi_camera, nginx):
     start = kinds.index("webcam")
     end = start + kinds[start:].index("scene")
     before, after = frames[start - 1], frames[end]
-    # Neither whole nor unmirrored, not even for a frame.
+    # No frame shows the whole view or an unmirrored one.
     away = sum(abs(a - b) for a, b in zip(before, after)) / len(before)
     whole = sum(abs(a - b) for a, b in zip(before, frames[20])) / len(before)
     assert away < 4 < whole, (away, whole)
     assert_decodes(stream)
 
 
-def test_the_audio_goes_on(encoder, voice, nginx):
-    """Small frames, few of them: what an emulated processor does beside a audio card."""
+def test_audio_continues_across_switches(encoder, voice, nginx):
+    """Small frames at a low rate: this is what an emulated processor manages alongside an audio card."""
     publisher = Publisher(
         encoder, nginx, "audio", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
         audio="alsa:hw:Loopback,1",
@@ -189,8 +189,8 @@ def test_the_audio_goes_on(encoder, voice, nginx):
     assert_decodes(stream)
 
 
-def test_where_both_cannot_be_open_the_last_frame_stands(encoder, nginx, capsys):
-    """Two names of one device, of which one program has one opening with buffers."""
+def test_the_last_frame_stands_where_both_cameras_cannot_be_open(encoder, nginx, capsys):
+    """Two names of one device, which gives buffers to only one file descriptor of a program."""
     publisher = Publisher(
         encoder, nginx, "alone", *SIZE,
         cameras={"packed": WEBCAM + MOVING, "decoded": DECODED + MOVING},
@@ -209,7 +209,7 @@ def test_where_both_cannot_be_open_the_last_frame_stands(encoder, nginx, capsys)
     assert status["sourceRepeated"] > 0 and status["sourceDecoded"] > 0 and status["sourceInterruptions"] == 0, status
 
 
-def test_a_camera_that_is_not_there_leaves_the_first_one_live(encoder, nginx):
+def test_the_stream_keeps_its_camera_when_the_other_is_missing(encoder, nginx):
     publisher = Publisher(
         encoder, nginx, "missing", *SIZE, cameras={"here": WEBCAM + MOVING, "gone": "v4l2:/dev/video99"})
     publisher.wait_frames(30)
@@ -228,7 +228,7 @@ def test_a_camera_that_is_not_there_leaves_the_first_one_live(encoder, nginx):
 
 @pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.slow)])
 def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
-    """Between a camera whose memory the encoder reads and a test pattern, with the encoder's driver and all."""
+    """Switches between a camera whose memory the encoder reads and a test pattern, including the encoder's driver."""
     publisher = Publisher(
         encoder, nginx, "often", "--dimension 320x240", "--quality Low1", "--adapt nothing", "--commands",
         cameras={"camera": "v4l2:/dev/video0,size=320x240,format=NV12,fps=15", "pattern": "synthetic"},
@@ -242,7 +242,7 @@ def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
         if number % 10 == 0:
             encoder.sleep(0.5)
             use.measure()
-    # The camera is on again: its buffers come back, and no encoder of before has one.
+    # The camera is on again: its buffers come back, and no earlier encoder holds one.
     leases.assert_return()
     leases.assert_held()
     stream = publisher.stop()
@@ -256,7 +256,7 @@ def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
     assert_decodes(stream)
 
 
-def test_the_appliance_switches_by_its_socket(encoder, nginx):
+def test_the_appliance_switches_cameras_through_its_socket(encoder, nginx):
     appliance = Appliance(
         encoder, nginx, "appliance", camera="pattern", cameras={"webcam": "/dev/video0", "pattern": "synthetic"})
     assert "not live" in appliance.ask("camera next", check=False)

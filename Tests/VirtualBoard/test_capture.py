@@ -21,13 +21,13 @@ def captured(board, source: str, frames: int, *options: str, timeout: float = 12
 
 @pytest.fixture
 def vivid(board) -> str:
-    """The camera's path, and the camera where it was when the test ends."""
+    """The camera's path. At the end of the test the camera is back in its place."""
     name = "vivid.0"
     yield "/dev/video0"
     board.run(f"[ -e /sys/bus/platform/drivers/vivid/{name} ] || echo {name} > /sys/bus/platform/drivers/vivid/bind")
 
 
-def test_cameras_are_listed_with_what_they_offer(board, vivid):
+def test_cameras_are_listed_with_their_modes(board, vivid):
     lines = [json.loads(line) for line in board.run("tallycam cameras --json").text.splitlines()]
     camera = next(entry for entry in lines if entry["source"] == f"v4l2:{vivid}")
     assert camera["model"] == "vivid"
@@ -38,14 +38,14 @@ def test_cameras_are_listed_with_what_they_offer(board, vivid):
     assert "NV12" in board.run("tallycam cameras").text
 
 
-def test_frames_come_as_dmabuf_in_order_and_nobody_looks_at_them(board, vivid):
+def test_frames_arrive_as_dmabuf_in_order_and_unread(board, vivid):
     report = captured(board, f"v4l2:{vivid}", 60, "--dimension 320x180")
     assert report["format"] == "NV12" and report["frames"] == report["dmabuf"] == 60
     assert report["disorders"] == report["repeated"] == report["decoded"] == 0
     assert report["mapped"] == 0
 
 
-# Formats of V4L2 with what the stream gets of them, and how the saved frame is read. vivid has no compressed one.
+# V4L2's formats with what the stream gets of them, and how the saved frame is read. vivid has no compressed format.
 FORMATS = {
     "NV12": ("NV12", "nv12"), "YU12": ("YU12", "yuv420p"), "YUYV": ("YUYV", "yuyv422"), "UYVY": ("UYVY", "uyvy422"),
     "RGB3": ("BG24", "rgb24"), "BGR3": ("RG24", "bgr24"),
@@ -77,7 +77,7 @@ def test_every_format_shows_the_same_frame(board, vivid, capsys):
         frames[code] = colors(board.get("/tmp/frames"), layout)
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/frames")
     truth = frames["NV12"]
-    assert len(set(truth[:64])) > 5, "no color bars"
+    assert len(set(truth[:64])) > 5, "the frame shows no color bars"
     lines = []
     for code, frame in frames.items():
         luma = max(abs(a - b) for a, b in zip(frame[:64], truth[:64]))
@@ -92,7 +92,7 @@ def test_every_format_shows_the_same_frame(board, vivid, capsys):
 
 @pytest.mark.parametrize("code", GRAY_FORMATS)
 def test_gray_cameras_keep_their_luma(board, vivid, code):
-    """Against the driver's own bytes, as another program takes them."""
+    """Compares them with the driver's own bytes as read by another program."""
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=2")
     board.run(
         f"v4l2-ctl -d {vivid} --set-fmt-video=width=320,height=180,pixelformat='{code:4}' --stream-mmap "
@@ -108,7 +108,7 @@ def test_gray_cameras_keep_their_luma(board, vivid, code):
     assert list(frame[:SAMPLES]) == samples and set(frame[SAMPLES:]) == {128}
 
 
-def test_controls_are_set_by_name_and_refused_with_the_list(board, vivid):
+def test_controls_are_set_by_name_and_refusals_list_them(board, vivid):
     captured(board, f"v4l2:{vivid},brightness=77", 1)
     refused = board.run(f"tallycam capture --video v4l2:{vivid},brightness=999", check=False)
     assert refused.status == 4 and "from 0 to 255" in refused.text
@@ -123,7 +123,7 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
     holder.end()
     assert busy.status == 4 and "in use by another program" in busy.text
     board.run(f"chmod 600 {vivid}; echo nobody:x:65534:65534::/:/bin/sh >> /etc/passwd")
-    # socat changes the user; its own reading of colons is kept out of the way by a script.
+    # socat changes the user. A script keeps the colons away from socat's own parser.
     board.run(f"printf '#!/bin/sh\\nexec tallycam capture --video v4l2:{vivid}\\n' > /tmp/try && chmod 755 /tmp/try")
     forbidden = board.run("socat -u EXEC:/tmp/try,su=nobody,stderr STDOUT", check=False)
     assert "may not be opened by this user" in forbidden.text
@@ -136,12 +136,12 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
         ("format=YU12,size=640x360", 0, 0), ("format=NV12,size=640x360", 0, 1), ("format=YUYV,size=640x360", 0, 1),
         ("format=YVYU,size=640x360", 1, 0), ("format=NV12,size=640x480", 0, 1), ("format=UYVY,size=1280x720", 0, 1),
         ("format=RGB3,size=640x480", 0, 1),
-        # What has to be decoded and scaled, and what is enlarged, cannot be had in one: the status tells.
+        # Decoding plus scaling, and enlarging, cannot be done in one pass; the status reports that.
         ("format=YVYU,size=1280x720", 1, 1), ("format=YUYV,size=320x180", 0, 2),
     ],
 )  # fmt: skip
-def test_the_processor_goes_through_a_frame_once_at_most(board, vivid, nginx, setting, decoded, conversions):
-    """From the camera's memory to the software encoder, whatever the camera gives; what takes more is reported."""
+def test_the_processor_passes_over_a_frame_at_most_once(board, vivid, nginx, setting, decoded, conversions):
+    """From the camera's memory to the software encoder, in all formats of the camera; exceptions are reported."""
     url = nginx.url("once").replace("127.0.0.1", HOST)
     sender = board.run(
         f"tallycam publish --video v4l2:{vivid},fps=10,{setting} --audio none --encoder openh264 --quality Low1 "
@@ -154,15 +154,15 @@ def test_the_processor_goes_through_a_frame_once_at_most(board, vivid, nginx, se
     assert status["sourcePasses"] == status["sourceDecoded"] + status["sourceConverted"]
     if decoded + conversions <= 1:
         assert status["sourcePasses"] <= frames
-    # The counters are read while a frame is under way.
+    # The counters are read while a frame is being processed.
     assert abs(status["sourceConverted"] - conversions * frames) <= 2 * conversions
 
 
 @pytest.mark.parametrize(
     "setting, conversions", [("format=NV12,size=640x480", 0), ("format=YU12,size=640x480", 0),
                              ("format=YUYV,size=640x480", 2)])  # fmt: skip
-def test_a_hardware_encoder_takes_the_cameras_memory(board, vivid, nginx, setting, conversions):
-    """Nobody reads or copies a frame that it takes as it is; another one is converted, and copied into it."""
+def test_a_hardware_encoder_reads_the_cameras_memory(board, vivid, nginx, setting, conversions):
+    """Nobody reads or copies a frame with a suitable format; another one is converted into the encoder's memory."""
     url = nginx.url("leased").replace("127.0.0.1", HOST)
     sender = board.run(
         f"tallycam publish --video v4l2:{vivid},fps=10,{setting} --audio none --encoder v4l2 --quality Low1 --url {url} "
@@ -178,7 +178,8 @@ def test_a_hardware_encoder_takes_the_cameras_memory(board, vivid, nginx, settin
 def unbound_for_seconds(board, sender) -> list[dict]:
     """Takes the camera of a live stream away and returns it.
 
-    Returns the statuses since then; the stream has kept its one connection to its end."""
+    Returns the statuses since then. The stream has kept its one connection to its end.
+    """
     sender.wait_for('"name":"status".*"sourceFrames":[1-9]', 40)
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind")
     sender.wait_for('"name":"sourceInterrupted"', 20)
@@ -195,9 +196,9 @@ def unbound_for_seconds(board, sender) -> list[dict]:
     return statuses
 
 
-def test_a_hardware_encoder_goes_on_with_the_last_frame_of_an_unbound_camera(board, vivid, nginx):
-    """Nobody has looked at its frames before: the last one must still be there to be repeated. It is repeated from memory
-    that no driver knows, which costs the encoder nothing: it is not opened again, and takes the camera's memory as it did
+def test_a_hardware_encoder_continues_with_the_last_frame_of_an_unbound_camera(board, vivid, nginx):
+    """No program has read its frames before: the last one must still be available for repetition. It is repeated from memory
+    that no driver owns, at no cost for the encoder: the encoder is not opened again, and reads the camera's memory as before
     once the camera is back."""
     url = nginx.url("unboundlent").replace("127.0.0.1", HOST)
     sender = board.start(
@@ -206,7 +207,7 @@ def test_a_hardware_encoder_goes_on_with_the_last_frame_of_an_unbound_camera(boa
     )
     statuses = unbound_for_seconds(board, sender)
     assert {status["encoder"] for status in statuses} == {"v4l2:/dev/video11"}
-    # The last report before the camera's first frames may count a frame that was still repeated.
+    # The last report before the camera's first frames may include a repeated frame.
     first, last = statuses[1], statuses[-1]
     assert last["sourceFrames"] > first["sourceFrames"] + 20
     for count in ("sourceMapped", "sourceConverted", "sourcePasses"):
@@ -225,8 +226,9 @@ def test_an_unbound_camera_returns_and_the_connection_stays(board, vivid, nginx)
     assert max(gaps) < 1500
 
 
-def test_a_camera_whose_driver_hangs_holds_up_nobody(encoder, nginx):
-    """Opening this node does not return. An encoder's node serves for that: what it is would be asked afterwards."""
+def test_a_hanging_camera_driver_delays_nothing_else(encoder, nginx):
+    """Opening this node does not return. The test uses an encoder's node for that: whether it is a camera would be queried
+    later."""
     set_faults(encoder, hang_open=1)
     try:
         start = encoder.seconds
@@ -241,8 +243,8 @@ def test_a_camera_whose_driver_hangs_holds_up_nobody(encoder, nginx):
     assert took < 25
 
 
-def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
-    """Of the appliance; the same numbers as JSON."""
+def test_the_console_has_lines_for_camera_and_audio(board, vivid, nginx):
+    """The appliance's status has them; JSON has the same numbers."""
     speak(board)
     server, _, key = nginx.url("console").replace("127.0.0.1", HOST).rpartition("/")
     files = {
@@ -262,7 +264,7 @@ def test_the_console_has_a_line_for_camera_and_audio(board, vivid, nginx):
     def sources_now() -> dict:
         return json.loads(board.run("tallycam status --json --socket /tmp/a/socket").text).get("sources", {})
 
-    # The level is there after the first whole second of audio.
+    # The level is available after the first whole second of audio.
     sources = wait_until(lambda: "audioPeakDecibels" in (now := sources_now()) and now, 60, sources_now, interval=1)
     assert sources["sourceFrames"] > 0 and sources["sourceConverted"] > 0 and sources["audioSamples"] > 0
     assert sources["audioPeakDecibels"] > -20 and {"sourceDropped", "sourceRepeated", "audioOverruns"} <= set(sources)

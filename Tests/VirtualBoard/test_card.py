@@ -1,4 +1,4 @@
-"""The camera from its SD card image: boot, press, live, press, power-off, and what goes wrong on the way."""
+"""The camera from its SD card image: boot, press, live, press, power-off, and faults in between."""
 
 import contextlib
 import signal
@@ -19,27 +19,27 @@ pytestmark = pytest.mark.takes(minutes=7, processors=0.35)
 @dataclass
 class FirstBoot:
     board: CardBoard
-    # From power-on until it was ready, by its own clock.
+    # From power-on until ready, by its own clock.
     seconds: float
 
 
 @pytest.fixture(scope="module")
 def first_boot(kept_slot, kept_nginx) -> FirstBoot:
-    """A board of its own for the tests of what is there after the boot, up to the power-off."""
+    """A separate board for the tests of the state after the boot, up to the power-off."""
     board = kept_slot.start_ready({"device.json": SMALL, "stream.json": server(kept_nginx.port)})
     return FirstBoot(board, board.seconds)
 
 
-def test_only_the_state_is_mounted_to_be_written(first_boot):
+def test_only_the_state_is_mounted_writable(first_boot):
     board = first_boot.board
     assert board.run("grep ' / ' /proc/mounts | tail -n 1").text.split()[2:4] == ["squashfs", "ro,relatime,errors=continue"]
     assert "ro," in board.run("grep ' /boot ' /proc/mounts").text
     assert board.run("grep ' /state ' /proc/mounts").text.split()[2] == "ext4"
 
 
-def test_nobody_gets_in(first_boot):
-    """The time server's answers are the one thing that may come by a port of the moment; it may be closed before its owner
-    is looked up."""
+def test_the_camera_offers_no_way_in(first_boot):
+    """The only allowed socket is a temporary port for the time server's answers, which may be closed before its owner is looked
+    up."""
     found = listeners(first_boot.board)
     assert all(
         protocol == "udp" and (port == 5353 and program == "mdnsd" or port > 1024 and program in ("ntpd", "nobody"))
@@ -48,7 +48,7 @@ def test_nobody_gets_in(first_boot):
     assert has_no_login(first_boot.board)
 
 
-def test_libcamera_has_the_tuning_of_the_kernels_sensors(first_boot):
+def test_libcamera_has_tuning_files_for_the_kernels_sensors(first_boot):
     for sensor in ("imx219", "imx477", "imx708", "ov5647", "uncalibrated"):
         first_boot.board.run(f"test -s /usr/share/libcamera/ipa/rpi/vc4/{sensor}.json")
 
@@ -77,8 +77,8 @@ def test_a_press_starts_the_stream_and_the_next_one_stops_it(first_boot, kept_ng
         print(f"\n  power-on to ready: {first_boot.seconds:.1f} s; press to first frame at the server: {first:.1f} s")
 
 
-def test_a_long_press_powers_off_when_the_button_is_released(first_boot):
-    """The last one of this board."""
+def test_a_long_press_powers_off_on_release(first_boot):
+    """The last test of this board."""
     board = first_boot.board
     board.press("GPIO17")
     board.sleep(4)
@@ -117,7 +117,7 @@ BROKEN = {
 
 
 def assert_reported(board: CardBoard, problem: str, count: int) -> None:
-    """In faults.txt, which is written when the console has reported it, with the number of blinks."""
+    """Checks that faults.txt, which is written after the report on the console, has the problem with the number of blinks."""
     board.wait_until(f"grep -qF '{problem}' /boot/faults.txt", 10)
     reported = board.run("cat /boot/faults.txt").text
     assert any(problem in part and f"({count} blinks)" in part for part in reported.split("\r\n\r\n")), reported
@@ -125,8 +125,9 @@ def assert_reported(board: CardBoard, problem: str, count: int) -> None:
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_broken_configurations(card_boards, ready_card, step):
-    """One file after the other is broken, each in its own ways, every one or every third, and mended when the next one is."""
-    # The camera writes the card sixty times in a row, and then once a minute.
+    """Breaks one file after the other in several ways, all of them or every third, and repairs it before the next file's
+    turn."""
+    # The camera writes to the card up to sixty times in a row, and then once a minute.
     card_boards.close()
     board = ready_card(SMALL, server(1))
     good = {name: board.get(f"/boot/{name}") for name in BROKEN}
@@ -142,7 +143,7 @@ def test_broken_configurations(card_boards, ready_card, step):
         board.edit(file, good[file])
         board.wait_for_state("ready", 40)
         board.wait_until("! test -e /boot/faults.txt", 10)
-    # What the camera has written is on the card, and the card is left alone again.
+    # The camera's own files are on the card, and the card is mounted read-only again.
     board.wait_until("grep -q ' /boot vfat ro,' /proc/mounts", 10)
 
 
@@ -153,20 +154,20 @@ WITH_SILENCE = {**SMALL, "audio": {"source": "silence"}}
 
 
 def stop_with_a_recording(board: CardBoard, nginx) -> None:
-    """The stream of vivid, which goes."""
+    """Ends the stream of vivid, and removes vivid."""
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
     board.run("modprobe -r vivid")
 
 
-def test_a_camera_that_is_missing_at_the_start_is_waited_for(ready_card, nginx):
-    """First of a wrong name, then of any."""
+def test_a_missing_camera_is_waited_for_at_the_start(ready_card, nginx):
+    """First no camera has the given name, then there is no camera at all."""
     board = ready_card({**WITH_SILENCE, "camera": "nowhere"}, server(nginx.port))
     board.click()
     board.wait_for_state("fault", 30)
     assert blinks(board, 4)
-    # The wish stays, and so does the fault as long as there is none of any name.
+    # The stream is still wanted, and the fault remains as long as there is no camera at all.
     board.edit("device.json", {**WITH_SILENCE, "camera": "auto"})
     board.wait_until("grep -q 'no camera' /boot/faults.txt", 30)
     board.wait_for_state("fault", 30)
@@ -178,7 +179,7 @@ def test_a_camera_that_is_missing_at_the_start_is_waited_for(ready_card, nginx):
     stop_with_a_recording(board, nginx)
 
 
-def test_a_camera_that_is_lost_while_live_comes_back(ready_card, nginx):
+def test_a_camera_lost_while_live_returns(ready_card, nginx):
     board = ready_card({**WITH_SILENCE, "camera": "auto"}, server(nginx.port))
     board.run(VIVID)
     board.click()
@@ -187,8 +188,8 @@ def test_a_camera_that_is_lost_while_live_comes_back(ready_card, nginx):
     board.run("echo vivid.0 >/sys/bus/platform/drivers/vivid/unbind")
     board.wait_until("grep -q 'until vivid' /boot/faults.txt", 20)
     status = board.status()
-    # Reported, but not blinked: what is live is shown as live.
-    # An emulated network may be taken for a poor one meanwhile.
+    # It is reported without blinking: a live stream is shown as live.
+    # An emulated network may be considered poor meanwhile.
     assert status["state"] in ("live", "degraded") and [fault["blinks"] for fault in status["faults"]] == [4]
     assert is_steady(board)
     board.run("echo vivid.0 >/sys/bus/platform/drivers/vivid/bind")
@@ -203,7 +204,7 @@ GPIO_DRIVER = "/sys/bus/platform/drivers/gpio-sim"
 
 @contextlib.contextmanager
 def lines_away(board: CardBoard):
-    """Their chip's driver is unbound under the program, and bound again. Ready before and after."""
+    """Unbinds their chip's driver while the program runs, and binds it again. The camera is ready before and after."""
     device = board.run(f"cd {GPIO_DRIVER}; ls -d *gpio-sim*").text.strip()
     board.run(f"echo {device} >{GPIO_DRIVER}/unbind")
     board.wait_until("grep -q 'button.chip' /boot/faults.txt && grep -q 'GPIO27' /boot/faults.txt && grep -q 'GPIO22' /boot/faults.txt", 20)
@@ -213,7 +214,7 @@ def lines_away(board: CardBoard):
     board.wait_until("! test -e /boot/faults.txt", 20)
 
 
-def test_lines_that_are_gone_are_reported_and_work_when_they_are_back(ready_card, nginx):
+def test_missing_lines_are_reported_and_work_when_they_return(ready_card, nginx):
     board = ready_card(SMALL, server(nginx.port))
     before = len(board.console)
     with lines_away(board):
@@ -221,7 +222,7 @@ def test_lines_that_are_gone_are_reported_and_work_when_they_are_back(ready_card
         assert status["state"] == "fault" and [fault["blinks"] for fault in status["faults"]] == [9]
         assert all(f"{key}: " in board.console[before:] for key in ("button.chip", "statusLED.line", "flashLED.line"))
     assert not board.status()["faults"]
-    # The button is heard, and the lights are lit.
+    # The button works, and the lights are on.
     board.click()
     board.wait_for_state("live", 40)
     assert is_steady(board) and board.is_high("GPIO22")
@@ -229,7 +230,7 @@ def test_lines_that_are_gone_are_reported_and_work_when_they_are_back(ready_card
     board.wait_for_state("ready", 20)
 
 
-def test_looking_for_lines_that_are_gone_takes_little_and_leaks_no_descriptor(ready_card, capsys):
+def test_looking_for_missing_lines_is_cheap_and_leaks_no_descriptor(ready_card, capsys):
     board = ready_card(SMALL, server(1))
     used = "cat /proc/$(pidof tallycam)/stat | awk '{print $14 + $15}'; ls /proc/$(pidof tallycam)/fd | wc -l"
     descriptors = int(board.run(used).text.split()[1])
@@ -257,7 +258,7 @@ def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     board.edit("device.json", SMALL)
     board.wait_for_state("ready", 40)
     assert not board.status()["faults"]
-    # Killed, it is started again by init, and what it has reported is still there.
+    # When killed, the program is restarted by init, and its earlier reports are still there.
     first = board.run("pidof tallycam").text.strip()
     board.run(f"kill -TERM {first}")
     board.wait_until(f"pidof tallycam && ! test -e /proc/{first} && tallycam status", 30)
@@ -267,8 +268,8 @@ def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     assert events.index(" starts") < events.index("No space left on device") < events.index("Tallycam ends")
 
 
-def test_snapshots_go_to_the_card_where_they_are_asked_for(ready_card):
-    """The boot partition is writable for the moment of each."""
+def test_snapshots_are_saved_to_the_card_in_the_given_folder(ready_card):
+    """The boot partition is writable only while each is saved."""
     board = ready_card({**SMALL, "snapshots": {"folder": "/boot/snapshots", "count": 2}}, server(1))
     for number in (1, 2, 3):
         path = f"/boot/snapshots/snapshot-00000{number}.jpg"
@@ -279,8 +280,8 @@ def test_snapshots_go_to_the_card_where_they_are_asked_for(ready_card):
     board.run("mount -o remount,rw /boot; rm -r /boot/snapshots; sync; mount -o remount,ro /boot")
 
 
-def test_a_card_that_cannot_be_written(ready_card, nginx):
-    """Its switch is at "lock", and what it says of faults is of yesterday: the camera says so, and streams."""
+def test_a_card_that_cannot_be_written_to(ready_card, nginx):
+    """Its switch is at "lock", and its fault report is from yesterday: the camera reports that, and streams."""
     board = ready_card(SMALL, server(nginx.port))
     board.run(
         "mount -o remount,rw /boot; echo old >/boot/faults.txt; sync; mount -o remount,ro /boot;"
@@ -298,13 +299,13 @@ def test_a_card_that_cannot_be_written(ready_card, nginx):
     board.wait_for_state("fault", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
     board.run("blockdev --setrw /dev/mmcblk0p1")
-    # Tried again by itself, and less often from time to time.
+    # It tries again by itself, at increasing intervals.
     board.wait_for_state("ready", 90)
     board.wait_until("! test -e /boot/faults.txt && grep -q ' /boot vfat ro,' /proc/mounts", 5)
 
 
-def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, capsys):
-    """By the guest's own record of the line, against the paper's table."""
+def test_the_light_reacts_at_once_and_follows_its_rhythms(ready_card, nginx, capsys):
+    """Compares the guest's own record of the line with the table in the documentation."""
     board = ready_card(SMALL, server(nginx.port))
     light = LightRecord(board)
     assert light.keeps("ready")
@@ -318,7 +319,7 @@ def test_the_light_answers_at_once_and_keeps_its_rhythms(ready_card, nginx, caps
         board.wait_for_state(state, 40)
         return light.light()
 
-    # The answer to the press, then connecting, then on.
+    # The reaction to the press, then connecting, then on.
     assert_connecting_is_seen(press, light, nginx)
     assert_nothing_is_written_while_live(board, light, 30)
     ask(board, "quality Low1")
@@ -338,7 +339,7 @@ def show(light: LightRecord, capsys) -> None:
 
 
 def is_answered_and_dropped(light: LightRecord) -> bool:
-    """Whether a button that is held gets three blinks after three seconds, and then the light is as before it."""
+    """Whether holding the button gives three blinks after three seconds, and afterwards the light is as before."""
     light.start()
     light.press(10.8)
     changes = light.changes()
@@ -349,18 +350,18 @@ def is_answered_and_dropped(light: LightRecord) -> bool:
     return is_answered and light.kept([change for change in light.light() if change[0] > pressed + 3.7], "ready")
 
 
-def test_a_button_that_is_held_for_ten_seconds_does_nothing(ready_card, capsys):
-    """Held for three seconds it is answered; held for ten it was nobody."""
+def test_holding_the_button_for_ten_seconds_does_nothing(ready_card, capsys):
+    """The light reacts after three seconds; after ten seconds the press no longer counts."""
     board = ready_card(SMALL, server(1))
     light = LightRecord(board)
     before = len(board.console)
-    # As in `LightRecord.keeps`: an emulated machine may stand still for a moment.
+    # As in `LightRecord.keeps`: an emulated machine may stall for a moment.
     assert any(is_answered_and_dropped(light) for _ in range(3))
     assert board.status()["state"] == "ready" and "button" not in board.console[before:]
     show(light, capsys)
 
 
-def test_the_light_counts_a_fault_in_the_papers_rhythm(ready_card, capsys):
+def test_the_light_counts_a_fault_in_the_documented_rhythm(ready_card, capsys):
     board = ready_card(SMALL, server(1))
     light = LightRecord(board)
     board.edit("stream.json", "[]")
@@ -370,7 +371,7 @@ def test_the_light_counts_a_fault_in_the_papers_rhythm(ready_card, capsys):
 
 
 def assert_connecting_is_seen(press, light: LightRecord, nginx) -> None:
-    """Starts the stream. A server that answers at once leaves less than a round of the light: this one takes its time."""
+    """Starts the stream. A quick server would leave less than one round of the light, so this one answers late."""
 
     def answer_after_a_while() -> None:
         light.board.sleep(1.5)
@@ -383,7 +384,7 @@ def assert_connecting_is_seen(press, light: LightRecord, nginx) -> None:
 
 
 def assert_nothing_is_written_while_live(board: CardBoard, light: LightRecord, seconds: float) -> None:
-    """Neither to the card nor to the light, which is on."""
+    """Checks for writes to the card and for changes of the light, which is on."""
     counters = "awk '{print $5, $7}' /sys/block/mmcblk0/stat"
     board.run("sync; sleep 6")
     light.start()
@@ -395,8 +396,8 @@ def assert_nothing_is_written_while_live(board: CardBoard, light: LightRecord, s
     assert before == after and not changes, (before, after, changes, board.run("tallycam status").text)
 
 
-def test_a_program_that_hangs_restarts_the_machine(ready_card):
+def test_a_hanging_program_restarts_the_machine(ready_card):
     board = ready_card(SMALL, server(1))
     board.run("kill -STOP $(pidof tallycam)")
-    # QEMU ends instead of restarting, as the tests ask it to.
+    # QEMU ends instead of restarting, as the tests configure it.
     board.wait_for_end(60)

@@ -1,4 +1,4 @@
-"""The card's board in its networks: cable, Wi-Fi, name, the time of day, and a server that goes and comes."""
+"""The card's board in its networks: cable, Wi-Fi, name, time of day, and a server that is lost and returns."""
 
 import datetime
 import re
@@ -16,13 +16,13 @@ from reported import last_event, steps
 pytestmark = pytest.mark.takes(minutes=4.5, processors=0.5)
 
 
-def test_cable_and_server_gone_and_back(ready_card, nginx):
+def test_cable_and_server_are_lost_and_return(ready_card, nginx):
     board = ready_card(SMALL, server(nginx.port))
     before = len(board.console)
     board.cut()
     board.wait_for_state("no network", 30)
     assert blinks(board, 6)
-    # A start is taken, and waits for the network.
+    # The start is accepted, and waits for the network.
     board.click()
     board.restore()
     board.wait_for_state("live", 60)
@@ -46,13 +46,13 @@ def test_cable_and_server_gone_and_back(ready_card, nginx):
     assert places == sorted(places), console
 
 
-def test_presses_in_a_row_are_honored_in_order(ready_card, nginx, capsys):
-    """While it connects and while it stops; and wrong servers are reported by their class."""
+def test_presses_in_a_row_are_handled_in_order(ready_card, nginx, capsys):
+    """Presses while connecting and while stopping. Wrong servers are reported with their class."""
     board = ready_card(SMALL, server(nginx.port))
     line = board._line("GPIO17")
     press = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; "
-    # Each press starts or ends, and nothing is shown before the press that asks for it. How far the camera
-    # comes between two of them (connecting or live already) is the emulated machine's speed.
+    # Each press starts or stops, and no state is shown before the press that causes it. How far the camera gets between two
+    # presses (connecting or already live) depends on the emulated machine's speed.
     for presses, state, order in (
         (3, "live", "press, connecting, .*press, .*press, .*connecting, live"),
         (2, "live", "press, stopping, .*press, .*connecting, live"),
@@ -62,12 +62,12 @@ def test_presses_in_a_row_are_honored_in_order(ready_card, nginx, capsys):
         board.run(press * presses)
         board.sleep(1)
         board.wait_for_state(state, 30)
-        # A busy machine may have the quality lowered at any time, and raised again.
+        # A busy machine may lower the quality at any time, and raise it again.
         reported = re.sub("(^|, )degraded(, live)?", "", steps(board, start)).removeprefix(", ")
         assert reported.count("press") == presses and re.fullmatch(order, reported), reported
         with capsys.disabled():
             print(f"\n  {reported}")
-    # A server that does not speak TLS: reported and counted out while it is tried on, until the file is right.
+    # A server without TLS: it is reported with its blinks while the attempts continue, until the file is right.
     board.run("rm -f /run/network/clock-awaited")
     board.edit("stream.json", {"url": f"rtmps://{HOST}:{nginx.port}/live/{NAME}"})
     board.sleep(3)
@@ -78,7 +78,7 @@ def test_presses_in_a_row_are_honored_in_order(ready_card, nginx, capsys):
     board.edit("stream.json", server(nginx.port))
     board.wait_for_state("live", 30)
     board.wait_until("! test -e /boot/faults.txt", 10)
-    # Given up when the file says so; then with the next press.
+    # With that limit in the file the camera gives up; the next press connects.
     board.edit("device.json", {**SMALL, "reconnectAttempts": 1})
     board.edit("stream.json", server(1))
     board.wait_for_state("fault", 30)
@@ -92,8 +92,8 @@ def test_presses_in_a_row_are_honored_in_order(ready_card, nginx, capsys):
 
 
 def test_name_address_and_start_at_boot(slot, nginx):
-    """From the files on the card, and changed in the first seconds of a boot. No time server answers: a signed stream
-    starts all the same, after a while, with a nonce that is not older than the image."""
+    """Reads them from the files on the card, also when the files change in the first seconds of a boot. No time server answers:
+    a signed stream starts after a while all the same, with a nonce no older than the image."""
     signed = {
         "hub": "live", "title": NAME, "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:{nginx.port}"}},
     }  # fmt: skip
@@ -102,7 +102,7 @@ def test_name_address_and_start_at_boot(slot, nginx):
     slot.card.write("network.json", {"hostName": "studio-2", "timeServers": [HOST]})
     board = slot.start(clock="2001-02-03")
     board.wait_for_agent()
-    # Before the camera runs, or just when it starts.
+    # Before the program runs, or just as it starts.
     board.edit("network.json", {"hostName": "studio-3", "timeServers": [HOST]})
     board.wait_until("hostname | grep -q studio-3", 60)
     board.wait_for_state("connecting", 60)
@@ -116,13 +116,13 @@ def test_name_address_and_start_at_boot(slot, nginx):
     assert board.run("ip -4 -o addr show dev eth1").text.split()[3].startswith("10.0.2.")
     assert "default via 10.0.2.2 dev eth1 metric 10" in " ".join(board.run("ip route").text.split())
     assert board.run("cat /etc/resolv.conf").text == "nameserver 10.0.2.3\n"
-    # Other servers and another name are taken up while it is live, and it stays so.
+    # Other time servers and another name are applied while live, and the stream continues.
     reconnected = board.console.count("reconnecting")
     board.edit("network.json", {"hostName": "studio-4", "timeServers": ["10.0.2.98", "10.0.2.99"]})
     board.wait_until("hostname | grep -q studio-4", 20)
     board.wait_until("tr '\\0' ' ' </proc/$(pidof ntpd)/cmdline | grep -q -- '-p 10.0.2.98 -p 10.0.2.99'", 10)
     assert board.console.count("reconnecting") == reconnected
-    # An address that is only kept changes nothing.
+    # Renewing the same address changes nothing.
     before = board.run("cat /run/ntpd.pid; ip -4 -o addr show dev eth1").text
     board.run(
         "ip -4 monitor address >/tmp/seen & sleep 0.5;"
@@ -145,7 +145,7 @@ def make_certificate(folder, start: datetime.datetime, end: datetime.datetime) -
 
 @pytest.fixture
 def secured(children, nginx):
-    """nginx' TLS before nginx-rtmp; the port. Its certificate starts in a year, for a day."""
+    """A TLS listener of nginx in front of nginx-rtmp; returns the port. Its certificate becomes valid in a year, for a day."""
     start = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=365)
     make_certificate(children.directory, start, start + datetime.timedelta(days=1))
     port = free_port()
@@ -161,7 +161,7 @@ def secured(children, nginx):
 
 
 def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
-    """The board starts in 2001. By the time server's clock it is in a year, and only then is the certificate valid."""
+    """The board starts in 2001. The time server's clock is a year ahead, and only then is the certificate valid."""
     slot.card.write("device.json", SMALL)
     slot.card.write("stream.json", {"url": f"rtmps://{HOST}:{secured}/live/{NAME}", "caFile": "time.pem"})
     slot.card.write("network.json", {"timeServers": [HOST]})
@@ -183,7 +183,7 @@ def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
-    # What is reported from now on bears the right date.
+    # Reports from now on have the right date.
     year = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).year
     assert f"{year}-" in board.run("tail -n 1 /state/events").text
 
@@ -196,7 +196,7 @@ def with_wifi(**changes) -> dict:
 
 
 def test_wifi(ready_card, nginx):
-    """The board's second network card becomes the cable of an access point, which only radio leads to."""
+    """The board's second network card becomes the cable of an access point, which only radio reaches."""
     board = ready_card(SMALL, server(nginx.port))
     point = AccessPoint(board, "Studio", "correct horse")
     board.wait_for_state("no network", 30)
@@ -222,7 +222,7 @@ def test_wifi(ready_card, nginx):
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
-    # A network that was there yesterday is no mistake of the person's; one that never was may be.
+    # A network that was there yesterday is not the user's mistake. A network that never existed may be.
     board.edit("network.json", with_wifi(ssid="Nowhere"))
     board.wait_until("grep -q 'none of its Wi-Fi networks is in reach' /boot/faults.txt", 90)
     assert board.status()["state"] == "no network"

@@ -1,8 +1,9 @@
-"""The hardware encoder's firmware is dead until the machine starts again: streams go on without it, it is reported and shown,
-and the machine restarts for it when nothing is live.
+"""The hardware encoder's firmware is dead until the machine restarts: streams continue without it, it is reported and shown,
+and the machine restarts when nothing is live.
 
-The tests share one board, which takes minutes (five to ten here) until it gives its encoder up: it tries it three times, with
-a minute and more between them. A fixture brings it from each state to the next, in the order of the tests."""
+The tests share one board, which takes minutes (five to ten here) until it gives up the encoder: it tries three times, at
+intervals of a minute and more. A fixture brings the board from each state to the next, in the order of the tests.
+"""
 
 import json
 
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.takes(minutes=10, processors=0.4), pytest.mark.slow]
 
 LIVE_IN_SOFTWARE = [700, 100, 100, 100]
 DESCRIPTION = json.loads((CHECKOUT / "board/virtual-card/board.json").read_text()) | {"encoder": "auto"}
-# What is open stalls, and whatever asks the firmware for something fails after seconds.
+# The open encoder stalls, and every request to the firmware fails after seconds.
 DIE = f"echo 1 > {PARAMETERS}/silent; echo 1 > {PARAMETERS}/swallow_after"
 
 
@@ -51,7 +52,7 @@ def live_in_software(kept_slot, kept_nginx) -> CardBoard:
 
 @pytest.fixture(scope="module")
 def stopped(live_in_software) -> CardBoard:
-    """The stream was stopped by a press. The board has no permission to restart."""
+    """A press stopped the stream. The board is not permitted to restart."""
     live_in_software.click()
     live_in_software.wait_for_state("fault", 20)
     return live_in_software
@@ -59,7 +60,7 @@ def stopped(live_in_software) -> CardBoard:
 
 @pytest.fixture(scope="module")
 def restarted(stopped) -> CardBoard:
-    """The board has got its permission and used it; QEMU ends instead of restarting, as the tests ask it to."""
+    """The board was permitted to restart, and did. QEMU ends instead of restarting, as the tests configure it."""
     stopped.edit("board.json", DESCRIPTION | {"restartForEncoder": True})
     stopped.wait_for_end(90)
     return stopped
@@ -67,19 +68,19 @@ def restarted(stopped) -> CardBoard:
 
 @pytest.fixture(scope="module")
 def started_again(restarted, kept_slot) -> CardBoard:
-    """The machine after its restart, with a card that asks for a stream at each boot."""
+    """The machine after its restart, with a card that starts a stream at each boot."""
     kept_slot.card.write("device.json", VIVID_DEVICE | {"startAtBoot": True})
     return start_with_encoder(kept_slot)
 
 
-def test_a_stream_goes_on_in_software_and_the_light_shows_it(live_in_software):
+def test_a_stream_continues_in_software_and_the_light_shows_it(live_in_software):
     status = live_in_software.wait_for_state("live in software")
     assert status["encoder"] == "openh264" and [fault["blinks"] for fault in status["faults"]] == [10], status
     assert rhythm(live_in_software, LIVE_IN_SOFTWARE)
     assert live_in_software.status()["framesPerSecond"] > 0
 
 
-def test_a_dead_encoder_is_reported_with_what_repairs_it(live_in_software):
+def test_a_dead_encoder_is_reported_with_its_remedy(live_in_software):
     live_in_software.wait_until(
         "grep -q '(10 blinks)' /boot/faults.txt && grep -q '\"restartForEncoder\": true' /boot/faults.txt", 10)
     assert "the hardware encoder is dead until the machine restarts" in live_in_software.console
@@ -98,14 +99,14 @@ def test_the_machine_restarts_with_permission_when_nothing_is_live(restarted):
 
 
 def test_a_stopped_stream_stays_stopped_after_the_restart(started_again):
-    """A person stopped it: the machine does not start it, even if the card asks for a stream at each boot."""
+    """A person stopped it: the machine does not start it, even if the card starts a stream at each boot."""
     status = started_again.wait_for_state("ready", 120)
     assert not status["isStreamWanted"] and not status["faults"], status
     assert started_again.run("cat /state/restarts").text.split()[0] == "none"
     assert "machineRestarting (2007)" in started_again.run("cat /state/events").text
 
 
-def test_a_press_takes_the_hardware_after_the_restart(started_again, kept_slot):
+def test_a_press_uses_the_hardware_after_the_restart(started_again, kept_slot):
     started_again.wait_for_state("ready", 120)
     go_live(started_again)
     started_again.click()

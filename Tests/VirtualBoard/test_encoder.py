@@ -1,5 +1,4 @@
-"""The hardware encoder: the module by itself, and the shipped binary through it to nginx on the host, as long as it gives
-what it is asked for."""
+"""The hardware encoder without faults: the module by itself, and the shipped binary with it, streaming to nginx on the host."""
 
 import random
 import re
@@ -10,8 +9,9 @@ from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
 pytestmark = pytest.mark.takes(minutes=3.5, processors=0.2)
 
-# What the Pi's own driver fails in: it names formats of two codecs, has no such control, takes no zero for an interval,
-# says no size for outputs of no size, takes the line's length for the crop's bounds, lets flags and sizes pass.
+# Tests that the Pi's own driver fails, too: it names formats of two codecs, lacks a control, rejects an interval of zero,
+# reports no size for outputs without a size, uses the line's length for the crop's bounds, and accepts flags and sizes
+# unchecked.
 PI_FAILS = [
     "VIDIOC_QUERYCAP", "VIDIOC_QUERYCAP", "VIDIOC_(UN)SUBSCRIBE_EVENT/DQEVENT", "VIDIOC_G/S_PARM", "VIDIOC_TRY_FMT",
     "VIDIOC_S_FMT", "Cropping", "VIDIOC_(TRY_)ENCODER_CMD", "VIDIOC_REQBUFS/CREATE_BUFS/QUERYBUF",
@@ -50,7 +50,7 @@ def test_lossless_is_byte_exact(encoder, tmp_path):
     assert raw.startswith(decoded.stdout) and len(decoded.stdout) >= len(raw) * 3 // 4
 
 
-def test_is_found_among_decoys(encoder, nginx):
+def test_the_encoder_is_found_among_decoys(encoder, nginx):
     nodes = encoder.run("for node in /sys/class/video4linux/video*; do cat $node/name; done").text
     assert "stateful-encoder" in nodes and "vivid" in nodes
     publisher = Publisher(encoder, nginx, "found", SMALL, "--encoder auto", "--duration 6")
@@ -60,7 +60,7 @@ def test_is_found_among_decoys(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_decoys_that_are_asked_for_are_refused(encoder):
+def test_requested_decoys_are_refused(encoder):
     names = encoder.run("grep . /sys/class/video4linux/video*/name").text
     for decoy in ("vivid", "stateful-encoder", "stateful-decoder"):
         node = re.search(rf"/(video\d+)/name:.*{decoy}", names)
@@ -72,14 +72,14 @@ def test_decoys_that_are_asked_for_are_refused(encoder):
         assert "camera" not in refused.text, refused.text
 
 
-def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
+def test_a_machine_without_one_uses_software_without_a_warning(encoder, nginx):
     encoder.run("rmmod virtual_h264")
     try:
         stream = Publisher(encoder, nginx, "soft", "--dimension 160x120", "--encoder auto", "--quality Low1",
                            "--duration 6").finish(90)  # fmt: skip
         assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
         assert 1103 not in stream.codes and "warning" not in stream.text
-        # Nobody has said how large: what this processor carries.
+        # With no size given, the size is what this processor can encode.
         plain = encoder.run(
             "tallycam publish --url rtmp://10.0.2.2:9/live/x --audio none --reconnect 0 --events json", check=False)
         assert "software encodes what this processor carries: 640x480 at 15 fps" in plain.text, plain.text
@@ -92,7 +92,7 @@ def test_a_machine_without_one_takes_software_without_a_warning(encoder, nginx):
 
 @pytest.fixture
 def other_maker(encoder):
-    """Another maker's encoder in the Pi's place: single-planar, whole macroblocks, headers in buffers of their own."""
+    """Another maker's encoder in the Pi's place: single-planar, whole macroblocks, headers in separate buffers."""
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko other_maker=1")
     (node,) = encoder.run("grep -l '^other-h264' /sys/class/video4linux/video*/name").text.split()
     yield f"/dev/{node.split('/')[4]}"
@@ -100,9 +100,9 @@ def other_maker(encoder):
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
 
 
-def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
-    """360 lines are no whole macroblocks; 480 are, and a camera's memory goes in as it is. Keyframes and bit rates
-    are asked for under way. Of 234 lines a driver that rounds down makes 224 before it is asked for more."""
+def test_another_makers_encoder_works_as_well(encoder, nginx, other_maker):
+    """360 lines are not a whole number of macroblocks; 480 are, so that a camera's memory is read directly. Keyframes and bit
+    rates are requested while live. For 234 lines a driver that rounds down makes 224 until it is asked for more."""
     assert_compliant(encoder, other_maker, 48, [])
     publisher = Publisher(encoder, nginx, "other", "--dimension 640x360", "--encoder auto", "--quality Medium1",
                           "--adapt nothing", "--commands")  # fmt: skip
@@ -125,7 +125,7 @@ def test_another_makers_encoder_does_as_well(encoder, nginx, other_maker):
     assert (whole.recording.sps.width, whole.recording.sps.height) == (416, 234)
     for one in (stream, leased, whole):
         assert {event["encoder"] for event in one.of("status")} == {f"v4l2:{other_maker}"}
-        # A processor that is late for its own thread costs a frame, now and then: an emulated one more often.
+        # A processor that runs its own thread late loses a frame now and then; an emulated one does more often.
         assert one.ended["videoSkipped"] <= one.ended["videoFrames"] / 10, one.ended
         assert not {1103, 1104} & set(one.codes)
         assert_decodes(one)
@@ -141,7 +141,7 @@ def test_every_frame_comes_out(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_vivid_camera_leases_its_memory(encoder, nginx):
+def test_the_encoder_reads_vivids_memory(encoder, nginx):
     """vivid -> DMABUF -> encoder -> RTMP: nothing is copied by the processor."""
     stream = Publisher(
         encoder, nginx, "camera", "--dimension 640x480", "--quality Low3", "--duration 8",
@@ -154,18 +154,18 @@ def test_vivid_camera_leases_its_memory(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_silent_skips_are_counted_and_stop_nothing(encoder, nginx):
+def test_silent_skips_are_counted_and_cause_no_recovery(encoder, nginx):
     set_faults(encoder, skip_every=3)
     stream = Publisher(encoder, nginx, "skips", SMALL, "--quality Low3", "--duration 10").finish()
     sent, skipped = stream.ended["videoFrames"], stream.ended["videoSkipped"]
     assert sent > 20 and abs(skipped - sent / 2) <= 3
     assert not {1103, 1104} & set(stream.codes)
-    # A skipped frame is no part of the bitstream: nothing is damaged.
+    # A skipped frame is not part of the bitstream, so nothing is damaged.
     assert_decodes(stream)
 
 
 def patterns(length: int) -> list[int]:
-    """Every pattern of skips in a row that is repeated, none or all left out; those that start elsewhere are one."""
+    """All repeating patterns of skipped frames, except those that skip none or all. Rotated patterns are the same."""
 
     def turned(pattern: int, by: int) -> int:
         return (pattern >> by | pattern << length - by) & (1 << length) - 1
@@ -174,7 +174,7 @@ def patterns(length: int) -> list[int]:
 
 
 def test_every_skip_pattern_at_low1(encoder, nginx):
-    """Low1, 150 kbit/s: all 34 patterns over eight frames, up to seven of them in a row, two rounds of each."""
+    """Low1, 150 kbit/s: all 34 patterns over eight frames with up to seven skips in a row, two rounds of each."""
     publisher = Publisher(encoder, nginx, "low1", SMALL, "--quality Low1")
     publisher.wait_frames(12)
     every = patterns(8)

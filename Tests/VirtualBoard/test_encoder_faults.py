@@ -18,14 +18,14 @@ def test_damaged_outputs_are_dropped_and_followed_by_a_keyframe(encoder, nginx, 
     set_faults(encoder, **{fault: 20})
     stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 12").finish()
     sent, skipped = stream.ended["videoFrames"], stream.ended["videoSkipped"]
-    # One of twenty is damaged, and with it goes what was under way. The next keyframe by itself would come 30 frames
-    # after the last one, and cost half of them.
+    # One of twenty frames is damaged, and the frames being encoded are lost with it. The next regular keyframe would come 30
+    # frames after the last one, so half of the frames would be lost.
     assert 3 <= skipped < (sent + skipped) / 4, stream.ended
     assert not {1103, 1104} & set(stream.codes)
     assert_decodes(stream)
 
 
-def test_frames_larger_than_a_buffer_are_put_together(encoder, nginx):
+def test_frames_larger_than_a_buffer_are_joined(encoder, nginx):
     set_faults(encoder, buffer_bytes=600)
     stream = Publisher(encoder, nginx, "split", SMALL, "--quality Low3", "--duration 8").finish()
     assert stream.ended["videoFrames"] > 20
@@ -33,7 +33,7 @@ def test_frames_larger_than_a_buffer_are_put_together(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_a_stall_that_a_keyframe_ends(encoder, nginx):
+def test_a_keyframe_ends_a_stall(encoder, nginx):
     set_faults(encoder, swallow_after=30, stall_until_key=1)
     publisher = Publisher(encoder, nginx, "key", SMALL, "--quality Low3", "--duration 14")
     stream = publisher.finish()
@@ -44,7 +44,7 @@ def test_a_stall_that_a_keyframe_ends(encoder, nginx):
 
 
 @pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
-def test_a_stall_that_reopening_ends(encoder, nginx, fault):
+def test_reopening_ends_a_stall(encoder, nginx, fault):
     set_faults(encoder, **{fault: 30}, stall_opens=1)
     stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 16").finish()
     assert stream.codes.count(1104) == 1 and 1103 not in stream.codes
@@ -54,9 +54,9 @@ def test_a_stall_that_reopening_ends(encoder, nginx, fault):
     assert_goes_on_with_a_keyframe(stream)
 
 
-def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx):
-    """The camera has its buffers back before that, and is not taken for a silent one. What is slower is bridged by
-    software: test_encoder_pace."""
+def test_an_encoder_slightly_slow_to_stop_is_opened_again(encoder, nginx):
+    """The camera gets its buffers back before that, and is not considered silent. A slower stop is bridged by software
+    encoding: test_encoder_pace."""
     set_faults(encoder, stall_after=30, stall_opens=1, stop_ms=200)
     stream = Publisher(
         encoder, nginx, "slowstop", "--dimension 640x360", "--quality Low3", "--adapt nothing", "--duration 16",
@@ -70,17 +70,17 @@ def test_an_encoder_that_is_a_little_slow_to_stop_is_opened_again(encoder, nginx
     assert_goes_on_with_a_keyframe(stream)
 
 
-def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, nginx):
-    """Whoever sees frozen video stops the stream and starts it again."""
+def test_a_stream_after_an_encoder_that_was_slow_to_stop_or_hangs(encoder, nginx):
+    """A person who sees frozen video stops the stream and starts it again."""
     appliance = Appliance(encoder, nginx, "again")
     assert appliance.live_with() == "v4l2:/dev/video11"
-    # What is to stop is stalled, and is not opened again before.
+    # The encoder to be stopped is stalled, and must not be opened again before.
     set_faults(encoder, swallow_after=1, stop_ms=2000)
     appliance.stop()
     set_faults(encoder, swallow_after=0)
     assert appliance.live_with() == "v4l2:/dev/video11"
     assert "the software encoder is in use" not in appliance.events
-    # One that hangs is known to be an encoder: software is no plain choice, it is reported and ends.
+    # A hanging device is known to be an encoder: software was not a free choice, so it is reported and not permanent.
     set_faults(encoder, hang_release=1)
     try:
         appliance.stop()
@@ -94,7 +94,7 @@ def test_a_stream_after_one_whose_encoder_was_slow_to_stop_or_hangs(encoder, ngi
     appliance.stop()
 
 
-def test_a_stall_for_good_ends_in_software(encoder, nginx):
+def test_a_permanent_stall_ends_in_software(encoder, nginx):
     set_faults(encoder, stall_after=20)
     stream = Publisher(encoder, nginx, "software", SMALL, "--quality Low1", "--duration 25").finish(90)
     assert stream.codes.count(1104) == 2 and stream.codes.count(1103) == 1
@@ -103,8 +103,8 @@ def test_a_stall_for_good_ends_in_software(encoder, nginx):
     assert_goes_on_with_a_keyframe(stream)
 
 
-def test_a_stalled_encoder_gives_the_camera_its_memory_back(encoder, nginx):
-    """The inputs that it keeps are the camera's own: each step of the recovery takes them back, and the camera goes on."""
+def test_a_stalled_encoder_returns_the_cameras_memory(encoder, nginx):
+    """The inputs that it keeps are the camera's own: each step of the recovery takes them back, and the camera continues."""
     set_faults(encoder, stall_after=20)
     stream = Publisher(
         encoder, nginx, "kept", "--dimension 640x360", "--quality Low1", "--adapt nothing", "--duration 25",
@@ -124,7 +124,7 @@ def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
     set_faults(encoder, endless_drain=1)
     publisher = Publisher(encoder, nginx, "drain", SMALL, "--quality Low3")
     publisher.wait_frames(10)
-    # From now on frames stay inside: there is something that the drain waits for.
+    # From now on frames stay inside, so that the drain waits for something.
     set_faults(encoder, swallow_after=1)
     encoder.sleep(0.5)
     start = encoder.seconds
@@ -135,7 +135,7 @@ def test_a_drain_that_never_ends_is_cut_off(encoder, nginx):
 
 
 @pytest.mark.parametrize("fault", ["busy_format", "fail_buffers"])
-def test_an_encoder_that_refuses_gives_way_to_software(encoder, nginx, fault):
+def test_a_refusing_encoder_is_replaced_by_software(encoder, nginx, fault):
     set_faults(encoder, **{fault: 1})
     stream = Publisher(encoder, nginx, fault, "--dimension 160x120", "--encoder auto", "--quality Low1",
                        "--duration 8").finish(90)  # fmt: skip
@@ -144,8 +144,8 @@ def test_an_encoder_that_refuses_gives_way_to_software(encoder, nginx, fault):
     assert_decodes(stream)
 
 
-def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(encoder, nginx):
-    """The driver takes 3 s for a bit rate and holds its lock meanwhile, as the Pi's does. Then it is healed."""
+def test_a_hanging_setting_leads_to_software_until_the_hardware_returns(encoder, nginx):
+    """The driver takes 3 s for a bit rate and holds its lock meanwhile, as the Pi's does. Then the fault is cleared."""
     set_faults(encoder, slow_bitrate=1)
     publisher = Publisher(encoder, nginx, "slow", SMALL, "--quality Medium1", "--bitrate 150,512,512")
     publisher.wait_frames(40)
@@ -156,7 +156,7 @@ def test_a_setting_that_hangs_gives_way_to_software_and_the_hardware_comes_back(
     before = publisher.frames
     publisher.wait_frames(before + 20)
     assert publisher.last_status["encoder"] == "openh264"
-    # A minute later the hardware is tried again, and stays.
+    # A minute later the hardware is tried again, and stays in use.
     publisher.wait_status(lambda status: status["encoder"] != "openh264", 90)
     before = publisher.frames
     publisher.wait_frames(before + 100)
@@ -184,13 +184,13 @@ def test_too_little_memory_makes_a_smaller_frame(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_no_memory_at_all_leads_to_software(encoder, nginx):
+def test_having_no_memory_at_all_leads_to_software(encoder, nginx):
     set_faults(encoder, memory_kb=1000, memory_errno=errno.ENOMEM)
     stream = Publisher(
         encoder, nginx, "none", "--dimension 960x540", "--encoder auto", "--quality Low1", "--duration 6").finish(90)
     assert stream.codes.count(1103) == 1
     assert {event["encoder"] for event in stream.of("status")} == {"openh264"}
-    # What the processor carries of the size that was asked for.
+    # As much of the requested size as the processor can encode.
     assert (stream.recording.sps.width, stream.recording.sps.height) == (480, 256)
     assert_decodes(stream)
     refused = encoder.run(
@@ -199,7 +199,8 @@ def test_no_memory_at_all_leads_to_software(encoder, nginx):
 
 
 def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
-    """--encoder v4l2 starts no stream without it: what may pass is tried three times, then reported with what can be done."""
+    """With --encoder v4l2 no stream starts without it: passing faults get three attempts, and then the report names a
+    remedy."""
     set_faults(encoder, busy_format=1)
     publisher = Publisher(encoder, nginx, "moment", SMALL, "--quality Low3", "--duration 4")
     publisher.process.wait_for("it is opened again", 30)
@@ -215,8 +216,8 @@ def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
     assert refused.text.count("it is opened again") == 2 and "with --encoder auto" in refused.text
 
 
-def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
-    """--encoder v4l2, and a switch to another profile needs another one just when it refuses: software takes over."""
+def test_a_live_stream_continues_when_the_chosen_encoder_fails(encoder, nginx):
+    """With --encoder v4l2, a switch to another profile needs a new encoder just when it refuses: software takes over."""
     publisher = Publisher(
         encoder, nginx, "outlives", "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",
@@ -237,8 +238,9 @@ def test_a_live_stream_outlives_the_encoder_that_was_chosen(encoder, nginx):
 
 
 @pytest.mark.parametrize("fault", ["hang_open", "hang_buffers", "hang_release"])
-def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder, nginx, fault):
-    """Each switch to another profile closes the encoder and opens one; then the driver is healed, and serves again."""
+def test_a_hanging_driver_costs_one_thread_however_often_it_is_tried(encoder, nginx, fault):
+    """Each switch to another profile closes the encoder and opens one. Then the fault is cleared, and the driver serves
+    again."""
     publisher = Publisher(
         encoder, nginx, fault, "--dimension 640x360", "--quality Medium3", "--adapt restart", "--commands",
         source="v4l2:/dev/video0,size=640x360,format=NV12",
@@ -256,9 +258,9 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
             use.measure()
     finally:
         set_faults(encoder, **{fault: 0})
-    # What hung goes on from there, to its end.
+    # The hung call continues from there to its end.
     encoder.sleep(3)
-    # The first that hangs is the only one. A connection may be on its end, or at its start.
+    # Only the first hanging call has a thread. A connection may be ending or starting.
     assert max(use.threads[2:]) <= use.threads[1] + 1, use.threads
     assert max(use.descriptors[2:]) <= use.descriptors[1] + 2, use.descriptors
     publisher.command("set quality Medium3")
@@ -271,7 +273,7 @@ def test_a_driver_that_hangs_costs_one_thread_however_often_it_is_tried(encoder,
     assert stream.recording.decoded.complaints == "" and unaccounted(stream.ended) == 0
 
 
-def test_a_driver_that_does_not_say_what_it_is_holds_up_no_stream(encoder, nginx):
+def test_a_driver_that_hangs_when_queried_delays_no_stream(encoder, nginx):
     set_faults(encoder, hang_open=1)
     try:
         start = encoder.seconds

@@ -1,4 +1,5 @@
-"""The encoder module by itself, against what is known of the Pi's driver: a small program in the guest makes the calls."""
+"""The encoder module by itself, compared with what is known of the Pi's driver. A small program in the guest makes the
+calls."""
 
 import errno
 import random
@@ -28,7 +29,7 @@ def client(encoder, client_program) -> Client:
 
 
 def opened(size: str = "320 240", frames: int = 6, coded: int = 3, memory: str = "own", fourcc: str = "NV12") -> str:
-    """Up to the buffers, with lines as long as the Pi wants them."""
+    """Calls up to the buffers, with lines of the length that the Pi requires."""
     return (
         f"open {NODE} format frames {fourcc} {size} format coded H264 {size} buffers frames {frames} {memory} "
         f"buffers coded {coded} own"
@@ -52,14 +53,14 @@ def prepare_camera(board) -> None:
     board.run("v4l2-ctl -d /dev/video0 --set-fmt-video width=640,height=360,pixelformat=NV12")
 
 
-def test_contiguous_memory_is_taken_as_it_is(client, encoder):
+def test_contiguous_memory_is_read_directly(client, encoder):
     prepare_camera(encoder)
     answers = client.run(IMPORTED).assert_fine()
     assert len(answers.coded) == len(answers.back("frame")) == 8
 
 
-def test_leased_memory_has_the_holders_that_are_counted(client, encoder):
-    """The descriptor, and what an encoder that has it adds; the processor has no mapping here."""
+def test_leased_memory_has_the_expected_holders(client, encoder):
+    """The descriptor, and the holders that its encoder adds; the processor has no mapping here."""
     prepare_camera(encoder)
     mount_debug(encoder)
     set_faults(encoder, frame_ms=20)
@@ -72,14 +73,14 @@ def test_leased_memory_has_the_holders_that_are_counted(client, encoder):
     assert "videobuf2" not in encoder.run(f"cat {DEBUG}/dma_buf/bufinfo").text
 
 
-def test_scattered_memory_is_refused_when_it_is_queued(scattered_camera, client, encoder):
+def test_scattered_memory_is_refused_when_queued(scattered_camera, client, encoder):
     prepare_camera(encoder)
     answers = client.run(IMPORTED)
     assert answers.errors("QBUF") == [errno.EFAULT] and not answers.back("frame")
     assert answers.errors("STREAMON") == [0, 0]
 
 
-def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, client, encoder):
+def test_a_more_tolerant_encoder_reads_any_memory(scattered_camera, any_memory, client, encoder):
     prepare_camera(encoder)
     assert len(client.run(IMPORTED).assert_fine().coded) == 8
 
@@ -88,15 +89,15 @@ def test_a_friendlier_encoder_takes_any_memory(scattered_camera, any_memory, cli
 
 
 @pytest.mark.parametrize("milliseconds", FRAME_TIMES[1:])
-def test_a_frame_takes_its_time_and_several_are_inside(client, encoder, milliseconds):
+def test_a_frame_takes_its_time_and_several_are_encoded_at_once(client, encoder, milliseconds):
     set_faults(encoder, frame_ms=milliseconds)
     answers = client.run(opened(), START, "feed 24 1 quiet 600").assert_fine()
     coded, back = answers.coded, answers.back("frame")
     assert [line["frame"] for line in coded] == [line["frame"] for line in back] == list(range(1, 25))
-    # No more often than that; the guest's processor may be late with what was due.
+    # No more frames than that; the guest's processor may be late with a due frame.
     first, last = coded[0]["at"], coded[-1]["at"]
     assert milliseconds - 1 <= first and 24 * milliseconds - 2 <= last < 24 * milliseconds * 3, (first, last)
-    # An input is back before its output, and meanwhile all the others are inside.
+    # An input is returned before its output, and meanwhile all the others are being encoded.
     early = [after["at"] - before["at"] for before, after in zip(back, coded)]
     assert min(early) >= 0 and statistics.mean(early) > milliseconds * 0.15, early
     assert any(line["inside"] >= 5 for line in answers if "inside" in line), answers
@@ -108,7 +109,7 @@ def test_an_encoder_without_a_frame_time_waits_for_nothing(client):
 
 
 @pytest.mark.parametrize("milliseconds", FRAME_TIMES)
-def test_every_fault_shows_whatever_a_frame_takes(client, encoder, milliseconds):
+def test_every_fault_occurs_at_any_frame_time(client, encoder, milliseconds):
     def run(*words: str, **faults: int) -> Answers:
         set_faults(encoder, frame_ms=milliseconds, **faults)
         answers = client.run(opened(), START, *words)
@@ -143,7 +144,7 @@ def test_every_fault_shows_whatever_a_frame_takes(client, encoder, milliseconds)
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.ENOENT, errno.ESRCH])
-def test_the_firmwares_status_is_the_error_of_starting(client, encoder, number):
+def test_the_firmwares_status_is_the_error_on_start(client, encoder, number):
     set_faults(encoder, stream_errno=number)
     answers = client.run(opened(), START)
     assert answers.errors("REQBUFS") == [0, 0] and answers.errors("STREAMON") == [number, number]
@@ -156,8 +157,8 @@ def test_without_a_component_buffers_are_invalid(client, encoder):
     assert client.run(f"open {NODE} buffers frames 4 own buffers coded 3 own").errors("REQBUFS") == [errno.EINVAL] * 2
 
 
-def test_memory_that_is_short_is_reported_in_three_ways(client, encoder):
-    """Of the VideoCore's when it starts, or for its component, or of the kernel's for buffers; a smaller frame fits."""
+def test_missing_memory_is_reported_in_three_ways(client, encoder):
+    """The VideoCore's memory on start or for its component, or the kernel's memory for buffers; a smaller frame fits."""
     for number, reqbufs, streamon in [
         (errno.EPERM, [0, 0], [errno.EPERM] * 2), (errno.EINVAL, [errno.EINVAL] * 2, None),
         (errno.ENOMEM, [errno.ENOMEM, 0], None),
@@ -170,14 +171,14 @@ def test_memory_that_is_short_is_reported_in_three_ways(client, encoder):
         client.run(opened("640 360", 4), START).assert_fine()
 
 
-def test_a_slow_bit_rate_ends_as_an_invalid_one(client, encoder):
+def test_a_slow_bit_rate_change_ends_with_an_error(client, encoder):
     set_faults(encoder, slow_bitrate=1)
     answers = client.run(opened(), START, f"feed 2 1 set {BITRATE} 500000")
     assert answers.errors("S_EXT_CTRLS") == [errno.EINVAL] and took(answers.milliseconds("S_EXT_CTRLS")[0], 3)
 
 
-def test_what_it_cannot_code_is_refused_and_never_coded(client):
-    """RGB, MJPEG, and a level that is too low."""
+def test_unsupported_formats_are_refused_and_never_coded(client):
+    """RGB, MJPEG, and too low a level."""
     for words in [
         opened(fourcc="RGB3"), opened().replace("coded H264", "coded MJPG"),
         opened("1280 720").replace("buffers", f"set {LEVEL} 0 buffers", 1),
@@ -190,7 +191,7 @@ def test_what_it_cannot_code_is_refused_and_never_coded(client):
 # Silence.
 
 
-def test_a_stalled_encoder_is_stopped_in_two_seconds_a_queue(client, encoder):
+def test_a_stalled_encoder_stops_after_two_seconds_per_queue(client, encoder):
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
     set_faults(encoder, stall_after=2)
     answers = client.run(opened(), START, "feed 4 1 run 100 off frames off coded close").assert_fine()
@@ -199,13 +200,13 @@ def test_a_stalled_encoder_is_stopped_in_two_seconds_a_queue(client, encoder):
     kernel_is_content(encoder)
 
 
-def test_a_silent_firmware_costs_three_seconds_a_message_and_every_call_returns(client, encoder):
+def test_silent_firmware_costs_three_seconds_per_message_and_every_call_returns(client, encoder):
     dead = f"parameter silent 1 open {NODE} format frames NV12 320 240 buffers frames 4 own close"
     refused = client.run(dead)
     assert refused.errors("REQBUFS") == [errno.EINVAL] and took(refused.milliseconds("REQBUFS")[0], 3)
     assert refused.milliseconds("open")[0] < 500 and refused.milliseconds("close")[0] < 500
     unstarted = client.run("parameter silent 0", opened(), "parameter silent 1 on frames close parameter silent 0")
-    # The component, and the port; closing gives up the component.
+    # The component and the port; closing releases the component.
     assert unstarted.errors("STREAMON") == [errno.ETIME] and took(unstarted.milliseconds("STREAMON")[0], 6)
     control = client.run(
         opened(), START, f"feed 2 1 parameter silent 1 set {BITRATE} 500000 set {FORCE_KEY} 1 stop parameter silent 0")
@@ -220,12 +221,12 @@ def test_a_short_silence_loses_nothing(client, encoder):
     assert len(answers.assert_fine().coded) == len(answers.back("frame")) == 12
 
 
-def test_what_a_silent_firmware_did_not_disable_gives_nothing_in_its_next_use(client, encoder):
+def test_ports_that_silent_firmware_did_not_disable_give_nothing_in_the_next_use(client, encoder):
     closed = client.run(
         opened(), START, "feed 4 1 parameter silent 1 feed 4 1 run 100 off frames off coded close parameter silent 0",
         timeout=90,
     )  # fmt: skip
-    # 3 + 2 a queue, and 3 for the component behind the second; again for the component at closing, and for its end.
+    # 3 s plus 2 s per queue, and 3 s for the component after the second; again for the component on closing, and for its end.
     frames, coded = closed.milliseconds("STREAMOFF")
     assert took(frames, 5) and took(coded, 8) and took(closed.milliseconds("close")[0], 6), closed
     assert closed.errors("STREAMOFF") == [0, 0]
@@ -237,7 +238,7 @@ def test_what_a_silent_firmware_did_not_disable_gives_nothing_in_its_next_use(cl
 
 
 def test_another_opening_waits_for_a_slow_closing(client, encoder):
-    """The driver has one lock; many openings are no fault."""
+    """The driver has one lock; several simultaneous openings are not an error."""
     both = client.run(opened(), START, "feed 4 1", opened(), START, "feed 4 1 quiet 600 use 0 feed 4 1 quiet 600").assert_fine()
     assert len(both.coded) == 12
     set_faults(encoder, stall_after=1, stop_ms=2000)
@@ -250,19 +251,19 @@ def test_another_opening_waits_for_a_slow_closing(client, encoder):
 # The stream.
 
 
-def test_the_end_is_an_empty_buffer_of_its_own(client, encoder):
+def test_the_end_is_a_separate_empty_buffer(client, encoder):
     answers = client.run(opened(), START, f"set {FORCE_KEY} 1 feed 5 1 stop quiet 600").assert_fine()
     *frames, last = answers.back("coded")
     assert len(frames) == 5 and not any(line["last"] for line in frames)
     assert (last["last"], last["bytes"], last["key"]) == (1, 0, 0)
-    # No numbers, and a word of keyframes only.
+    # Buffers have no sequence numbers, and only keyframes are flagged.
     assert not any(line["sequence"] or line["p"] for line in answers.back("coded") + answers.back("frame"))
     assert [line["key"] for line in frames] == [1, 0, 0, 0, 0]
     empty = client.run(opened(), START, "stop quiet 600").assert_fine()
     assert [line["last"] for line in empty.back("coded")] == [1]
 
 
-def test_the_period_of_keyframes_has_two_names(client):
+def test_the_keyframe_period_has_two_names(client):
     answers = client.run(f"open {NODE} set {I_PERIOD} 7 value {GOP_SIZE} value {MIN_BUFFERS}")
     values = [(line["control"], line["errno"]) for line in answers if "control" in line]
     assert values == [(7, 0), (0, errno.EINVAL)]
@@ -273,7 +274,7 @@ def test_the_period_of_keyframes_has_two_names(client):
 # Formats.
 
 
-def test_formats_are_as_the_pis_driver_has_them(client):
+def test_formats_match_the_pis_driver(client):
     answers = client.run(
         f"open {NODE} get frames get coded bounds format frames NV12 417 239 bounds format coded H264 0 0 "
         "format frames YU12 10 5000 list frames list coded"
@@ -291,7 +292,7 @@ def test_formats_are_as_the_pis_driver_has_them(client):
     assert coded == ["H264", "MJPG"]
 
 
-def test_sister_nodes_have_other_roles(client, encoder):
+def test_related_nodes_have_other_roles(client, encoder):
     for number, role, frames, coded, starts in [
         (10, "decode", "H264", "YU12", False), (12, "isp", "YU12", "YU12", True),
         (18, "image_fx", "YU12", "YU12", False), (31, "encode_image", "YU12", "JPEG", False),
@@ -305,7 +306,7 @@ def test_sister_nodes_have_other_roles(client, encoder):
 
 
 @pytest.mark.parametrize("fourcc, luma, chroma", [("YUYV", 0, (1, 3)), ("YVYU", 0, (3, 1)), ("UYVY", 1, (0, 2)), ("VYUY", 1, (2, 0))])
-def test_packed_formats_are_coded_as_they_are(encoder, tmp_path, fourcc, luma, chroma):
+def test_packed_formats_are_encoded_directly(encoder, tmp_path, fourcc, luma, chroma):
     width, height = 320, 240
     raw = random.Random(5).randbytes(width * height * 2)
     encoder.put("/tmp/in.raw", raw)
@@ -326,7 +327,7 @@ def test_packed_formats_are_coded_as_they_are(encoder, tmp_path, fourcc, luma, c
 
 
 def test_parameters_are_documented(encoder):
-    """Every parameter of the module is in the table, and nothing else is."""
+    """Every parameter of the module is in the table, and the table has no others."""
     names = set(encoder.run(f"ls {PARAMETERS}").text.split())
     text = Path(__file__).parents[2].joinpath("docs/develop/virtual-board.md").read_text()
     named = set(re.findall(r"`(\w+)(?:=\w+)?`", text[text.index("## The encoder module") :]))

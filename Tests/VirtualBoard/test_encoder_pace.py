@@ -1,5 +1,5 @@
-"""An encoder at the edge of what it can: a little slower than the camera, one that cannot read the camera's memory, and
-firmware that comes and goes, as on a Raspberry Pi."""
+"""An encoder at its limits: slightly slower than the camera, unable to read the camera's memory, or with firmware that stops
+responding for a time, as on a Raspberry Pi."""
 
 import errno
 
@@ -23,7 +23,7 @@ def gaps(stream: Stream, start: float = 1.0) -> list[int]:
 
 @pytest.mark.parametrize("milliseconds, rates", [(36, (24, 28.5)), (45, (19.5, 22.7))])
 def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, capsys, milliseconds, rates):
-    """All of the camera's buffers are in it, and none comes back by a new frame: there is none without a free buffer."""
+    """The encoder holds all of the camera's buffers, and the camera cannot capture without a free buffer."""
     set_faults(encoder, frame_ms=milliseconds)
     stream = Publisher(encoder, nginx, f"pace{milliseconds}", *AS_CAPTURED, "--duration 14", source=CAMERA).finish(90)
     found = sorted(gaps(stream))
@@ -33,25 +33,25 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
         print(f"\n  {milliseconds} ms a frame: {rate:.1f} fps, gaps {found[0]} to {found[-1]} ms, "
               f"{stream.ended['videoSkipped']} skipped, {report['sourceDropped']} dropped by the camera")  # fmt: skip
     assert rates[0] <= rate <= rates[1], (rate, found[-20:])
-    # The emulated processor is late now and then; half a second is what the repetition of a frame took.
+    # The emulated processor is late now and then. Repeating a frame used to take half a second.
     assert found[len(found) * 95 // 100] <= 120 and found[-1] < 400, found[-20:]
-    assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "what was left out is counted"
+    assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "skipped frames are not counted"
     assert report["sourceConverted"] == report["sourceMapped"] == 0, report
     assert not {1103, 1104} & set(stream.codes)
     assert_decodes(stream)
 
 
-def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_camera, nginx):
-    """The import is refused with the first frame, which goes in all the same."""
+def test_frames_unreadable_for_the_driver_are_copied_once(encoder, scattered_camera, nginx):
+    """The import is refused with the first frame, which is encoded all the same."""
     stream = Publisher(encoder, nginx, "scattered", *AS_CAPTURED, "--duration 10", source=CAMERA).finish(90)
     assert not {1103, 1104} & set(stream.codes)
     reports = stream.of("status")
     assert {report["encoder"] for report in reports} == {HARDWARE}
     assert stream.text.count("each frame is copied into the encoder's own") == 1
-    # Making the encoder's own inputs takes a moment, half a second in a busy guest, in which the newest frame waits; the
-    # first one is in.
+    # Allocating the encoder's own inputs takes a moment, half a second in a busy guest, in which the newest frame waits. The
+    # first frame is already encoded.
     assert stream.ended["videoSkipped"] <= 15 and stream.recording.frames[0].timestamp < 250, stream.ended
-    # One copy for each frame that was not left out; a few may be just on their way.
+    # One copy for each frame that was not skipped; a few may be in progress.
     taken = reports[-1]["sourceFrames"] - reports[-1]["videoSkipped"]
     assert abs(reports[-1]["sourceConverted"] - taken) <= 5, reports[-1]
     assert reports[-1]["sourcePasses"] == reports[-1]["sourceConverted"] > 60
@@ -59,8 +59,8 @@ def test_frames_that_the_driver_cannot_read_are_copied_once(encoder, scattered_c
 
 
 @pytest.mark.parametrize("fault", [{"stream_errno": 1}, {"stream_errno": 2}, {"stream_errno": 3}, {"no_component": 1}])
-def test_an_encoder_without_memory_of_its_own_says_so(encoder, nginx, fault):
-    """The firmware's status comes as an error number: EPERM is no lack of rights."""
+def test_an_encoder_without_its_own_memory_is_reported(encoder, nginx, fault):
+    """The firmware's status comes as an error number: EPERM does not mean missing permission here."""
     set_faults(encoder, **fault)
     refused = encoder.run(
         f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:{nginx.port}/live/never",
@@ -81,8 +81,8 @@ def test_too_little_memory_for_the_firmware_makes_a_smaller_frame(encoder, nginx
     assert_decodes(stream)
 
 
-def test_a_chosen_encoder_that_gives_nothing_starts_no_stream(encoder, nginx):
-    """It opens, takes frames and stays silent: known before anything is published."""
+def test_no_stream_starts_with_a_chosen_encoder_that_gives_nothing(encoder, nginx):
+    """It opens, accepts frames and stays silent, which is known before anything is published."""
     set_faults(encoder, swallow_after=1)
     refused = encoder.run(
         f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:{nginx.port}/live/mute",
@@ -96,9 +96,9 @@ def test_a_chosen_encoder_that_gives_nothing_starts_no_stream(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, capsys):
-    """The Pi's driver waits two seconds for what a stalled firmware has of either queue. Nothing else waits for that, and
-    the hardware comes back when it has."""
+def test_software_bridges_a_slowly_stopping_encoder(encoder, nginx, capsys):
+    """The Pi's driver waits two seconds for the buffers of each queue that stalled firmware holds. Nothing else waits for that,
+    and the hardware comes back afterwards."""
     set_faults(encoder, stall_after=60, stall_opens=1, stop_ms=2000)
     publisher = Publisher(encoder, nginx, "bridged", *AS_CAPTURED, source=CAMERA)
     publisher.wait_event(1104, 1, 60)
@@ -109,21 +109,21 @@ def test_an_encoder_that_stops_slowly_is_bridged_by_software(encoder, nginx, cap
     assert stream.of("status")[-1]["encoder"] == HARDWARE
     with capsys.disabled():
         print(f"\n  the video stood still for {max(gaps(stream))} ms")
-    # A second of silence, another one after a keyframe was asked for, and one for closing.
+    # A second of silence, another one after a keyframe was requested, and one for closing.
     assert max(gaps(stream)) < 4300, "software takes over after the first slow close"
     assert stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
 
 
-def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stops_the_video(encoder, nginx, capsys):
-    """The driver keeps a flag from a component whose disabling was not answered: the next one gives nothing, and only
-    closing that heals it. Software goes on through all of it."""
+def test_silent_firmware_returns_with_the_first_retry_and_retries_do_not_stop_the_video(encoder, nginx, capsys):
+    """The driver keeps a flag of a component whose disabling got no answer: the next component gives nothing, and only closing
+    that one clears the flag. Software encoding continues through all of it."""
     publisher = Publisher(encoder, nginx, "healed", *AS_CAPTURED, source=CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 1, 40)
     publisher.wait_frames(publisher.frames + 10)
-    # The driver has waited for everything, in vain.
+    # The driver's waits have all timed out.
     encoder.sleep(30)
     set_faults(encoder, silent=0)
     publisher.wait_event(1104, 1, 60)
@@ -136,19 +136,19 @@ def test_firmware_that_was_silent_is_back_with_the_first_retry_and_no_retry_stop
     later = gaps(stream, fall + 1)
     with capsys.disabled():
         print(f"\n  after the fall the video never stood still longer than {max(later)} ms")
-    # Software gives 15 a second at the least; a guest that is busy with an opening is late.
+    # Software encodes at least 15 frames per second; a guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
 
-def test_a_stream_that_starts_after_firmware_was_silent_starts_in_hardware(encoder, nginx):
-    """Whoever sees frozen video stops the stream and starts it again. The first opening meets the flag that the driver has
-    kept, and gives nothing; the next one is made at once, and not after a minute in software."""
+def test_a_stream_starting_after_firmware_was_silent_uses_hardware(encoder, nginx):
+    """A person who sees frozen video stops the stream and starts it again. The first opening meets the flag that the driver has
+    kept, and gives nothing. The next one follows at once, not after a minute in software."""
     appliance = Appliance(encoder, nginx, "awake")
     assert appliance.live_with() == HARDWARE
     set_faults(encoder, silent=1)
     appliance.wait_for_event("the software encoder is in use", 40)
-    # The driver has waited for everything, in vain.
+    # The driver's waits have all timed out.
     encoder.sleep(30)
     set_faults(encoder, silent=0)
     appliance.stop()
@@ -158,7 +158,7 @@ def test_a_stream_that_starts_after_firmware_was_silent_starts_in_hardware(encod
 
 
 def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
-    """Every opening fails after seconds, two at each retry, and software goes on beside them."""
+    """Every opening fails after seconds, two at each retry, while software encoding continues."""
     publisher = Publisher(encoder, nginx, "dead", *AS_CAPTURED, source=CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
@@ -168,7 +168,7 @@ def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     first, second = [event for event in stream.events if event.get("code") == 1103]
     assert "tried again" in second["reason"] and second["t"] - first["t"] > 55
     (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
-    # It stood for three seconds at each when the hardware was opened in software's place.
+    # The video stopped for three seconds at each retry when the hardware was opened in place of software.
     assert max(gaps(stream, first["t"] - zero + 1)) < 1500
     assert 1104 not in stream.codes and stream.of("status")[-1]["encoder"] == SOFTWARE
     assert_decodes(stream)
@@ -176,7 +176,7 @@ def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
 
 @pytest.mark.parametrize("fault", ["silent", "hang_buffers"])
 def test_a_stream_starts_in_software_when_the_firmware_is_dead(encoder, nginx, fault):
-    """The node is there and says what it is; whatever asks the firmware takes seconds, or does not return."""
+    """The node is present and states its role; every request to the firmware takes seconds, or does not return."""
     set_faults(encoder, **{fault: 1})
     try:
         stream = Publisher(

@@ -1,4 +1,4 @@
-"""Filters on the board: in the camera's own memory, before the hardware encoder reads it."""
+"""Filters on the board: they write into the camera's own memory before the hardware encoder reads it."""
 
 import subprocess
 from itertools import groupby
@@ -18,7 +18,7 @@ LOGO, TEXT = "/tmp/logo.png", "text,text=Studio {time},position=bottom-left,size
 
 @pytest.fixture
 def logo(board, tmp_path):
-    """Red all over, and half transparent."""
+    """Red throughout, and half transparent."""
     path = tmp_path / "logo.png"
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=red@0.5:s=64x48,format=rgba", "-frames:v", "1", str(path)]
     subprocess.run(words, check=True, timeout=30)
@@ -27,7 +27,7 @@ def logo(board, tmp_path):
 
 
 def frames_of(nginx, name: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> numpy.ndarray:
-    """All of the first one's size, which the others are brought to."""
+    """All frames in the size of the first one."""
     words = ["ffmpeg", "-v", "error", "-i", str(nginx.recording(name)), "-fps_mode", "passthrough", "-f", "rawvideo",
              "-pix_fmt", "rgb24", "-"]  # fmt: skip
     data = subprocess.run(words, check=True, stdout=subprocess.PIPE, timeout=120).stdout
@@ -35,7 +35,7 @@ def frames_of(nginx, name: str, size: tuple[int, int] = (WIDTH, HEIGHT)) -> nump
 
 
 def redness(frame) -> float:
-    """Of the corner that the watermark covers."""
+    """How red the corner is that the watermark covers."""
     corner = frame[4:90, WIDTH - 120 : WIDTH - 4].astype(int)
     return float((corner[:, :, 0] - corner[:, :, 1:].max(axis=2)).mean())
 
@@ -47,8 +47,8 @@ def box(frame):
 
 @pytest.mark.parametrize("source", ["v4l2:/dev/video0,size=640x480,format=NV12,fps=15", f"libcamera:{IMX708}"])
 def test_watermark_clock_and_smoothing_at_once(pi_camera, logo, nginx, source, capsys):
-    """In the memory that the encoder reads: nothing is copied, nothing converted. The virtual board's encoder tells macroblocks apart,
-    and no letters."""
+    """Filters write into the memory that the encoder reads: nothing is copied or converted. The virtual board's encoder
+    distinguishes macroblocks, not letters."""
     name = source.split(":")[0]
     publisher = Publisher(
         pi_camera, nginx, name, f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
@@ -70,7 +70,7 @@ def test_watermark_clock_and_smoothing_at_once(pi_camera, logo, nginx, source, c
     assert not {1103, 1104} & set(stream.codes)
     frames = frames_of(nginx, name)
     assert redness(frames[30]) > 30 and redness(frames[30]) > redness(frames[-1]) + 25
-    # White in black, as long as the text.
+    # White on black, as long as the text.
     first, last = (box(frame).max(axis=2) for frame in (frames[30], frames[-1]))
     assert first.mean() < 60 and last[:, 150:].mean() > first[:, 150:].mean() + 25, (first.mean(), last[:, 150:].mean())
     assert_decodes(stream)
@@ -85,13 +85,13 @@ def test_a_clock_can_be_read(pi_camera, nginx):
     frames = frames_of(nginx, "clock")
     letters = box(frames[20]).min(axis=2) > 180
     assert 0.04 < letters.mean() < 0.4, letters.mean()
-    # Its seconds go on: of all that is written, something else a second later.
+    # Its seconds advance: a second later a part of the text is different.
     later = box(frames[-1]).min(axis=2) > 180
     assert 0.001 < (letters != later).mean() < 0.1, (letters != later).mean()
 
 
-def test_frames_that_lie_otherwise_are_brought_into_planes_for_them(encoder, logo, nginx):
-    """Packed frames, which the hardware encoder's path converts anyway; and filters that come and go while live."""
+def test_frames_in_other_formats_are_converted_to_planes_for_filters(encoder, logo, nginx):
+    """Packed frames, which the hardware encoder's path converts anyway; filters are added and removed while live."""
     publisher = Publisher(
         encoder, nginx, "packed", f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
         source="v4l2:/dev/video0,size=640x480,format=YUYV,fps=15")  # fmt: skip
@@ -127,7 +127,7 @@ def test_a_look_changes_colors_as_its_table_says(encoder, nginx):
     publisher.command("filter lut off")
     publisher.wait_frames(publisher.frames + 30)
     stream = publisher.stop()
-    # The encoder tells macroblocks apart, and no more.
+    # The encoder distinguishes nothing smaller than a macroblock.
     blocks = frames_of(nginx, "look").reshape(-1, HEIGHT // 16, 16, WIDTH // 16, 16, 3).mean(axis=(2, 4))
     plain, swapped = blocks[5], blocks[5][:, :, ::-1]
 
@@ -143,18 +143,18 @@ def test_a_look_changes_colors_as_its_table_says(encoder, nginx):
 
 
 def gaps_of(stream: Stream) -> list[int]:
-    """Milliseconds between neighbors."""
+    """Milliseconds between adjacent frames."""
     times = [tag.timestamp for tag in stream.recording.frames]
     return [after - before for before, after in zip(times, times[1:])]
 
 
 def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, nginx, capsys):
-    """From the first frame of the next encoder on; what is lost is lost to the stall."""
+    """It is visible from the first frame of the next encoder on; only the stall causes lost frames."""
     publisher = Publisher(
         encoder, nginx, "replaced", f"--dimension {WIDTH}x{HEIGHT} --quality Low3 --adapt nothing", "--commands",
         source="v4l2:/dev/video0,size=640x480,format=NV12,fps=15")  # fmt: skip
     publisher.wait_frames(25)
-    # A second until the silence is noticed, and half of one until it is closed.
+    # A second until the silence is detected, and half of one until the encoder is closed.
     set_faults(encoder, stall_after=1, stall_opens=1, stop_ms=200)
     publisher.command(f"filter {logo}")
     publisher.wait_event(1104, 1, 20)
@@ -166,7 +166,7 @@ def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, ng
         print(f"\n  {max(gaps)} ms without frames, then no gap over {max(gaps[first:])} ms; {stream.ended['videoSkipped']} skipped")
     assert max(gaps) > 900 and 1103 not in stream.codes and stream.codes.count(1104) == 1
     assert max(marks[:first]) + 25 < min(marks[first:]), (first, [round(mark) for mark in marks])
-    # Fifteen of a second, and those that were in the encoder.
+    # Fifteen per second, and those that were in the encoder.
     assert stream.ended["videoSkipped"] <= max(gaps) * 15 / 1000 + 4, stream.ended
     assert max(gaps[first:]) < 400 and stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
@@ -182,14 +182,14 @@ def part_of(frame, left: float, right: float, top: float, bottom: float) -> floa
 
 
 def is_marked(frame) -> bool:
-    """The watermark covers a fifth of the width and as much of the height as its shape has, in the upper right corner: over the
-    camera's blue and black bars, there and nowhere beside it."""
+    """Whether the watermark is exactly in its place: in the upper right corner, a fifth of the width wide with its own
+    proportions, over the camera's blue and black bars, and nowhere beside it."""
     inside = part_of(frame, 0.82, 0.98, 0.03, 0.22)
     return inside > 90 and part_of(frame, 0.76, 0.785, 0.03, 0.22) < 45 and part_of(frame, 0.82, 0.98, 0.31, 0.5) < 45
 
 
 def sizes_of_frames(stream: Stream) -> list[tuple[int, int]]:
-    """Of each frame, by the header before it."""
+    """The size of each frame, by the header before it."""
     sizes, present = [], (0, 0)
     for tag in stream.recording.tags:
         if tag.is_video_header:
@@ -200,8 +200,8 @@ def sizes_of_frames(stream: Stream) -> list[tuple[int, int]]:
     return sizes
 
 
-def test_a_watermark_keeps_its_place_while_the_frame_size_changes(pi_camera, logo, nginx, capsys):
-    """Switched on as the camera's second, smaller output takes over, and there when the first one is back."""
+def test_a_watermark_keeps_its_place_when_the_frame_size_changes(pi_camera, logo, nginx, capsys):
+    """Switched on as the camera's second, smaller output takes over, and still there when the first one is back."""
     set_parameters(pi_camera, color_bars=1)
     publisher = Publisher(
         pi_camera, nginx, "sizes", f"--dimension {FULL[0]}x{FULL[1]} --smallest-size {HALF[0]}x{HALF[1]}",
@@ -226,6 +226,7 @@ def test_a_watermark_keeps_its_place_while_the_frame_size_changes(pi_camera, log
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == 0 and status["sourceInterruptions"] == 0, status
     assert not {1102, 1103, 1104} & set(stream.codes)
-    # As without filters: what a stalled network drops is no gap of the encoder's, but upwards nothing is dropped.
+    # As without filters: frames dropped on a stalled network are not a gap of the encoder, but on changes upwards none are
+    # dropped.
     assert max(gaps_of(stream)[-30:]) < 400 and stream.ended["videoSkipped"] <= len(sizes) / 20, stream.ended
     assert_decodes(stream)

@@ -1,4 +1,4 @@
-"""libcamera's cameras on the virtual board: its virtual pipeline, and vimc with its image-processing module."""
+"""libcamera's cameras on the virtual board: its virtual pipeline, and vimc with its image processing module."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def described(booted):
 
 @pytest.fixture
 def vimc(board) -> str:
-    """vimc as `--video` takes it, and the camera where it was when the test ends."""
+    """vimc as `--video` expects it. At the end of the test the camera is back in its place."""
     yield f"libcamera:{VIMC}"
     board.run("[ -e /sys/bus/platform/drivers/vimc/vimc.0 ] || echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
 
@@ -31,7 +31,7 @@ def captured(board, source: str, frames: int, *options: str, timeout: float = 18
     return json.loads(board.run(words, timeout=timeout).text.splitlines()[-1])
 
 
-def test_cameras_are_listed_with_what_they_offer(board):
+def test_cameras_are_listed_with_their_modes(board):
     lines = [json.loads(line) for line in board.run("tallycam cameras --json").text.splitlines()]
     virtual = next(entry for entry in lines if entry["source"] == "libcamera:Virtual0")
     assert (virtual["id"], virtual["model"], virtual["location"]) == ("Virtual0", "A model", "back")
@@ -49,7 +49,7 @@ def test_cameras_are_listed_with_what_they_offer(board):
     assert "libcamera:Virtual0  A model, back" in text and "5.0 to 60.0 frames per second" in text
 
 
-def test_a_hundred_frames_of_the_virtual_camera_come_in_order_and_unread(board):
+def test_a_hundred_frames_of_the_virtual_camera_arrive_in_order_and_unread(board):
     report = captured(board, "libcamera:back,fps=10", 100, "--dimension 320x240")
     assert (report["format"], report["size"]) == ("NV12", "320x240")
     assert report["frames"] == report["captured"] == report["dmabuf"] == 100
@@ -60,7 +60,7 @@ def test_ten_frames_come_through_vimcs_module(board, vimc):
     report = captured(board, f"{vimc},Brightness=0.2,fps=1", 10, "--dimension 160x120")
     assert report["format"] == "BG24"
     assert report["disorders"] == report["mapped"] == 0
-    # vimc works on its frames in the processor: a busy emulated one has not always a new frame after a second.
+    # vimc processes its frames on the processor: a busy emulated one does not always have a new frame after a second.
     assert report["captured"] + report["repeated"] == report["frames"] == report["dmabuf"] == 10
     assert report["captured"] >= 3
 
@@ -70,7 +70,7 @@ def test_lists_and_named_values_are_set(board, settings):
     assert captured(board, f"libcamera:Virtual0,{settings}", 5, "--dimension 320x240")["captured"] == 5
 
 
-def test_controls_are_refused_with_the_cameras_list(board, vimc):
+def test_refused_controls_are_answered_with_the_cameras_list(board, vimc):
     cases = {
         f"{vimc},Brightness=2": "a number from -1.0 to 1.0",
         f"{vimc},Brightness=much": "a number from -1.0 to 1.0",
@@ -111,12 +111,12 @@ def test_a_forbidden_camera_is_reported(board, vimc):
     script = f"#!/bin/sh\nexec tallycam capture --video '{vimc}'\n"
     board.put("/tmp/try-libcamera", script, "755")
     board.run("chmod 600 /dev/media*")
-    # socat changes the user; its own reading of colons is kept out of the way by the script.
+    # socat changes the user. The script keeps the colons away from socat's own parser.
     forbidden = board.run("socat -u EXEC:/tmp/try-libcamera,su=nobody,stderr STDOUT", check=False)
     assert "may not be opened by this user" in forbidden.text and "in use" not in forbidden.text
 
 
-def test_a_camera_of_one_stream_gives_it_where_another_could_be_of_use(board, vimc, nginx):
+def test_a_camera_with_one_stream_ignores_a_useful_second_size(board, vimc, nginx):
     url = nginx.url("one").replace("127.0.0.1", HOST)
     sender = board.start(
         f"exec tallycam publish --video '{vimc},fps=2,size=320x240' --audio silence --quality Low1 --dimension 320x240 "
@@ -129,7 +129,7 @@ def test_a_camera_of_one_stream_gives_it_where_another_could_be_of_use(board, vi
 
 
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
-    """In software: vimc's thread lets nobody else at its processor for so long that contiguous memory takes seconds."""
+    """With a software encoder: vimc's thread keeps its processor for so long that contiguous memory takes seconds."""
     url = nginx.url("vimc").replace("127.0.0.1", HOST)
     sender = board.start(
         f"exec tallycam publish --video '{vimc},fps=2,size=160x120' --audio silence --quality Low1 --dimension 320x240 "
@@ -142,7 +142,7 @@ def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
     sender.wait_for('"name":"sourceInterrupted"', 30)
     board.run("sleep 3; echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
     sender.wait_for('"name":"sourceReturned"', 30)
-    # Nothing of the camera that went away is kept: buffers, devices, its manager.
+    # Nothing of the lost camera is kept: buffers, devices, its manager.
     assert int(board.run(files).text) <= before
     output = sender.wait(120)
     assert output.status == 0

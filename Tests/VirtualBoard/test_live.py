@@ -1,4 +1,4 @@
-"""Camera, microphone and hardware encoder together, while the stream's quality changes under way."""
+"""Camera, microphone and hardware encoder together, while the stream's quality changes."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 
 @dataclass
 class Step:
-    """A time in which the operating point stayed what it was, in the order of the frames that were sent."""
+    """An interval with a constant operating point, as a range of the sent frames."""
 
     quality: str
     frames_per_second: int
@@ -27,41 +27,41 @@ class Step:
 
 @pytest.fixture
 def voice(encoder):
-    """Noise, at a rate that is not the stream's."""
+    """Noise at a rate that differs from the stream's."""
     encoder.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
 
 
-# Each time that the encoder is opened: two queues for its trial with black frames, two for the stream.
+# For each opening of the encoder: two queues for its trial with black frames, two for the stream.
 OPENING = 4
 
 
 def uses(board) -> int:
-    """How often the encoder was given buffers."""
+    """How often buffers were allocated for the encoder."""
     return int(board.run(f"cat {PARAMETERS}/opened").text)
 
 
 def steps_of(stream: Stream) -> list[Step]:
-    """From the status reports, one a second: what they have in common in a row."""
+    """From the status reports, one per second: consecutive ones with the same operating point."""
     steps: list[Step] = []
     for status in stream.of("status"):
         point = (status["quality"], status["targetFramesPerSecond"], status["videoBitsPerSecond"])
         if steps and (steps[-1].quality, steps[-1].frames_per_second, steps[-1].bits_per_second) == point:
             steps[-1].last = status["videoFrames"]
         else:
-            # What is in no count yet waits to be sent, and was encoded before.
+            # A frame that no count includes is waiting to be sent, and was encoded earlier.
             first = status["videoFrames"] + max(0, unaccounted(status)) + 1
             steps.append(Step(*point, first, first))
     return steps
 
 
 def measured_kbps(stream: Stream, step: Step) -> float:
-    """What the step's frames would need at its frame rate: an emulated camera gives fewer."""
+    """The bit rate of the step's frames at its nominal frame rate: an emulated camera gives fewer frames."""
     sizes = [len(tag.body) - 5 for tag in stream.recording.frames[step.first : step.last]]
     return sum(sizes) / len(sizes) * 8 * step.frames_per_second / 1000
 
 
 def assert_bitrate_follows(stream: Stream, least_frames: int = 25) -> list[str]:
-    """In every step that was long enough for two keyframes' worth of averaging."""
+    """Checks the bit rate in every step that was long enough to average over two keyframe intervals."""
     lines = []
     for step in steps_of(stream):
         if step.last - step.first < least_frames:
@@ -73,19 +73,19 @@ def assert_bitrate_follows(stream: Stream, least_frames: int = 25) -> list[str]:
 
 
 def assert_whole(stream: Stream) -> None:
-    """No decoder error, nothing missing, one connection, one encoder."""
+    """Checks for no decoder error, nothing missing, one connection and one encoder."""
     assert unaccounted(stream.ended) == 0, stream.ended
     decoded = stream.recording.decoded
     assert decoded.complaints == ""
     assert decoded.frames == stream.ended["videoFrames"] == len(stream.recording.frames)
     assert not stream.recording.disorder()
     assert not {1102, 1103, 1104} & set(stream.codes)
-    # The headers name the frame rate, which may change; the frame size may not.
+    # The headers state the frame rate, which may change; the frame size may not.
     headers = [flv.sps_of_header(tag) for tag in stream.recording.tags if tag.is_video_header]
     assert len({(sps.width, sps.height, sps.profile, sps.level) for sps in headers}) == 1, headers
 
 
-# Quality, frames per second, kbit/s: the walk up the table and down again.
+# Quality, frames per second, kbit/s: the way up the table and down again.
 TABLE = [
     ("Low1", 12, 150), ("Low2", 15, 264), ("Low3", 15, 350), ("Medium1", 30, 512), ("Medium2", 30, 800),
     ("Medium3", 30, 1000),
@@ -93,8 +93,8 @@ TABLE = [
 WALK = TABLE + TABLE[-2::-1]
 
 
-def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, capsys):
-    """Low1 to Medium3 and back while live, by commands: one encoder, one connection, and each step has its bit rate."""
+def test_a_script_steps_through_all_qualities_and_back(encoder, voice, nginx, capsys):
+    """From Low1 to Medium3 and back while live, by commands: one encoder, one connection, and each step has its bit rate."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "script", "--dimension 640x360", "--quality Low1", "--adapt nothing", "--commands",
@@ -108,7 +108,7 @@ def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, cap
         first = reached["videoFrames"]
         publisher.wait_status(lambda status: status["videoFrames"] >= first + 36, 30)
     stream = publisher.stop()
-    # Opened once.
+    # The encoder was opened once.
     assert uses(encoder) - before == OPENING
     steps = steps_of(stream)
     assert [(step.quality, step.frames_per_second, step.bits_per_second // 1000) for step in steps] == WALK
@@ -117,13 +117,14 @@ def test_quality_script_over_the_whole_table_and_back(encoder, voice, nginx, cap
         print("\n  " + "\n  ".join(lines))
     assert len(lines) == len(WALK)
     assert_whole(stream)
-    # The audio went along, to the end.
+    # The audio continued to the end.
     audio_packets = stream.recording.audio_packets
     assert len(audio_packets) > 100 and abs(audio_packets[-1].timestamp - stream.recording.frames[-1].timestamp) < 1000
 
 
-def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
-    """720x576 at Low's 15 frames a second fits level 3.0, at Medium's 30 it does not: the header says 3.1 at once."""
+def test_a_size_with_a_higher_level_at_medium_keeps_its_encoder(encoder, nginx):
+    """720x576 at Low's 15 frames per second fits level 3.0, at Medium's 30 it does not: the header states 3.1 from the
+    start."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "level", "--dimension 720x576", "--quality Low1", "--adapt nothing", "--commands")
@@ -139,7 +140,7 @@ def test_a_size_that_needs_more_for_medium_keeps_its_encoder(encoder, nginx):
 
 
 def test_quality_follows_the_network(encoder, voice, nginx, capsys):
-    """Medium3 to Low1 and back by a network that gets slower and fast again: the encoder is never opened anew."""
+    """Medium3 to Low1 and back on a network that becomes slow and fast again: the encoder is never reopened."""
     before = uses(encoder)
     publisher = Publisher(
         encoder, nginx, "follows", "--dimension 640x360", "--quality Medium3", "--bitrate 150,1000,1000",
@@ -162,14 +163,14 @@ def test_quality_follows_the_network(encoder, voice, nginx, capsys):
 
 
 def publish_from_libcamera(encoder, nginx, name: str) -> tuple[Stream, dict]:
-    """Every frame is accounted for. Gives its last status, too."""
+    """Checks that every frame is accounted for. Returns the last status, too."""
     stream = Publisher(
         encoder, nginx, name, "--dimension 640x360", "--quality Medium1", "--adapt nothing", "--duration 12",
         source="libcamera:Virtual0,size=640x360,fps=10",
     ).finish(90)  # fmt: skip
     ended = stream.ended
     assert ended["sourceFrames"] + ended["sourceRepeated"] > 30
-    # It came out or was left out by the encoder, but for the one that came after the end.
+    # Each frame was encoded or skipped by the encoder, except one that came after the end.
     assert ended["videoDropped"] + ended["videoDecimated"] <= 2, ended
     assert_decodes(stream)
     assert not {1103, 1104} & set(stream.codes)
@@ -184,17 +185,18 @@ def test_libcamera_leases_its_memory_to_the_encoder(encoder, any_memory, nginx):
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
 
 
-def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_that_cannot_read_it(encoder, nginx):
-    """Its memory is ordinary pages, and contiguous, as the Pi's encoder needs it, by chance only: either is reported right."""
+def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_unable_to_read_it(encoder, nginx):
+    """Its memory is ordinary pages, and only by chance contiguous as the Pi's encoder needs it; both cases are reported
+    correctly."""
     stream, status = publish_from_libcamera(encoder, nginx, "copied")
     reported = stream.text.count("each frame is copied into the encoder's own")
     copied = status["sourceConverted"]
     assert (reported, copied) == (0, 0) or reported == 1 and 0 < copied <= status["sourceFrames"], (reported, status)
 
 
-def test_frames_that_a_camera_leases_show_what_it_saw(encoder, nginx):
-    """Each of them once, in its order: the camera sees dark, bright and dark again, and the stream shows no more changes
-    than these. A buffer that the encoder read too late or twice would be one."""
+def test_leased_frames_show_the_cameras_scene(encoder, nginx):
+    """Each frame once and in order: the camera sees dark, bright and dark again, and the stream shows no other changes. A
+    buffer that the encoder read too late or twice would cause another one."""
     dark, bright, usual = (f"v4l2-ctl -d /dev/video0 -c brightness={value}" for value in (0, 255, 128))
     encoder.run(dark)
     try:

@@ -1,4 +1,4 @@
-"""No encoder works any more, not even software: the machine restarts itself, and the stream goes on after it."""
+"""No encoder works any more, not even software: the machine restarts by itself, and the stream continues afterwards."""
 
 import contextlib
 import json
@@ -11,8 +11,8 @@ from encoder import PARAMETERS
 
 pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
 
-# The kernel promises hardly any more memory from now on: small allocations go on, those of a software encoder fail. And
-# the hardware gives nothing any more, however often it is opened.
+# From now on the kernel grants hardly any memory: small allocations succeed, those of a software encoder fail. And the hardware
+# gives nothing any more, however often it is opened.
 EXHAUST = (
     "set -- $(grep Committed_AS /proc/meminfo); echo $(($2 + 4000)) > /proc/sys/vm/overcommit_kbytes;"
     f" echo 2 > /proc/sys/vm/overcommit_memory; echo 1 > {PARAMETERS}/stall_after"
@@ -21,7 +21,7 @@ EXHAUST = (
 
 @pytest.fixture
 def card(tmp_path, nginx) -> Card:
-    """A camera's card, for a board with whatever encoder there is."""
+    """A camera's card, for a board with any encoder."""
     card = Card(tmp_path, make_image())
     description = json.loads((CHECKOUT / "board/virtual-card/board.json").read_text())
     card.write("board.json", description | {"encoder": "auto"})
@@ -32,7 +32,7 @@ def card(tmp_path, nginx) -> Card:
 
 @pytest.fixture
 def power_on(tmp_path, card):
-    """A call that starts a board from the card."""
+    """A function that starts a board from the card."""
     with contextlib.ExitStack() as boards:
 
         def start() -> CardBoard:
@@ -44,7 +44,7 @@ def power_on(tmp_path, card):
         yield start
 
 
-def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(power_on, nginx):
+def test_the_machine_restarts_when_software_fails_too_and_the_stream_continues(power_on, nginx):
     board = power_on()
     board.load_encoder()
     board.wait_for_state("ready", 120)
@@ -52,7 +52,7 @@ def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(pow
     board.wait_for_state("live", 60)
     board.wait_until("tallycam status --json | grep -q v4l2:/dev/video", 20)
     board.run(EXHAUST)
-    # QEMU ends instead of restarting, as the tests ask it to.
+    # QEMU ends instead of restarting, as the tests configure it.
     board.wait_for_end(90)
     for reported in ("failed (-1303)", "machineRestarting (2007)", "restart 1 of at most 3 within an hour"):
         assert reported in board.console, f"{reported!r} is not among\n{board.console[-3000:]}"
@@ -60,7 +60,7 @@ def test_when_software_fails_too_the_machine_restarts_and_the_stream_goes_on(pow
     # With memory again, and without that encoder.
     board = power_on()
     board.wait_for_state("live", 120)
-    assert board.run("cat /state/restarts").text.split()[0] == "none", "it starts by itself once only"
+    assert board.run("cat /state/restarts").text.split()[0] == "none", "the stream would start by itself more than once"
     events = board.run("cat /state/events").text
     assert "machineRestarting (2007)" in events and "failed (-1303)" in events
     board.click()

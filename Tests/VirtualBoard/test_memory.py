@@ -1,4 +1,4 @@
-"""The hardware encoder on a board whose kernel has set little contiguous memory (CMA) aside."""
+"""The hardware encoder on a board whose kernel has reserved little contiguous memory (CMA)."""
 
 from encoder import Publisher, assert_decodes
 
@@ -6,8 +6,8 @@ BOARD_OPTIONS = {"kernel_words": "cma=8M"}
 
 
 def test_too_little_contiguous_memory_makes_a_smaller_frame(encoder, nginx):
-    """Two inputs of 1350 kB and three outputs of 512 kB, with 4 MB to spare, are more than 8 MB. Known before anything is
-    asked of the driver, and reported with what was needed."""
+    """Two inputs of 1350 kB and three outputs of 512 kB, with 4 MB to spare, are more than 8 MB. This is known before any
+    request to the driver, and reported with the required amount."""
     assert encoder.run("grep CmaTotal /proc/meminfo").text.split()[1] == "8192"
     stream = Publisher(
         encoder, nginx, "contiguous", "--dimension 1280x720", "--encoder auto", "--quality Low1", "--duration 5").finish()

@@ -1,4 +1,4 @@
-"""The virtual board's sound card, which is a loop: what is played into one end is heard at the other."""
+"""The virtual board's sound card, which is a loop: what is played into one end is recorded at the other."""
 
 import array
 import json
@@ -16,7 +16,7 @@ CARD = "snd_aloop.0"
 
 @pytest.fixture
 def card(board):
-    """The card is there, also when the test ends."""
+    """The card is present, also at the end of the test."""
     yield board
     board.end_all()
     board.run(f"[ -e {DRIVER}/{CARD} ] || echo {CARD} > {DRIVER}/bind")
@@ -28,8 +28,8 @@ def test_microphones_are_listed(board):
     assert {"source": "alsa:hw:Loopback,1", "name": "Loopback PCM"} in lines
 
 
-def test_nothing_in_usr_share_is_needed(card):
-    """The static alsa-lib has its configuration with it."""
+def test_usr_share_is_not_needed(card):
+    """The static alsa-lib contains its configuration."""
     speak(card)
     receiver = card.start("exec tallycam receive --listen 127.0.0.1:1941")
     text = card.run(
@@ -42,8 +42,8 @@ def test_nothing_in_usr_share_is_needed(card):
 
 
 @pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
-def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, rate, channels, width):
-    """A mono microphone is heard on both sides, and a tone keeps its height."""
+def test_the_hardwares_format_is_converted_to_the_streams(card, nginx, code, rate, channels, width):
+    """A mono microphone is heard on both sides, and a tone keeps its pitch."""
     frequency = 1000
     card.put("/tmp/tone", tone(frequency, rate, channels, width, 1))
     card.run("for _ in $(seq 20); do cat /tmp/tone; done > /tmp/tones")
@@ -63,14 +63,14 @@ def test_the_hardwares_own_format_is_brought_to_the_streams(card, nginx, code, r
     for side in (samples[0::2], samples[1::2]):
         middle = side[44_100 : 3 * 44_100]
         zero_crossings = [index for index, (a, b) in enumerate(zip(middle, middle[1:])) if a < 0 <= b]
-        # An emulated machine that stands still leaves gaps, and a coder's faint noise in them.
+        # An emulated machine that stalls leaves gaps with an encoder's faint noise.
         periods = [b - a for a, b in zip(zero_crossings, zero_crossings[1:]) if abs(b - a - 44_100 / frequency) < 5]
         assert len(periods) > frequency and abs(44_100 * len(periods) / sum(periods) - frequency) < 2
         assert 14_000 < max(middle) < 18_500
 
 
-def test_the_drift_of_the_card_is_measured(card):
-    """The loop runs 500 ppm slower than it says: its shift divides."""
+def test_the_cards_clock_drift_is_measured(card):
+    """The loop runs 500 ppm slower than its nominal rate: its shift divides."""
     shift = "amixer -q -c Loopback cset iface=PCM,name='PCM Rate Shift 100000',device=1"
     card.run(f"{shift} 100050")
     speak(card)
@@ -84,15 +84,15 @@ def test_the_drift_of_the_card_is_measured(card):
         card.run(f"{shift} 100000")
         receiver.end()
     reports = [event for event in events(text) if event["name"] == "status"]
-    assert "audioDriftPPM" not in reports[0], "it is not known at once"
-    # The controller is slow; it comes from below.
+    assert "audioDriftPPM" not in reports[0], "the drift cannot be known at once"
+    # The controller is slow, and approaches the value from below.
     assert -540 < reports[-1]["audioDriftPPM"] < -380, [report.get("audioDriftPPM") for report in reports]
     assert reports[-1]["audioOverruns"] == reports[-1]["audioSilent"] == 0
 
 
 @pytest.mark.parametrize("setting, least, most", [("gain=-20", -21, -19), ("gain=-40", -41, -39)])
-def test_gain_shows_in_the_level(card, setting, least, most):
-    """Noise at full scale goes in."""
+def test_gain_changes_the_level(card, setting, least, most):
+    """Noise at full scale is played."""
     speak(card)
     receiver = card.start("exec tallycam receive --listen 127.0.0.1:1940")
     text = card.run(
@@ -104,7 +104,7 @@ def test_gain_shows_in_the_level(card, setting, least, most):
     assert least < status["audioPeakDecibels"] < most and status["audioMeanDecibels"] < status["audioPeakDecibels"]
 
 
-def test_a_muted_microphone_is_silence_and_goes_on(card, nginx):
+def test_a_muted_microphone_continues_with_silence(card, nginx):
     speak(card)
     url = nginx.url("muted").replace("127.0.0.1", HOST)
     text = card.run(
@@ -118,7 +118,7 @@ def test_a_muted_microphone_is_silence_and_goes_on(card, nginx):
     assert len(recording.audio_packets) > 100 and max(loudness(recording)) < 2
 
 
-def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
+def test_an_overrun_is_counted_and_replaced_by_silence(card, nginx):
     speak(card)
     url = nginx.url("overrun").replace("127.0.0.1", HOST)
     sender = card.start(
@@ -134,16 +134,16 @@ def test_an_overrun_is_counted_and_becomes_silence_of_its_length(card, nginx):
     assert names.count("connected") == 1 and "sourceInterrupted" not in names
     status = last_status(output.text)
     assert status["audioOverruns"] >= 1 and status["audioInterruptions"] == 0
-    # What lay in the buffer is lost, too; and the emulated machine as a whole stands still at times.
+    # The buffer's content is lost, too, and the emulated machine as a whole stalls at times.
     overruns = status["audioOverruns"]
     assert 1.2 < status["audioSilent"] / 44_100 < 2.5 + 0.7 * overruns
     recording = Recording(nginx.recording("overrun"))
     assert_audio_keeps_time(recording)
     levels = loudness(recording)
     silent = sum(level < 100 for level in levels) / 10
-    # A tenth that is silent in part counts as loud.
+    # A tenth that is partly silent counts as loud.
     assert abs(silent - status["audioSilent"] / 44_100) < 0.1 + 0.2 * overruns
-    assert min(levels[-20:-2]) > 1000, "the audio is back"
+    assert min(levels[-20:-2]) > 1000, "the audio is not back"
 
 
 def test_camera_and_microphone_are_published_together(card, nginx):
@@ -156,7 +156,7 @@ def test_camera_and_microphone_are_published_together(card, nginx):
     recording = Recording(nginx.recording("capture"))
     assert not recording.disorder() and not recording.decoded.complaints
     first = abs(recording.frames[0].timestamp - recording.audio_packets[0].timestamp)
-    assert first < 200, "the tracks start together"
+    assert first < 200, "the tracks do not start together"
     audio_time = (recording.audio_packets[-1].timestamp - recording.audio_packets[0].timestamp) / 1000
     assert abs(audio_time - (len(recording.audio_packets) - 1) * 1024 / recording.sample_rate) < 0.04
 
@@ -165,7 +165,7 @@ def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     speak(card)
     sender = card.start(publish(nginx.url("unplugged").replace("127.0.0.1", HOST), 30, "/dev/video0"))
     sender.wait_for('"name":"status".*"audioSamples":[1-9]', 40)
-    # The kernel's call returns when nobody has the card open any more.
+    # The kernel's call returns when no program has the card open any more.
     unplugged = card.start(f"echo {CARD} > {DRIVER}/unbind")
     sender.wait_for('"name":"sourceInterrupted","track":"audio"', 20)
     unplugged.wait(20)
@@ -184,14 +184,14 @@ def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     recording = Recording(nginx.recording("unplugged"))
     assert_audio_keeps_time(recording)
     levels = loudness(recording)
-    # The player comes back a little later than the card.
+    # The player returns slightly later than the card.
     assert away - 1 < sum(level < 100 for level in levels) / 10 < away + 4 + 0.7 * overruns
-    assert min(levels[-20:-2]) > 1000, "the audio is back"
+    assert min(levels[-20:-2]) > 1000, "the audio is not back"
 
 
 def test_busy_and_forbidden_microphones_are_distinguished(card):
     words = "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 2 --url rtmp://127.0.0.1:9/live/x"
-    # The loop has eight of them; one is enough to listen.
+    # The loop has eight subdevices; recording uses one.
     hold = "exec arecord -q -D hw:Loopback,1 -f S16_LE -c 2 -r 48000 /dev/null"
     holders = [card.start(hold) for _ in range(8)]
     card.run(
@@ -209,8 +209,8 @@ def test_busy_and_forbidden_microphones_are_distinguished(card):
     card.run("chmod 660 /dev/snd/*")
 
 
-# Makes the player's volume a capture volume of the card, from -20 to 20 dB in steps of 0.2, with the number of the end that is
-# heard: a card whose hardware amplifies.
+# Makes the player's volume a capture volume of the card, from -20 to 20 dB in steps of 0.2, with the number of the recorded
+# end: it represents a card whose hardware amplifies.
 VOLUME = "Mic Capture Volume"
 AMPLIFIER = f"""</usr/share/alsa/alsa.conf>
 pcm.amplifier {{
@@ -235,14 +235,14 @@ def amplifying_card(card):
     "setting, hardware, digital",
     [("", 6, 0), (",gain=-10", -10, 0), (",gain=3.5", 3.6, -0.1), (",gain=26", 20, 6)],
 )
-def test_the_cards_own_volume_comes_first(amplifying_card, nginx, setting, hardware, digital):
+def test_the_cards_own_volume_is_used_first(amplifying_card, nginx, setting, hardware, digital):
     board = amplifying_card
     level = 0.02
     board.put("/tmp/amplifier.conf", AMPLIFIER.encode())
     board.put("/tmp/tone", tone(500, 48_000, 2, 2, 1, level))
     board.run("for _ in $(seq 40); do cat /tmp/tone; done > /tmp/tones")
     play = "env ALSA_CONFIG_PATH=/tmp/amplifier.conf aplay -q -D amplifier -t raw -f S16_LE -c 2 -r 48000"
-    # Whoever makes a volume is its only user until the end.
+    # The creator of a volume is its only user until the end.
     board.run(f"{play} /tmp/tone")
     volume = f"amixer -c Loopback cset name='{VOLUME}',index=1"
     # 130 steps above -20 dB.

@@ -1,5 +1,5 @@
-"""The hardware encoder with every fault of its, at random and for a minute or six, on frames that the camera leases: to
-each comes what is specified for it, within its time, and nothing else, and the camera has its buffers back."""
+"""The hardware encoder with all its faults in random order, for a minute or six, on frames that the camera leases. Each fault
+has exactly the specified consequences within the specified time, and the camera gets its buffers back."""
 
 import random
 
@@ -12,7 +12,8 @@ from leases import Leases, assert_camera_goes_on, assert_nobody_looks
 
 pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.3), pytest.mark.paced]
 
-# Of the short mix, which has some of the kinds in each run, and of the long one, which has all that need no minute each.
+# For the short mix, which has some of the kinds in each run, and for the long one, which has all those that do not need a
+# minute each.
 SECONDS, LONG_SECONDS = 60, 360
 
 
@@ -30,14 +31,14 @@ def start_judge(encoder, nginx, name: str) -> Judge:
 
 
 def stop_and_judge(judge: Judge, capsys) -> None:
-    """The stream has never dropped, no buffer of the camera's, no memory and no descriptor is lost, every frame is
-    accounted for, and nobody looks at one that the hardware encodes."""
+    """Checks that the stream has never disconnected; that no buffer of the camera, no memory and no descriptor is lost; that
+    every frame is accounted for; and that no program reads a frame that the hardware encodes."""
     stream = judge.publisher.stop()
     with capsys.disabled():
         print(f"\n  {judge.use}\n  {judge.leases}")
         for name, seconds in judge.seconds.items():
             print(f"  {len(seconds)} times {name}: {min(seconds):.1f} to {max(seconds):.1f} s until it was answered")
-    # What the encoder keeps in a stall are the camera's own buffers.
+    # In a stall the encoder keeps the camera's own buffers.
     assert judge.leases.most_leased > 2, judge.leases
     assert [event["state"] for event in stream.of("stateChanged")].count("reconnecting") == 0
     assert RECONNECTING not in stream.codes and all(code >= 0 for code in stream.codes)
@@ -51,12 +52,12 @@ def stop_and_judge(judge: Judge, capsys) -> None:
 
 
 def test_mixed_faults(encoder, nginx, capsys):
-    """Other kinds in each run; at last one that leads to software, where the stream goes on."""
+    """Different kinds in each run, and finally one that leads to software, where the stream continues."""
     judge = start_judge(encoder, nginx, "mixed")
-    # One that software bridges comes first; the stalled encoder keeps the camera's buffers.
+    # A fault that software bridges comes first; the stalled encoder keeps the camera's buffers.
     judge.inject(judge.rng.choice(hangs({"stall_opens": 1, "stall_after": STALL_AFTER[0]})))
     judge.mix(SECONDS)
-    # There may be no other bridge but late ones.
+    # Only later faults may be bridged by software.
     assert judge.use.is_flat(but_for=KEPT_SOFTWARE_ENCODER), str(judge.use)
     judge.refuse(judge.rng.choice(shortages(judge.rng) + refusals(judge.rng)))
     judge.publisher.wait_frames(judge.publisher.frames + 20)
@@ -67,12 +68,13 @@ def test_mixed_faults(encoder, nginx, capsys):
 @pytest.mark.slow
 @pytest.mark.takes(minutes=9)
 def test_mixed_faults_for_long(encoder, nginx, capsys):
-    """Every kind of trouble; and one lack of memory and one refusal that lead to software, from which the hardware comes back."""
+    """Every kind of fault, including one lack of memory and one refusal that lead to software, from which the hardware comes
+    back."""
     judge = start_judge(encoder, nginx, "long")
     start = judge.clock.monotonic()
     falls = [judge.rng.choice(group(judge.rng)) for group in (shortages, refusals)]
     judge.rng.shuffle(falls)
-    # One of these at the start, so that the software encoder's memory is no growth later.
+    # One of these comes first, so that the software encoder's memory does not count as growth later.
     for number, fault in enumerate(falls):
         judge.fall(fault)
         judge.mix(LONG_SECONDS * (number + 1) / len(falls) - (judge.clock.monotonic() - start))
@@ -80,7 +82,7 @@ def test_mixed_faults_for_long(encoder, nginx, capsys):
     judge.mix(0, wanted)
     judge.publisher.wait_frames(judge.publisher.frames + 60)
     judge.measure()
-    # What the second fall leaves to the C library is no growth, either.
+    # Memory of the second fallback that the C library keeps does not count as growth, either.
     assert judge.use.is_flat(but_for=KEPT_SOFTWARE_ENCODER), str(judge.use)
     assert wanted <= judge.seconds.keys() and len(judge.seconds) >= len(wanted) + 5, judge.seconds.keys()
     stop_and_judge(judge, capsys)

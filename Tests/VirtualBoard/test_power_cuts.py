@@ -1,4 +1,4 @@
-"""Power cuts at random moments, a few of those of `make power-cuts`: the board comes back from each."""
+"""Power cuts at random moments, a few of those of `make power-cuts`: the board recovers from each."""
 
 import pytest
 from power_cuts import cut_often
@@ -7,5 +7,5 @@ from seeds import seed_of_this_run
 pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=8, processors=0.6)]
 
 
-def test_the_board_comes_back_after_every_power_cut(image, tmp_path):
+def test_the_board_recovers_from_every_power_cut(image, tmp_path):
     cut_often(tmp_path, 12, seed_of_this_run())

@@ -1,5 +1,5 @@
-"""The preview: what a display shows while a stream is sent, and that the stream does not depend on it. vkms has planes as a board's
-display hardware has them and is read back through its writeback connector; virtio-gpu takes no YUV and is read back by QEMU."""
+"""The preview: what a display shows during a stream, and that the stream does not depend on it. vkms has planes like a board's
+display hardware, and is read back through its writeback connector. virtio-gpu accepts no YUV, and is read back by QEMU."""
 
 import random
 import re
@@ -18,19 +18,19 @@ BOARD_OPTIONS = {"display": True}
 
 WIDTH, HEIGHT = 640, 360
 CAMERA = f"v4l2:/dev/video0,size={WIDTH}x{HEIGHT},format=NV12"
-# A frame that the encoder copies has 345 kB: of more frames a second a slow machine's guest would lose some.
+# A frame that the encoder copies has 345 kB: at a higher rate the guest on a slow machine would lose some.
 SLOW_CAMERA = f"{CAMERA},fps=5"
 LEASE = (f"--dimension {WIDTH}x{HEIGHT}", "--quality Low3", "--adapt nothing")
-# Who may hold a buffer's memory while nobody looks at it: the descriptor that is leased, and the encoder; and the display: the
-# kernel's import for it, the card's list of what the program has imported, and a descriptor while it takes a frame.
+# Who may hold a buffer's memory while no program reads it: the leased descriptor and the encoder; and the display with the
+# kernel's import for it, the card's list of the program's imports, and a descriptor while it takes a frame.
 UNSEEN = 1 + ENCODER_HOLDS
 # The clock is written into each frame: the processor's mapping stays.
 SEEN = UNSEEN + 1
 DISPLAY_HOLDS = 3
-# vkms' own mode, and the video in it.
+# vkms' own mode, and the video's area in it.
 SCREEN = 1024, 768
 VIDEO = numpy.s_[96 : 96 + 576, 0:1024]
-# Of 255, in the mean: those who scale and convert differ at the edges of what is colored.
+# The mean difference, of 255. Scalers and converters differ at the edges of colored areas.
 ALIKE = 2.0
 
 
@@ -44,7 +44,7 @@ def reader(booted, tmp_path_factory):
 
 
 class Display:
-    """A card of the guest's, by its driver's module."""
+    """A graphics card of the guest, by its driver's module."""
 
     def __init__(self, board, module: str, words: str = ""):
         self.board = board
@@ -58,17 +58,17 @@ class Display:
         return self.board.run("ls -d /sys/class/drm/card*-Virtual-* 2>/dev/null", check=False).text.split()
 
     def plug(self, state: str) -> None:
-        """`on`, `off`, or `detect`: as it is."""
+        """`on`, `off`, or `detect` (its real state)."""
         self.board.run(f"echo {state} > {self.path}/status")
 
     def state(self) -> str:
-        """What the kernel says of its planes."""
+        """The kernel's report about its planes."""
         mount_debug(self.board)
         number = re.search(r"card(\d+)-", self.path)[1]
         return self.board.run(f"cat /sys/kernel/debug/dri/{number}/state").text
 
     def planes(self) -> list[str]:
-        """Of those that show something, from behind to the front."""
+        """The planes that show something, from back to front."""
         parts = re.split(r"^plane\[", self.state().split("\ncrtc[")[0], flags=re.MULTILINE)[1:]
         return [part for part in parts if "\tfb=0" not in part]
 
@@ -81,7 +81,7 @@ class Display:
 
 @pytest.fixture
 def hdmi(encoder, reader):
-    """A display as a board's hardware has it: planes for YUV and for words, which scale."""
+    """A display like a board's hardware: planes for YUV and for words, which scale."""
     display = Display(encoder, "vkms", "enable_overlay=1")
     yield display
     display.end()
@@ -89,14 +89,14 @@ def hdmi(encoder, reader):
 
 @pytest.fixture
 def plain(encoder):
-    """A display that takes RGB only."""
+    """A display that accepts RGB only."""
     display = Display(encoder, "virtio-gpu")
     yield display
     display.end()
 
 
 def read_back(program: Publisher | Appliance) -> numpy.ndarray:
-    """What is on vkms' screen: the program stands still for a moment."""
+    """The content of vkms' screen; the program is stopped for a moment."""
     pid = program.process.pid
     program.board.run(f"/tmp/screen {pid} > /tmp/screen.ppm; status=$?; kill -CONT {pid}; exit $status")
     return pixels(program.board.get("/tmp/screen.ppm"))
@@ -110,7 +110,7 @@ def pixels(ppm: bytes) -> numpy.ndarray:
 
 
 def received(stream: Stream, matrix: str = "bt601") -> numpy.ndarray:
-    """The last of the frames that the encoder has copied, as the server got it, as RGB; in the range that the stream says."""
+    """The last copied frame as the server received it, as RGB, in the range that the stream declares."""
     copied = [index for index, frame in enumerate(stream.recording.frames) if len(frame.body) > WIDTH * HEIGHT]
     run = subprocess.run(
         ["ffmpeg", "-v", "error", "-i", str(stream.recording.path), "-vf",
@@ -123,62 +123,64 @@ def received(stream: Stream, matrix: str = "bt601") -> numpy.ndarray:
 
 
 def in_size_of_stream(image: numpy.ndarray) -> numpy.ndarray:
-    """Of each of the stream's pixels, the one that shows it."""
+    """For each of the stream's pixels, the pixel of the screen that shows it."""
     rows = (2 * numpy.arange(HEIGHT) + 1) * image.shape[0] // (2 * HEIGHT)
     columns = (2 * numpy.arange(WIDTH) + 1) * image.shape[1] // (2 * WIDTH)
     return image[rows][:, columns]
 
 
 def difference(shown: numpy.ndarray, sent: numpy.ndarray) -> float:
-    """Above the words, which cover the lower edge."""
+    """Compares the area above the words, which cover the lower edge."""
     part = numpy.s_[: HEIGHT * 5 // 6]
     return numpy.abs(shown[part].astype(int) - sent[part].astype(int)).mean()
 
 
 def still_camera(board) -> None:
-    """The camera's test pattern without its clock, so that every frame is the same."""
+    """Uses the camera's test pattern without its clock, so that all frames are the same."""
     board.run("v4l2-ctl -d /dev/video0 -c osd_text_mode=2")
 
 
 def wait_shown(publisher: Publisher) -> None:
-    """Frames are on the screen, and it knows by then how it takes them."""
+    """Waits until frames are on the screen. By then the preview has settled how it shows them."""
     publisher.wait_status(lambda status: status.get("previewFrames", 0) > 5, 60)
 
 
 def let_frames_be_copied(publisher: Publisher) -> None:
-    """The server gets some frames as the camera has them, sample by sample; only some, as they are too large for a slow machine's
-    network, and others behind them, so that they are there when the stream has ended."""
+    """Makes the encoder copy some frames unchanged, so that the server gets them sample by sample. Only some, as they are too
+    large for a slow machine's network, and with other frames after them, so that they have arrived when the stream ends."""
     for lossless in (1, 0):
         set_faults(publisher.board, lossless=lossless)
         publisher.wait_frames(publisher.frames + 5)
 
 
 def assert_each_is_shown_or_lost(stream) -> None:
-    """While a display is lit, each frame that goes to the encoder is offered to it, and counted when the next one follows."""
+    """Checks that while a display is lit, each frame for the encoder is offered to it, and counted when the next one
+    follows."""
     lit = [status for status in stream.of("status") if status.get("previewFrames", 0) > 0]
     first, last = lit[0], lit[-1]
     assert last["sourceFrames"] > first["sourceFrames"] + 20
     grown = {name: last[name] - first[name] for name in last if name.startswith(("preview", "source", "videoDecimated"))}
     offered = grown["sourceFrames"] + grown["sourceRepeated"] - grown["videoDecimated"]
-    # One to come, one on its way, and one between the camera and the display.
+    # One waiting, one being shown, and one between the camera and the display.
     assert abs(offered - grown["previewFrames"] - grown["previewLost"]) <= 3, (first, last)
 
 
 def assert_whole(stream, is_converted: bool = False) -> None:
-    """The published stream lost nothing by the preview."""
+    """Checks that the preview cost the published stream nothing."""
     assert_decodes(stream)
     assert 1104 not in stream.codes and 1103 not in stream.codes, stream.codes
     last = stream.of("status")[-1]
     assert last["sourcePasses"] == 0, last
-    # Filters look at each frame.
+    # Filters read each frame.
     assert is_converted or "filters" in last or last["sourceMapped"] == 0, last
     assert last["previewFrames"] > 0, last
     assert last["previewConverted"] == (last["previewFrames"] if is_converted else 0), last
 
 
 def assert_held_soon(leases: Leases, at_most: int) -> None:
-    """Who asks the kernel for something of a buffer holds it for as long as the call takes, and a card that has just been closed
-    lets go of its imports a moment after the next one has taken them. What is kept for good is still held later."""
+    """Waits until few enough hold the buffers. A program that queries the kernel about a buffer holds it during the call, and a
+    card that was just closed releases its imports a moment after the next one has made its own. Whatever is kept for good is
+    still held later."""
     end = leases.board.seconds + 5
     while True:
         try:
@@ -210,16 +212,16 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     stream = publisher.stop()
     assert_whole(stream)
     assert_each_is_shown_or_lost(stream)
-    # All of it but the words, which cover the lowest part of the video, and the bars above and below.
+    # Everything except the words, which cover the lowest part of the video, and the bars above and below.
     shown, sent = in_size_of_stream(screen[VIDEO]), received(stream)
     assert difference(shown, sent) < ALIKE, f"the screen differs from the stream by {difference(shown, sent):.1f} of 255"
     assert screen[:96].max() == 0, "something is above the video"
-    # This is a measure that can fail.
+    # Checks that this measure can fail.
     assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
 
 
-def test_a_camera_s_colors_are_the_screen_s(hdmi, nginx):
-    """Those of a camera that has BT.709's matrix and the full range."""
+def test_the_screen_uses_the_cameras_color_space(hdmi, nginx):
+    """Here the camera has BT.709's matrix and the full range."""
     board = hdmi.board
     still_camera(board)
     board.run("v4l2-ctl -d /dev/video0 -c colorspace=1,y_cbcr_encoding=2,quantization=1")
@@ -235,7 +237,7 @@ def test_a_camera_s_colors_are_the_screen_s(hdmi, nginx):
         board.run("v4l2-ctl -d /dev/video0 -c colorspace=2,y_cbcr_encoding=0,quantization=0")
     shown = in_size_of_stream(screen[VIDEO])
     assert difference(shown, received(stream, "bt709")) < ALIKE
-    assert difference(shown, received(stream, "bt601")) > 2 * ALIKE, "either matrix looks alike"
+    assert difference(shown, received(stream, "bt601")) > 2 * ALIKE, "both matrices look alike"
 
 
 def test_words_are_in_front_of_the_video(hdmi, nginx):
@@ -247,7 +249,7 @@ def test_words_are_in_front_of_the_video(hdmi, nginx):
 
 
 def assert_says_live(screen: numpy.ndarray, strip: int) -> None:
-    """As a tally light: red letters of the headline, white ones below it, in the lowest `strip` rows."""
+    """Checks for a tally light: red letters of the headline, white ones below it, in the lowest `strip` rows."""
     words = screen[-strip:].astype(int)
     red = (words[..., 0] > 200) & (words[..., 1] < 140) & (words[..., 2] < 140)
     white = words.min(axis=2) > 240
@@ -256,7 +258,7 @@ def assert_says_live(screen: numpy.ndarray, strip: int) -> None:
     assert not red[strip * 37 // 57 :].any()
 
 
-def test_hardware_that_does_not_scale_shows_frames_as_they_are(encoder, reader, nginx):
+def test_hardware_without_scaling_shows_frames_in_their_size(encoder, reader, nginx):
     display = Display(encoder, "vkms", "enable_overlay=1 scaling=0")
     try:
         still_camera(encoder)
@@ -269,7 +271,7 @@ def test_hardware_that_does_not_scale_shows_frames_as_they_are(encoder, reader, 
     finally:
         display.end()
     assert_whole(stream)
-    # As large as it is, in the middle.
+    # In the original size, centered.
     video = screen[204 : 204 + HEIGHT, 192 : 192 + WIDTH]
     sent = received(stream)
     assert numpy.abs(video.astype(int) - sent.astype(int)).mean() < 2
@@ -290,7 +292,8 @@ def test_pooled_frames_are_copied_for_a_plane_that_takes_yuv(hdmi, nginx):
 
 
 def test_words_are_drawn_with_the_video_where_no_plane_is_in_front_of_it(encoder, reader, nginx):
-    """The display takes YUV, and has one plane: frames are converted, with words, beside the encoder's own."""
+    """The display accepts YUV, and has one plane: frames are converted together with the words, separately from the encoder's
+    frames."""
     display = Display(encoder, "vkms", "enable_overlay=0")
     try:
         still_camera(encoder)
@@ -310,7 +313,7 @@ def test_words_are_drawn_with_the_video_where_no_plane_is_in_front_of_it(encoder
     assert_says_live(screen, strip=57)
     sent = received(stream)
     assert difference(in_size_of_stream(screen[VIDEO]), sent) < ALIKE
-    # Nothing was written into what is sent: the test pattern's rows are all alike.
+    # Nothing was written into the sent frames: the test pattern's rows are all alike.
     assert (sent == sent[0]).all()
 
 
@@ -326,7 +329,7 @@ def test_a_display_without_yuv_gets_converted_frames(plain, nginx):
     stream = publisher.stop()
     assert_whole(stream, is_converted=True)
     assert stream.of("previewLit")[0]["converted"] is True
-    # At a reduced rate, of fifteen a second.
+    # At a reduced rate, of fifteen per second.
     status = stream.of("status")
     seconds = status[-1]["t"] - status[0]["t"]
     assert (status[-1]["previewFrames"] - status[0]["previewFrames"]) / seconds < 11
@@ -361,7 +364,7 @@ def test_a_display_comes_and_goes(plain, nginx):
     assert names == ["previewDark"] + ["previewLit", "previewDark"] * 2
 
 
-def test_a_card_is_taken_away_and_comes_back(plain, nginx):
+def test_a_card_is_removed_and_returns(plain, nginx):
     board = plain.board
     publisher = Publisher(board, nginx, "away", *LEASE, "--preview drm", source=CAMERA)
     publisher.wait_status(lambda status: status["previewFrames"] > 0, 60)
@@ -378,7 +381,7 @@ def test_a_card_is_taken_away_and_comes_back(plain, nginx):
     assert len(stream.of("previewDark")) == 1
 
 
-def test_modes_that_fail_give_way_to_smaller_ones(hdmi, nginx):
+def test_failing_modes_are_replaced_by_smaller_ones(hdmi, nginx):
     """The display offers its modes, and the driver refuses to set them: at first the wide ones, then, while one is lit, all."""
     board = hdmi.board
     widest = "/sys/module/vkms/parameters/widest"
@@ -418,7 +421,7 @@ def test_another_program_keeps_the_display(hdmi, nginx):
     assert_decodes(second.stop())
 
 
-def test_a_connector_that_is_not_there_is_named(encoder, nginx):
+def test_a_missing_connector_is_named(encoder, nginx):
     publisher = Publisher(encoder, nginx, "none", "--dimension 320x240 --quality Low1", "--preview drm:HDMI-A-1")
     publisher.wait_frames(10)
     stream = publisher.stop()
@@ -431,7 +434,7 @@ def test_a_connector_that_is_not_there_is_named(encoder, nginx):
 
 
 def trouble(rng: random.Random, display: Display) -> None:
-    """Something happens to the display, or to the encoder without a word."""
+    """Something happens to the display, or silently to the encoder."""
     kind = rng.choice(["pulled", "loose", "skips", "slow", "looked at"])
     match kind:
         case "pulled":
@@ -449,7 +452,7 @@ def trouble(rng: random.Random, display: Display) -> None:
         case "slow":
             set_faults(display.board, frame_ms=rng.choice([20, 36, 60]))
         case "looked at":
-            # The driver is at something else.
+            # Occupies the driver.
             display.board.run(f"cat {display.path}/modes {display.path}/edid > /dev/null")
             display.state()
 
@@ -457,10 +460,10 @@ def trouble(rng: random.Random, display: Display) -> None:
 @pytest.mark.parametrize(
     "seconds", [40, pytest.param(300, marks=[pytest.mark.slow, pytest.mark.takes(minutes=6)])]
 )
-def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, capsys):
+def test_faults_of_the_display_do_not_affect_the_stream(hdmi, nginx, seconds, capsys):
     board = hdmi.board
     rng = random.Random(seed_of_this_run())
-    # With a clock in the frames, as most would have it.
+    # With a clock in the frames, as most users would have it.
     clock = "--filter 'text,text=Studio {time},position=top-right'"
     publisher = Publisher(board, nginx, "faults", *LEASE, clock, f"--preview drm:{hdmi.connector}", source=CAMERA)
     publisher.wait_frames(20)
@@ -473,7 +476,7 @@ def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, caps
         board.sleep(rng.uniform(0, 2))
     hdmi.plug("off")
     publisher.wait_frames(publisher.frames + 60)
-    # The display's own holds are gone with it.
+    # The display's holds end with it.
     assert_held_soon(leases, SEEN)
     hdmi.plug("on")
     before = publisher.last_status["previewFrames"]
@@ -491,7 +494,7 @@ def test_faults_of_the_display_are_none_of_the_stream(hdmi, nginx, seconds, caps
 # The appliance.
 
 
-def test_the_camera_says_how_it_is(plain, nginx):
+def test_the_display_shows_the_cameras_state(plain, nginx):
     board = plain.board
     still_camera(board)
     device = {"camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "preview": "hdmi"}
@@ -528,7 +531,7 @@ def has_video(display: Display) -> bool:
     return len(planes) == 2 and "format=NV12" in planes[0] and "imported=yes" in planes[0]
 
 
-def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
+def test_an_always_on_camera_is_shown_without_a_stream(hdmi, nginx):
     board = hdmi.board
     still_camera(board)
     device = {"camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "mirrored": True,
@@ -544,10 +547,10 @@ def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
     wait_for_video()
     leases = Leases(board)
     leases.assert_return()
-    # Nobody encodes.
+    # No encoder holds a buffer.
     assert_held_soon(leases, 1 + DISPLAY_HOLDS)
     before = read_back(camera)
-    # As it will be sent: the bars end with white instead of black on the right.
+    # Mirrored as in the stream: the bars end with white instead of black on the right.
     video = before[VIDEO].astype(int)
     assert video[:400, -60:].mean() > 150 > 50 > video[:400, :60].mean()
     strip = before[-91:].astype(int)
@@ -563,16 +566,16 @@ def test_a_camera_that_is_always_on_is_seen_without_a_stream(hdmi, nginx):
     assert difference(live[VIDEO], before[VIDEO]) < 0.1
     after = read_back(camera)
     assert difference(after[VIDEO], before[VIDEO]) < 0.1 and (after[-91:] == before[-91:]).mean() > 0.99
-    # A snapshot takes its turn.
+    # A snapshot gets the camera in between.
     assert camera.ask("snapshot").endswith(".jpg\n")
     wait_for_video()
     leases.assert_return()
     assert_held_soon(leases, 1 + DISPLAY_HOLDS)
     wait_until(lambda: descriptors() <= open_files, 20, lambda: f"{descriptors()} descriptors, {open_files} before")
-    # Without the camera the words stand alone, and say why.
+    # Without the camera only the words are shown, with the reason.
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/unbind")
     wait_until(lambda: len(hdmi.planes()) == 1, 20, "the last frame stays")
-    wait_until(lambda: "camera unavailable while idle: " in camera.events, 20, "nobody says why")
+    wait_until(lambda: "camera unavailable while idle: " in camera.events, 20, "no event states the reason")
     page = read_back(camera)
     assert (page[:300].min(axis=2) > 240).sum() > 2000 and page[400:].max() == 0
     board.run("echo vivid.0 > /sys/bus/platform/drivers/vivid/bind")

@@ -1,5 +1,5 @@
 """The Raspberry Pi's camera: libcamera's rpi/vc4 pipeline with its real autofocus, exposure and white balance, on a module that
-imitates the sensor, the receiver and the image signal processor. What holds of the frames, and of the streams made of them."""
+imitates the sensor, the receiver and the image signal processor. Tests of the frames, and of the streams made of them."""
 
 import json
 import re
@@ -18,9 +18,9 @@ HARDWARE = "v4l2:/dev/video11"
 DIOPTRES = 0.3
 MANUAL, AUTO, CONTINUOUS = 0, 1, 2
 FOCUSED = 2
-# Of a frame, as libcamera numbers it.
+# A frame's status in libcamera's numbers.
 SUCCESS = 0
-# Exposure and gain, each by itself.
+# Exposure and gain, each fixed separately.
 FIXED = "ExposureTimeMode=1 AnalogueGainMode=1"
 
 
@@ -30,14 +30,15 @@ def captured(board, source: str, frames: int, *options: str) -> dict:
 
 
 def judged(text: str) -> dict:
-    """The report, of frames in order that nobody read. A guest that is late has some of them twice."""
+    """The report, after checks that frames came in order and that nobody read them. On a slow guest some of them are
+    repeated."""
     report = json.loads(text.splitlines()[-1])
     assert report["captured"] + report["repeated"] == report["frames"] == report["dmabuf"], report
     assert report["captured"] > report["repeated"] and report["disorders"] == 0, report
     return report
 
 
-# What is there.
+# The camera's description.
 
 
 def test_a_camera_is_listed_as_on_a_board(pi_camera):
@@ -49,8 +50,8 @@ def test_a_camera_is_listed_as_on_a_board(pi_camera):
     assert controls >= {"AfMode", "AfWindows", "LensPosition", "ExposureTime", "AnalogueGain", "AwbEnable", "ScalerCrop"}
 
 
-def test_ranges_are_listed_of_the_mode_that_a_stream_would_have(pi_camera):
-    """As libcamera tells them once the camera is configured; before that, exposure goes up to 66 ms and the lens to 32."""
+def test_ranges_are_listed_for_the_mode_of_a_stream(pi_camera):
+    """As libcamera reports them once the camera is configured; before that, exposure goes up to 66 ms and the lens to 32."""
     lines = [json.loads(line) for line in pi_camera.run("tallycam cameras --json --dimension 640x360").text.splitlines()]
     (camera,) = [line for line in lines if line["model"] == "imx708"]
     assert camera["rangesAt"] == "640x360" and "rangesProblem" not in camera
@@ -60,10 +61,10 @@ def test_ranges_are_listed_of_the_mode_that_a_stream_would_have(pi_camera):
         assert ranges[name] == pytest.approx(true[name][:2], rel=0.01), name
 
 
-def test_a_configured_camera_has_true_ranges(pi_camera):
+def test_a_configured_camera_has_accurate_ranges(pi_camera):
     description = shoot(pi_camera, 1, WHOLE).description
     controls = description["controls"]
-    # Line times of the mode: 8 lines at least, and the longest frame less 48.
+    # Line times of the mode: 8 lines at least, and the longest frame minus 48 lines.
     assert controls["ExposureTime"][:2] == [pytest.approx(106, abs=2), pytest.approx(112_072_000, rel=0.01)]
     assert controls["LensPosition"][:2] == [0.0, 15.0]
     assert controls["AnalogueGain"][:2] == [pytest.approx(1024 / (1024 - 112), abs=0.001), 16.0]
@@ -71,7 +72,7 @@ def test_a_configured_camera_has_true_ranges(pi_camera):
     assert description["properties"]["Rotation"] == 180
 
 
-def test_frames_come_in_order_as_dmabuf_and_unread(pi_camera):
+def test_frames_arrive_in_order_as_dmabuf_and_unread(pi_camera):
     report = captured(pi_camera, CAMERA, 60, "--dimension 640x360")
     assert (report["format"], report["size"]) == ("NV12", "640x360")
     assert report["frames"] == 60 and report["mapped"] == 0
@@ -91,7 +92,7 @@ def test_exposure_settles_within_ten_frames(pi_camera, light):
     assert first < 10 and shots.settled("Exposure", 0.05) - first <= 10, [round(frame["Exposure"]) for frame in shots.frames]
     assert shots.last["AeState"] == 2
     assert shots.last["Lux"] == pytest.approx(light, rel=0.05)
-    # The frame is as bright in any of these lights.
+    # The frame is equally bright in each of these lights.
     assert 100 < shots.last.field(0, 0).y < 140
 
 
@@ -106,23 +107,23 @@ def test_white_balance_finds_the_light(pi_camera, temperature):
     assert colors == ["red", "green", "blue", "yellow"]
 
 
-# Of the sensor's pixels: the nearer part of the scene.
+# In the sensor's pixels: the nearer part of the scene.
 WINDOW = "AfMetering=1 AfWindows=1536/1900/1536/600"
 
 
 @pytest.mark.parametrize("window, depth", [("", MIDDLE), (WINDOW, NEAR)], ids=["middle", "window"])
-def test_focus_follows_the_phase(pi_camera, window, depth):
+def test_focus_follows_phase_detection(pi_camera, window, depth):
     last = shoot(pi_camera, 45, WHOLE, f"AfMode={CONTINUOUS}", window).last
     assert last["AfState"] == FOCUSED
     assert last["LensPosition"] == pytest.approx(depth / 100, abs=DIOPTRES)
-    # What is as deep has sharp stripes, what is not has none.
+    # Fields at the focused depth have sharp stripes, others have none.
     middle, near = last.field(0, 0), last.field(0, 11)
     sharp, soft = (near, middle) if depth == NEAR else (middle, near)
     assert sharp.spread > 4 * soft.spread + 4, (sharp, soft)
 
 
 @pytest.mark.parametrize("window, depth", [("", MIDDLE), (WINDOW, NEAR)], ids=["middle", "window"])
-def test_focus_finds_the_contrast_where_there_is_no_phase(pi_camera, window, depth):
+def test_focus_uses_contrast_without_phase_detection(pi_camera, window, depth):
     set_parameters(pi_camera, pdaf=0)
     shots = shoot(pi_camera, 130, WHOLE, f"AfMode={AUTO} AfTrigger=0", window)
     assert shots.last["AfState"] == FOCUSED
@@ -135,7 +136,7 @@ def test_focus_finds_the_contrast_where_there_is_no_phase(pi_camera, window, dep
 # Fixed values: in the metadata, and in the pixels.
 
 
-def test_exposure_and_gain_stay_where_they_are_set(pi_camera):
+def test_exposure_and_gain_keep_their_settings(pi_camera):
     def shot(exposure: int, gain: float):
         last = shoot(pi_camera, 14, WHOLE, FIXED, f"ExposureTime={exposure} AnalogueGain={gain}").last
         assert last["ExposureTime"] == pytest.approx(exposure, abs=14)
@@ -147,7 +148,7 @@ def test_exposure_and_gain_stay_where_they_are_set(pi_camera):
     assert sensitive == pytest.approx(long, abs=2)
 
 
-def test_the_lens_stays_where_it_is_set(pi_camera):
+def test_the_lens_keeps_its_setting(pi_camera):
     for position, place in ((4, (0, 0)), (8, (0, 11))):
         last = shoot(pi_camera, 14, WHOLE, f"AfMode={MANUAL} LensPosition={position}").last
         assert last["LensPosition"] == pytest.approx(position, abs=0.05)
@@ -155,7 +156,7 @@ def test_the_lens_stays_where_it_is_set(pi_camera):
         assert last.field(*place).spread > 4 * max(others) + 4
 
 
-def test_color_gains_stay_where_they_are_set(pi_camera):
+def test_color_gains_keep_their_settings(pi_camera):
     def shot(red: float, blue: float):
         last = shoot(pi_camera, 14, WHOLE, f"AwbEnable=0 ColourGains={red}/{blue}").last
         assert last.numbers("ColourGains") == pytest.approx([red, blue], rel=0.01)
@@ -166,12 +167,12 @@ def test_color_gains_stay_where_they_are_set(pi_camera):
 
 
 def test_a_crop_zooms(pi_camera):
-    """To the middle half of both sides: each field of the scene has four of the frame's."""
+    """To the middle half of both sides: each field of the scene has four fields of the frame."""
     whole = shoot(pi_camera, 14, WHOLE).last
     zoomed = shoot(pi_camera, 14, WHOLE, "ScalerCrop=1152/648/2304/1296").last
     assert zoomed["ScalerCrop"] == "(1152, 648)/2304x1296"
     away = [zoomed.field(x, y).y - whole.field(4 + x // 2, 3 + y // 2).y for x in range(COLUMNS) for y in range(ROWS)]
-    # Exposure counts the whole frame, so that brightness stays as it is.
+    # Exposure measures the whole frame, so that brightness does not change.
     assert max(map(abs, away)) < 8, away
 
 
@@ -181,11 +182,12 @@ def test_a_crop_zooms(pi_camera):
     (",VerticalFlip=on", ["blue", "yellow", "red", "green"]),
     (",HorizontalFlip=on,VerticalFlip=on", ["yellow", "blue", "green", "red"]),
 ])  # fmt: skip
-def test_the_frame_is_upright_and_can_be_flipped(pi_camera, flips, corners):
-    """The module is mounted upside down, as those of the Raspberry Pi are: upright is what both of the sensor's flips make."""
+def test_frames_are_upright_and_can_be_flipped(pi_camera, flips, corners):
+    """The module is mounted upside down, like those of the Raspberry Pi: both of the sensor's flips together make frames
+    upright."""
     captured(pi_camera, f"{CAMERA}{flips}", 12, "--dimension 640x360 --save /tmp/frames")
     frame = fields_of(pi_camera.get("/tmp/frames")[-640 * 360 * 3 // 2 :], 640, 360)
-    # Corners of the part that the sensor's mode for this size sees, or of the whole.
+    # Corners of the area that the sensor's mode for this size covers, or of the whole.
     for inset in (1, 2):
         places = [(inset, inset), (15 - inset, inset), (inset, 11 - inset), (15 - inset, 11 - inset)]
         found = [frame.field(*place).color for place in places]
@@ -194,7 +196,7 @@ def test_the_frame_is_upright_and_can_be_flipped(pi_camera, flips, corners):
     assert found == corners
 
 
-def test_two_cameras_look_back_and_front(pi_camera):
+def test_two_cameras_face_back_and_front(pi_camera):
     """As on a Compute Module: a Module 3, and a Module 2 without a lens, at the same time."""
     load(pi_camera, "sensors=imx708,imx219")
     lines = [json.loads(line) for line in pi_camera.run("tallycam cameras --json").text.splitlines()]
@@ -215,7 +217,7 @@ def test_two_cameras_look_back_and_front(pi_camera):
 
 
 def importers(board, bytes_of_a_frame: int) -> int:
-    """By how many the most held of the camera's buffers of that size is held."""
+    """The number of holders of the camera's most held buffer of that size."""
     text = board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
     held = re.findall(rf"^0*{-(-bytes_of_a_frame // 4096) * 4096}\s+\S+\s+\S+\s+(\d+)\s+videobuf2", text, re.MULTILINE)
     return max(map(int, held), default=0)
@@ -229,7 +231,7 @@ def wait_for_import(board, bytes_of_a_frame: int) -> None:
 
 
 def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
-    """Red, green and blue in the middle of each bar of the last frame, by the color space that the stream declares."""
+    """Red, green and blue in the middle of each bar of the last frame, in the color space that the stream declares."""
     words = ["ffmpeg", "-v", "error", "-i", str(path), "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
     data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
     frame = data[-width * height * 3 :]
@@ -238,14 +240,14 @@ def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("size", [(640, 360), (1280, 720)], ids=["640x360", "1280x720"])
-def test_a_stream_has_the_sensors_colors_and_nobody_copies_a_frame(pi_camera, nginx, size):
+def test_a_stream_has_the_sensors_colors_without_copies(pi_camera, nginx, size):
     """Sensor -> receiver -> ISP -> DMABUF -> hardware encoder -> server."""
     width, height = size
     mount_debug(pi_camera)
     set_parameters(pi_camera, color_bars=1)
     publisher = Publisher(
         pi_camera, nginx, f"bars{height}", f"--dimension {width}x{height}", "--quality Low3", "--adapt nothing",
-        # Daylight's: with its color matrix a full red has no blue.
+        # Daylight's gains: with their color matrix a full red has no blue.
         source=f"{CAMERA},AwbEnable=off,ColourGains=2.35/1.6",
     )  # fmt: skip
     publisher.wait_frames(20)

@@ -1,4 +1,5 @@
-"""What is reported and what goes on when a Raspberry Pi's camera, its lens or its image signal processor fails, and that it heals."""
+"""A Raspberry Pi's camera, its lens or its image signal processor fails: what is reported, what continues, and that it
+recovers."""
 
 import json
 
@@ -31,13 +32,13 @@ class Capture:
         return report
 
 
-# The camera stands still.
+# The camera stops delivering frames.
 
 
 @pytest.mark.parametrize("fault", ["silent", "no_statistics", "no_embedded"])
-def test_a_camera_that_stops_is_repeated_and_comes_back(pi_camera, fault):
-    """A sensor that falls silent, an ISP that keeps its statistics, and embedded data that libcamera waits for in vain: it
-    gives up after a second."""
+def test_frames_of_a_stopped_camera_are_repeated_until_it_returns(pi_camera, fault):
+    """A sensor that falls silent, an ISP that delivers no statistics, and missing embedded data, for which libcamera waits a
+    second in vain."""
     capture = Capture(pi_camera, 180)
     pi_camera.sleep(3)
     set_parameters(pi_camera, **{fault: 1})
@@ -50,7 +51,7 @@ def test_a_camera_that_stops_is_repeated_and_comes_back(pi_camera, fault):
     assert capture.text.count(IS_BACK) == 1, capture.text
 
 
-def test_a_stream_goes_on_while_the_sensor_is_silent(pi_camera, nginx):
+def test_a_stream_continues_while_the_sensor_is_silent(pi_camera, nginx):
     url = nginx.url("silent").replace("127.0.0.1", HOST)
     sender = pi_camera.start(
         f"exec tallycam publish --video '{CAMERA}' --audio silence --quality Low3 --dimension 640x360 --adapt nothing "
@@ -70,8 +71,8 @@ def test_a_stream_goes_on_while_the_sensor_is_silent(pi_camera, nginx):
     assert not recording.disorder() and not recording.decoded.complaints
 
 
-def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
-    """The receiver with sensor and lens, as a loose cable's driver would go."""
+def test_a_camera_unbound_while_streaming_returns(pi_camera):
+    """The receiver with sensor and lens, as when a loose cable unbinds its driver."""
     driver = "/sys/bus/platform/drivers/unicam"
     capture = Capture(pi_camera, 200)
     pi_camera.sleep(3)
@@ -83,11 +84,11 @@ def test_a_camera_that_is_unbound_while_it_streams_comes_back(pi_camera):
     assert report["repeated"] > 4 and report["captured"] > 60, report
 
 
-# The camera is not there, or does not start.
+# The camera is missing, or does not start.
 
 
-def test_a_sensor_that_does_not_start_is_reported_and_taken_when_it_does(pi_camera):
-    """There is no last frame that could go on."""
+def test_a_sensor_that_fails_to_start_is_reported_and_used_once_it_starts(pi_camera):
+    """There is no last frame that could be repeated."""
     set_parameters(pi_camera, fail_start=1)
     refused = pi_camera.run(f"tallycam capture --video {CAMERA} --frames 5", check=False)
     assert refused.status == 4 and "Input/output error" in refused.text and GOES_ON not in refused.text
@@ -96,7 +97,7 @@ def test_a_sensor_that_does_not_start_is_reported_and_taken_when_it_does(pi_came
 
 
 @pytest.mark.parametrize("words", ["sensors=none", "heap=0"])
-def test_a_camera_that_cannot_be_made_is_not_there(pi_camera, words):
+def test_a_camera_that_cannot_be_set_up_is_missing(pi_camera, words):
     """A receiver whose sensor does not answer, and a kernel without a heap of contiguous memory."""
     load(pi_camera, words)
     refused = pi_camera.run(f"tallycam capture --video {CAMERA}", check=False)
@@ -112,16 +113,16 @@ def test_a_full_heap_is_reported(pi_camera):
     assert Capture(pi_camera, 10).finish()["captured"] == 10
 
 
-# Frames go on, with less.
+# Frames continue despite a fault.
 
 
 @pytest.mark.parametrize("fault", [
     {"wrong_embedded": 1}, {"skip_every": 5}, {"lens_stuck": 1}, {"refuse_controls": 1}, {"refuse_controls": 2},
     {"refuse_controls": 4},
 ], ids=lambda fault: "-".join(f"{name}-{value}" for name, value in fault.items()))  # fmt: skip
-def test_frames_go_on(pi_camera, fault):
-    """Embedded data that is wrong, lost frames, a lens that sticks, and controls that fail with EIO: from the start on, and
-    for a while."""
+def test_frames_continue_despite_faults(pi_camera, fault):
+    """Wrong embedded data, lost frames, a lens that sticks, and controls that fail with EIO: from the start, and for a
+    while."""
     set_parameters(pi_camera, **fault)
     assert Capture(pi_camera, 20, f"{CAMERA},AfMode=Continuous").finish()["captured"] == 20
     set_parameters(pi_camera, **dict.fromkeys(fault, 0))
@@ -144,7 +145,7 @@ def test_exposure_and_white_balance_settle_without_embedded_data(pi_camera, word
     assert 100 < last.field(0, 0).y < 140
 
 
-def test_a_sequence_that_lost_frames_goes_on_with_rising_times(pi_camera):
+def test_a_sequence_with_lost_frames_has_rising_times(pi_camera):
     set_parameters(pi_camera, skip_every=5)
     times = [frame["SensorTimestamp"] for frame in shoot(pi_camera, 40, WHOLE).frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
@@ -154,15 +155,15 @@ def test_a_sequence_that_lost_frames_goes_on_with_rising_times(pi_camera):
     assert sum(gap > 1.7 * shortest for gap in gaps) >= 6, gaps
 
 
-def test_a_lens_that_sticks_is_not_called_focused_by_contrast(pi_camera):
+def test_contrast_focus_does_not_report_a_sticking_lens_as_focused(pi_camera):
     set_parameters(pi_camera, pdaf=0, lens_stuck=1)
     shots = shoot(pi_camera, 130, WHOLE, "AfMode=1 AfTrigger=0")
     assert 3 in {frame["AfState"] for frame in shots.frames[-5:]}, shots.last["AfState"]
 
 
-def test_a_module_without_its_lens_has_no_focus_and_frames(pi_camera):
+def test_a_module_without_its_lens_delivers_frames_without_focus(pi_camera):
     load(pi_camera, "lens=0")
     assert Capture(pi_camera, 20).finish()["captured"] == 20
     last = shoot(pi_camera, 14, WHOLE).last
-    # What is fixed is sharp.
+    # A fixed focus is sharp.
     assert last.field(0, 0).spread > 8

@@ -1,5 +1,5 @@
-"""The Raspberry Pi's camera gives two sizes: the frame size follows the network by the image signal processor's second output, and
-nobody scales or copies a frame for it."""
+"""The Raspberry Pi's camera provides two sizes: the frame size follows the network through the image signal processor's second
+output, without scaling or copying any frame for it."""
 
 import subprocess
 
@@ -12,20 +12,20 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.4), pytest.mark.paced]
 
-# Its driver, among those that have imported a buffer.
+# Its driver's name in the list of importers of a buffer.
 ENCODER = "bcm2835-codec"
 # Daylight's gains: with their color matrix a full red has no blue.
 CAMERA = f"libcamera:{IMX708},AwbEnable=off,ColourGains=2.35/1.6"
 
 
 def bytes_of(size: tuple[int, int], alignment: int) -> int:
-    """Of a frame's buffer in 4:2:0, in whole pages; rows are as long as the image signal processor wants them."""
+    """The size of a frame's buffer in 4:2:0, in whole pages; rows are as long as the image signal processor requires."""
     width, height = size
     return -(-(-(-width // alignment) * alignment) * height * 3 // 2 // 4096) * 4096
 
 
 def imported(board) -> set[int]:
-    """The sizes of the image signal processor's buffers that the encoder reads where they are."""
+    """The sizes of the image signal processor's buffers that the encoder reads directly."""
     buffers = board.run(f"cat {DEBUG}/dma_buf/bufinfo").text.split("\n\n")
     return {
         int(buffer.split("videobuf2_dma_contig")[0].split()[-4])
@@ -34,13 +34,14 @@ def imported(board) -> set[int]:
 
 
 def wait_for_imports(board, size: int, within: float = 30) -> None:
-    """The encoder reads the camera's buffers of this size where they are, and none of another."""
+    """Waits until the encoder directly reads the camera's buffers of this size, and only those."""
     wait_until(
         lambda: imported(board) == {size}, within, lambda: board.run(f"cat {DEBUG}/dma_buf/bufinfo").text, interval=0.5)
 
 
 def furthest_from_bars(path, width: int, height: int) -> int:
-    """Of any frame's bars, how far away its red, green or blue is at most; smaller frames are brought to the first one's size."""
+    """The largest deviation of red, green or blue in the bars of all frames; smaller frames are scaled to the first one's
+    size."""
     words = ["ffmpeg", "-v", "error", "-i", str(path), "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
     data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
     places = [((2 * bar + 1) * width // 16 + height // 2 * width) * 3 for bar in range(8)]
@@ -52,7 +53,7 @@ def furthest_from_bars(path, width: int, height: int) -> int:
     )
 
 
-# Half of 960 is no multiple of what a row of I420 is rounded up to.
+# Half of 960 is not a multiple of the alignment of rows in I420.
 @pytest.mark.parametrize("full", [(960, 540), (1280, 720)], ids=["960x540", "1280x720"])
 def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, capsys):
     """On a poor link, and on a better one again: ISP -> DMABUF -> encoder at either size, with the same colors."""
@@ -80,7 +81,7 @@ def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, caps
     assert sizes[0] == sizes[-1] == full and half in sizes
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
-    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
+    # Frames dropped on a stalled network are not a gap of the encoder: only changes upwards are certain to have no drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)

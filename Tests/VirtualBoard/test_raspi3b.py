@@ -1,4 +1,4 @@
-"""The card in QEMU's Raspberry Pi 3B, with the description of that board: see raspi.py for what QEMU has of it."""
+"""The card in QEMU's Raspberry Pi 3B, with the device tree of that board. raspi.py states what QEMU has of it."""
 
 import json
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.takes(minutes=1.5, processors=1)
 def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx, capsys):
     card = Card(tmp_path, make_image())
     description = json.loads((CHECKOUT / "board/rpi3/board.json").read_text())
-    # QEMU restarts the machine as soon as a watchdog is started, instead of when it has not been fed.
+    # QEMU restarts the machine as soon as a watchdog is started, not when the watchdog times out.
     del description["watchdog"]
     card.write("board.json", description)
     card.write("device.json", {"camera": "synthetic", "dimension": "320x240", "quality": {"start": "Low1", "highest": "Low1"}})
@@ -26,7 +26,7 @@ def test_the_card_boots_on_a_raspberry_pi_3_and_goes_live(tmp_path, nginx, capsy
         ready = board.wait_until("status\r", "(usb0)", 60)
         with capsys.disabled():
             print(f"\n  raspi3b, from power-on: prompt after {prompt:.1f} s, network after {ready:.1f} s")
-        # Button and lights are lines of the emulated chip, by the names that the board's own device tree gives them.
+        # Button and lights are lines of the emulated chip, with the names from the board's own device tree.
         board.type("faults\r")
         board.wait_for("none\r\n", 20)
         board.type("start\r")

@@ -1,4 +1,4 @@
-"""The frame size follows the network while the hardware encodes: its next encoder opens beside the present one."""
+"""The frame size follows the network while the hardware encodes: the next encoder opens while the present one encodes."""
 
 import random
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)
-# Among the encoder's faults.
+# With the encoder's faults.
 CHANGES = 4
 
 
@@ -38,7 +38,7 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
         print(f"\n  sizes {sizes}, gaps {gaps} ms")
     assert sizes[0] == sizes[-1] == FULL and len(sizes) >= 3
     assert all(width * 9 == height * 16 for width, height in sizes)
-    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
+    # Frames dropped on a stalled network are not a gap of the encoder: only changes upwards are certain to have no drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
@@ -46,7 +46,7 @@ def test_the_frame_size_follows_the_network_without_a_gap(encoder, nginx, capsys
 
 
 def publish_to_refusal(encoder, nginx, policy: str) -> Publisher:
-    """A stream whose encoder is asked for a smaller size, of which it makes another one."""
+    """A stream whose encoder is asked for a smaller size, and gives another one."""
     publisher = Publisher(
         encoder, nginx, f"refuses-{policy}", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
         f"--resize {policy}", source=CAMERA,
@@ -59,7 +59,7 @@ def publish_to_refusal(encoder, nginx, policy: str) -> Publisher:
 
 
 def finish_refused(encoder, publisher: Publisher) -> Stream:
-    """The refusal was said once, although there was time and reason to ask again."""
+    """Checks that the refusal was reported once, although there was time and reason to ask again."""
     encoder.sleep(15)
     encoder.unshape()
     publisher.wait_frames(publisher.frames + 60)
@@ -70,8 +70,8 @@ def finish_refused(encoder, publisher: Publisher) -> Stream:
     return stream
 
 
-def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
-    """The stream goes on in hardware at what it has."""
+def test_an_encoder_that_refuses_the_smaller_size_keeps_its_size(encoder, nginx):
+    """The stream continues in hardware at its current size."""
     publisher = publish_to_refusal(encoder, nginx, "seamless")
     publisher.wait_status(lambda status: status["width"] == FULL[0] and "reason" in status, 30)
     stream = finish_refused(encoder, publisher)
@@ -81,7 +81,7 @@ def test_an_encoder_that_refuses_the_smaller_size_keeps_its_own(encoder, nginx):
     assert_decodes(stream)
 
 
-def test_a_restart_whose_size_is_refused_goes_back_to_its_own(encoder, nginx):
+def test_a_restart_with_a_refused_size_returns_to_the_old_size(encoder, nginx):
     publisher = publish_to_refusal(encoder, nginx, "restart")
     publisher.wait_status(
         lambda status: status["encoder"].startswith("v4l2") and any(event["name"] == "refused" for event in publisher.events), 60
@@ -91,7 +91,7 @@ def test_a_restart_whose_size_is_refused_goes_back_to_its_own(encoder, nginx):
 
 
 def flap(board, seconds: float) -> None:
-    """Now more than the stream wants, now almost nothing."""
+    """Alternates between more than the stream needs and almost nothing."""
     end = board.seconds + seconds
     while board.seconds < end:
         board.shape(rate="200kbit")
@@ -117,8 +117,8 @@ def hold(board, seconds: float, **link: str) -> None:
         ),
     ],
 )
-def test_a_bad_link_ends_nothing(encoder, nginx, capsys, happen):
-    """Whatever the sizes do meanwhile: the stream stays, and is itself again when the link is."""
+def test_a_bad_link_ends_no_stream(encoder, nginx, capsys, happen):
+    """However the sizes change meanwhile: the stream continues, and recovers fully once the link has."""
     publisher = Publisher(
         encoder, nginx, "bad-link", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",
         "--resize seamless", source=CAMERA,
@@ -144,8 +144,8 @@ def test_a_bad_link_ends_nothing(encoder, nginx, capsys, happen):
 
 
 def wait_for_size(publisher: Publisher, is_smaller: bool) -> None:
-    """By a status, in hardware. A stall that led to software takes a minute until then, and software takes so little for the
-    camera's pattern that the network does not matter to it."""
+    """Waits for the size in a status while the hardware encodes. A stall that led to software takes a minute until then, and
+    software needs so little for the camera's pattern that the network has no effect."""
     publisher.wait_status(
         lambda status: status["encoder"].startswith("v4l2") and (status["width"] < FULL[0]) == is_smaller, 200
     )
@@ -153,8 +153,8 @@ def wait_for_size(publisher: Publisher, is_smaller: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.takes(minutes=5)
-def test_the_size_changes_among_the_encoders_faults(encoder, nginx, capsys):
-    """Each change meets another trouble of the present encoder or of the next one. The stream goes on, in hardware at last,
+def test_the_size_changes_during_the_encoders_faults(encoder, nginx, capsys):
+    """Each change meets a different fault of the present encoder or of the next one. The stream continues, finally in hardware,
     and nothing of any encoder is left behind."""
     publisher = Publisher(
         encoder, nginx, "faulty", "--dimension 1280x720", "--quality Medium3", "--bitrate 150,1000,1000",

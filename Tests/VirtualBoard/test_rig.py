@@ -1,4 +1,4 @@
-"""The virtual board itself: what the other tests lean on is there."""
+"""The virtual board itself: checks that it has what the other tests rely on."""
 
 import re
 import socket
@@ -9,11 +9,11 @@ from board import HOST
 from waiting import wait_until
 
 
-def test_boots_within_a_minute(booted):
+def test_the_board_boots_within_a_minute(booted):
     assert booted.boot_seconds < 60
 
 
-def test_has_the_devices_of_a_board(board):
+def test_the_guest_has_the_devices_of_a_board(board):
     nodes = board.run("for node in /sys/class/video4linux/*; do cat $node/name; done").text
     assert "vivid" in nodes and "stateful-encoder" in nodes and "Lens A" in nodes
     assert "Loopback" in board.run("cat /proc/asound/cards").text
@@ -34,11 +34,11 @@ def test_button_and_leds_are_lines_by_name(board):
     assert board.is_high("STATUS_LED_N")
 
 
-def test_runs_the_shipped_binary(board):
+def test_the_shipped_binary_runs(board):
     assert board.run("tallycam --version").text.startswith("tallycam ")
 
 
-def test_network_can_be_cut_and_restored(board, nginx):
+def test_the_network_can_be_cut_and_restored(board, nginx):
     ask = f"echo | nc -w 3 {HOST} {nginx.port} > /dev/null"
     assert board.run(ask, check=False).status == 0
     board.cut()
@@ -51,7 +51,7 @@ def test_network_can_be_cut_and_restored(board, nginx):
 
 
 class Transfers:
-    """A server on the host: takes what comes, or gives what is asked for."""
+    """A server on the host that receives data, or sends on request."""
 
     def __init__(self, payload: bytes = b""):
         self.payload = payload
@@ -63,7 +63,7 @@ class Transfers:
     def _serve(self) -> None:
         while True:
             connection, _ = self.socket.accept()
-            # One that gets stuck holds up no other.
+            # A stuck connection delays no other.
             threading.Thread(target=self._transfer, args=(connection,), daemon=True).start()
 
     def _transfer(self, connection: socket.socket) -> None:
@@ -78,18 +78,18 @@ class Transfers:
 
 
 def seconds(board, words: str) -> float:
-    """How long the words take, by the guest's clock."""
+    """How long the command takes, by the guest's clock."""
     now = "read up idle </proc/uptime; echo $up"
     start, end = board.run(f"{now}; {words} >/dev/null; {now}").text.split()
     return float(end) - float(start)
 
 
-def test_what_the_guest_sends_can_be_shaped(board):
+def test_outgoing_traffic_can_be_shaped(board):
     server = Transfers()
 
     def seconds_to_arrive() -> float:
         start, wanted = board.seconds, server.received + 300_000
-        # Its end is no measure: the kernel sends on.
+        # The command's end is not a measure: the kernel continues sending.
         board.run(f"head -c 300000 /dev/zero | socat -u - TCP:{HOST}:{server.port}")
         wait_until(lambda: server.received >= wanted, 60, lambda: server.received, interval=0.02)
         return board.seconds - start
@@ -97,14 +97,14 @@ def test_what_the_guest_sends_can_be_shaped(board):
     free = seconds_to_arrive()
     board.shape(rate="800kbit", delay="20ms")
     assert "netem" in board.run("tc qdisc show dev uplink").text
-    # 300 kB at 100 kB/s; the first 16 kB go at once.
+    # 300 kB at 100 kB/s; the first 16 kB are sent at once.
     slow = seconds_to_arrive()
     assert free < 2 < 2.4 < slow < 6, (free, slow)
     board.unshape()
     assert seconds_to_arrive() < 2
 
 
-def test_what_the_guest_receives_can_be_shaped(board):
+def test_incoming_traffic_can_be_shaped(board):
     server = Transfers(bytes(300_000))
     receive = f"nc -w 30 {HOST} {server.port} < /dev/null | wc -c"
     assert board.run(receive).text.strip() == "300000"
@@ -118,11 +118,11 @@ def test_what_the_guest_receives_can_be_shaped(board):
 
 
 def test_power_key_of_the_device_tree(board):
-    """As the gpio-shutdown overlay of a Pi has it: an input device, on GPIO3."""
+    """As the gpio-shutdown overlay of a Pi provides it: an input device, on GPIO3."""
     names = board.run("cat /sys/class/input/input*/name").text.splitlines()
     assert "power-key" in names
     board.release("GPIO3")
-    # The driver waits for a tenth of a second until it believes it.
+    # The driver debounces for a tenth of a second.
     board.sleep(0.5)
     watcher = board.start("exec timeout 20 head -c 24 $(for f in /sys/class/input/event*; do "
                           "[ $(cat $f/device/name) = power-key ] && echo /dev/input/${f##*/}; done)")

@@ -1,4 +1,5 @@
-"""A memory-to-memory scaler: the module's by itself, and streams of the shipped binary whose frames become smaller in it."""
+"""A memory-to-memory scaler: the module's scaler by itself, and streams of the shipped binary that use it to make frames
+smaller."""
 
 import errno
 import random
@@ -22,7 +23,7 @@ SAID = "the processor scales the frames from here on"
 
 @pytest.fixture
 def fading_scaler(encoder):
-    """A scaler that may be taken away: it is back after the test."""
+    """A scaler that can be removed; it returns after the test."""
     yield encoder
     encoder.end_all()
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
@@ -47,7 +48,7 @@ def planes(data: bytes, fourcc: str, width: int, height: int) -> list[list[bytes
 
 
 def mean_of_covered(rows: list[bytes], width: int, height: int) -> list[bytes]:
-    """Each sample the mean of those that it covers, rounded down."""
+    """Each sample is the mean of the samples that it covers, rounded down."""
 
     def span(index: int, count: int, covered: int) -> range:
         first = index * covered // count
@@ -66,7 +67,7 @@ def mean_of_covered(rows: list[bytes], width: int, height: int) -> list[bytes]:
 @pytest.mark.parametrize("taken, given", [("NV12", "NV12"), ("YU12", "YU12"), ("NV12", "YU12")])
 @pytest.mark.parametrize("size", [(128, 96), (192, 108), (384, 288)])
 def test_the_module_scales(encoder, taken, given, size):
-    """Halves, odd ratios, and larger: every sample is what it should be."""
+    """Halves, odd ratios, and larger sizes: every sample is correct."""
     width, height = 256, 192
     raw = random.Random(6).randbytes(width * height * 3 // 2)
     encoder.put("/tmp/in.raw", raw)
@@ -83,8 +84,8 @@ def test_the_module_scales(encoder, taken, given, size):
         assert got[plane] == mean_of_covered(source, size[0] // divisor, size[1] // divisor), f"plane {plane}"
 
 
-def test_the_module_refuses_what_it_does_not_scale(encoder, client_program):
-    """RGB and Bayer, which the VideoCore takes, at the start; larger sides than it has where the format is set."""
+def test_the_module_refuses_unsupported_formats_and_sizes(encoder, client_program):
+    """RGB and Bayer, which the VideoCore supports, on start; too large sides when the format is set."""
     client = Client(encoder, client_program)
     words = "buffers frames 2 own buffers coded 2 own on frames on coded"
     for frames, coded in [("RGB3", "YU12"), ("YU12", "YUYV"), ("RGGB", "NV12")]:
@@ -95,7 +96,7 @@ def test_the_module_refuses_what_it_does_not_scale(encoder, client_program):
     assert [(line["width"], line["height"]) for line in answers if "format" in line] == [(320, 240), (128, 120)]
 
 
-def test_a_node_that_vanishes_gives_errors_to_who_has_it_open(fading_scaler, client_program):
+def test_a_vanished_node_returns_errors_to_open_programs(fading_scaler, client_program):
     client = Client(fading_scaler, client_program)
     answers = client.run(
         f"open {NODE} format frames NV12 320 240 format coded NV12 160 120 buffers frames 4 own buffers coded 3 own "
@@ -119,7 +120,8 @@ def assert_right(stream: Stream, size: tuple[int, int] = (640, 360)) -> None:
 
 
 def assert_the_processor_scaled(stream: Stream) -> None:
-    """It says so once, and what it does for a frame is in the status: one pass to scale it, one to copy it into the encoder."""
+    """Checks that the change is reported once, and that the status shows the work per frame: one pass to scale it, one to copy
+    it into the encoder."""
     assert_right(stream)
     assert stream.text.count(SAID) == 1, stream.text
     status = stream.of("status")[-1]
@@ -134,8 +136,8 @@ def shown(recording) -> list[bytes]:
     return [raw[start : start + 144] for start in range(0, len(raw), 144)]
 
 
-def test_frames_become_smaller_without_the_processor(encoder, nginx):
-    """vivid -> DMABUF -> scaler -> DMABUF -> encoder: nobody reads or copies a frame, and each buffer comes back."""
+def test_frames_are_scaled_down_without_the_processor(encoder, nginx):
+    """vivid -> DMABUF -> scaler -> DMABUF -> encoder: nobody reads or copies a frame, and each buffer is returned."""
     publisher = Publisher(encoder, nginx, "smaller", *LEASE, source=CAMERA)
     publisher.wait_frames(20)
     leases = Leases(encoder)
@@ -146,7 +148,7 @@ def test_frames_become_smaller_without_the_processor(encoder, nginx):
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
     assert SAID not in stream.text and "warning" not in stream.text, stream.text
-    # It is the whole frame, not a part of it: the same as in a stream of the camera's own size.
+    # The whole frame is shown, not a part: the same as in a stream in the camera's own size.
     whole = Publisher(
         encoder, nginx, "whole", "--dimension 1280x720", "--quality Low3", "--adapt nothing", "--duration 4", source=CAMERA
     ).finish()
@@ -155,7 +157,7 @@ def test_frames_become_smaller_without_the_processor(encoder, nginx):
     assert max(large) - min(large) > 80
 
 
-def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, nginx):
+def test_the_processor_replaces_a_vanished_scaler(fading_scaler, nginx):
     publisher = Publisher(fading_scaler, nginx, "vanishes", *LEASE, source=CAMERA)
     publisher.wait_frames(20)
     before = publisher.wait_status(lambda status: status["videoFrames"] >= 20, 30)
@@ -165,7 +167,7 @@ def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, ngin
     stream = publisher.stop()
     assert_the_processor_scaled(stream)
     assert f"the scaler at {NODE} is gone" in stream.text
-    # What it shows goes on as it was, and soon.
+    # The video continues unchanged, and soon.
     times = [frame.timestamp for frame in stream.recording.frames]
     assert max(after - before for before, after in zip(times, times[1:])) < 2000, times
     frames = shown(stream.recording)
@@ -176,8 +178,8 @@ def test_a_scaler_that_vanishes_is_replaced_by_the_processor(fading_scaler, ngin
     ({"scaler_limit": 480}, "/dev/video12 has no 640x360 NV12; it has 480x360 NV12"),
     ({"scaler_stall_after": 25}, "/dev/video12 takes frames and gives none within 0.7 s"),
 ])  # fmt: skip
-def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(encoder, nginx, fault, words):
-    """One that makes its frames smaller than it says, and one that takes them and gives none."""
+def test_the_processor_replaces_a_scaler_that_misbehaves(encoder, nginx, fault, words):
+    """One that gives smaller frames than it claims, and one that accepts frames and gives none."""
     set_faults(encoder, **fault)
     publisher = Publisher(encoder, nginx, next(iter(fault)).replace("_", ""), *LEASE, source=CAMERA)
     publisher.wait_frames(45, 90)
@@ -187,8 +189,8 @@ def test_a_scaler_that_does_not_do_what_it_says_is_replaced_by_the_processor(enc
     assert words in stream.text, stream.text
 
 
-def test_another_encoder_gets_scaled_frames_as_before(encoder, nginx):
-    """One that stalls and is opened again keeps the scaler; one that takes its place (another profile) opens it anew."""
+def test_another_encoder_still_gets_scaled_frames(encoder, nginx):
+    """A stalled encoder that is reopened keeps the scaler; one that replaces it (another profile) reopens the scaler."""
     set_faults(encoder, stall_after=20, stall_opens=1)
     publisher = Publisher(encoder, nginx, "another", "--dimension 640x360", "--quality Medium3", "--adapt restart",
                           "--commands", source=CAMERA)  # fmt: skip
@@ -206,13 +208,13 @@ def test_another_encoder_gets_scaled_frames_as_before(encoder, nginx):
     assert stream.codes.count(1104) == 1 and 1103 not in stream.codes and SAID not in stream.text
 
 
-def test_memory_that_a_scaler_cannot_read_is_the_processors(encoder, scattered_camera, nginx):
+def test_the_processor_scales_memory_that_a_scaler_cannot_read(encoder, scattered_camera, nginx):
     stream = Publisher(encoder, nginx, "scatteredsmall", *LEASE, "--duration 10", source=CAMERA).finish(90)
     assert_the_processor_scaled(stream)
     assert f"{NODE} cannot read the camera's memory" in stream.text
 
 
-def test_bars_are_the_processors(encoder, nginx):
+def test_the_processor_draws_bars(encoder, nginx):
     stream = Publisher(
         encoder, nginx, "bars", "--dimension 640x480", "--quality Low3", "--adapt nothing", "--duration 8", source=CAMERA
     ).finish(90)
@@ -220,7 +222,7 @@ def test_bars_are_the_processors(encoder, nginx):
     assert stream.of("status")[-1]["sourcePasses"] > 0 and SAID not in stream.text
 
 
-def test_without_a_scaler_nothing_is_said(fading_scaler, nginx):
+def test_a_missing_scaler_is_not_reported(fading_scaler, nginx):
     vanish(fading_scaler)
     stream = Publisher(fading_scaler, nginx, "none", *LEASE, "--duration 8", source=CAMERA).finish(90)
     assert_right(stream)

@@ -1,5 +1,5 @@
-"""A camera that gives two sizes: the frame size follows the network, and no frame is scaled for it, by nobody. libcamera's virtual
-pipeline gives several streams; its memory is the kernel's udmabuf, which an encoder with memory of its own choice reads."""
+"""A camera that provides two sizes: the frame size follows the network, and no frame is scaled for it. libcamera's virtual
+pipeline provides several streams. Its memory is the kernel's udmabuf, which an encoder that accepts any memory can read."""
 
 import re
 
@@ -12,11 +12,11 @@ from waiting import wait_until
 
 pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.55), pytest.mark.paced]
 
-# No larger than an emulated processor draws thirty of in a second.
+# The largest size of which an emulated processor draws thirty frames per second.
 FULL = (960, 540)
 SECOND = (480, 270)
 DESCRIPTION = "/usr/share/libcamera/pipeline/virtual/virtual.yaml"
-# The virtual camera gives a frame whenever it has a buffer: of so many a second those are chosen that the quality wants.
+# The virtual camera gives a frame whenever it has a buffer. From that many per second, those are chosen that the quality needs.
 CAMERA = "libcamera:Virtual0,size=960x540,fps=60"
 POOR = (
     "--dimension 960x540", "--smallest-size 480x270", "--quality Medium1", "--bitrate 150,500,500", "--resize seamless",
@@ -38,13 +38,13 @@ def two_sizes(any_memory, encoder):
 
 
 def bytes_of(size: tuple[int, int]) -> int:
-    """Of a frame's buffer: NV12 in whole pages."""
+    """The size of a frame's buffer: NV12 in whole pages."""
     width, height = size
     return -(-width * height * 3 // 2 // 4096) * 4096
 
 
 def buffers(board: Board) -> dict[int, list[int]]:
-    """The camera's buffers by their bytes: by how many each is held."""
+    """The camera's buffers by their size in bytes, with the number of holders of each."""
     text = board.run(f"cat {DEBUG}/dma_buf/bufinfo").text
     found: dict[int, list[int]] = {}
     for size, holders in re.findall(r"^(\d+)\s+\S+\s+\S+\s+(\d+)\s+udmabuf", text, re.MULTILINE):
@@ -53,7 +53,7 @@ def buffers(board: Board) -> dict[int, list[int]]:
 
 
 def wait_for_imports(board: Board, size: tuple[int, int], within: float = 30) -> None:
-    """The encoder reads the camera's buffers of this size where they are, and none of another."""
+    """Waits until the encoder directly reads the camera's buffers of this size, and only those."""
 
     def importing() -> set[int]:
         return {count for count, holders in buffers(board).items() if max(holders) > ENCODER_HOLDS}
@@ -61,9 +61,9 @@ def wait_for_imports(board: Board, size: tuple[int, int], within: float = 30) ->
     wait_until(lambda: importing() == {bytes_of(size)}, within, lambda: buffers(board), interval=0.5)
 
 
-def test_the_camera_gives_the_smaller_frames(two_sizes, nginx, capsys):
-    """On a poor link, and on a better one again: camera -> DMABUF -> encoder at either size. Whose buffers the encoder reads
-    tells that no scaler was there in between."""
+def test_the_camera_provides_the_smaller_frames(two_sizes, nginx, capsys):
+    """On a poor link, and on a better one again: camera -> DMABUF -> encoder at either size. The encoder reads the camera's own
+    buffers, which shows that no scaler was in between."""
     publisher = Publisher(two_sizes, nginx, "second", *POOR, source=CAMERA)
     publisher.wait_frames(30)
     assert set(buffers(two_sizes)) == {bytes_of(FULL), bytes_of(SECOND)}
@@ -80,25 +80,25 @@ def test_the_camera_gives_the_smaller_frames(two_sizes, nginx, capsys):
     sizes, gaps = sizes_of(stream), gaps_at_changes(stream)
     with capsys.disabled():
         print(f"\n  sizes {sizes}, gaps {gaps} ms")
-    # No encoder left a frame out, at the changes neither.
+    # No encoder skipped a frame, not even at the changes.
     assert stream.ended["videoSkipped"] == 0, stream.ended
     assert sizes[0] == sizes[-1] == FULL and SECOND in sizes
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
-    # What a stalled network dropped is no gap of the encoder's: only changes upwards are surely without drops.
+    # Frames dropped on a stalled network are not a gap of the encoder: only changes upwards are certain to have no drops.
     assert gaps and gaps[-1] <= LONGEST_GAP, gaps
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
 
 
-def test_one_size_is_configured_where_frames_keep_theirs(two_sizes, nginx):
+def test_one_size_is_configured_where_frames_keep_their_size(two_sizes, nginx):
     publisher = Publisher(two_sizes, nginx, "never", *POOR[:-1], "--resize never", source=CAMERA)
     publisher.wait_frames(10)
     assert set(buffers(two_sizes)) == {bytes_of(FULL)}
     assert_decodes(publisher.stop())
 
 
-def test_a_camera_that_does_not_have_the_second_size_gives_its_own(any_memory, encoder, nginx):
+def test_a_camera_without_the_second_size_uses_its_own(any_memory, encoder, nginx):
     """Its pipeline would make the second stream as large as the first."""
     mount_debug(encoder)
     publisher = Publisher(

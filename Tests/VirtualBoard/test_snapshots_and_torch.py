@@ -71,7 +71,7 @@ class Camera:
 
 
 def dropped_share(before: dict, after: dict) -> float:
-    """Of the camera's frames between two statuses."""
+    """The share of the camera's frames that were dropped between two statuses."""
     dropped, taken = (after[name] - before[name] for name in ("sourceDropped", "sourceFrames"))
     return dropped / (dropped + taken)
 
@@ -96,7 +96,7 @@ def tags(jpeg: bytes, tmp_path) -> dict:
 
 def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
     camera = Camera(board, nginx, {"snapshots": {"count": 2, "size": "stream"}})
-    # Nothing is live: the camera is opened for it, and closed again.
+    # Without a stream: the camera is opened for the snapshot, and closed again.
     started = board.seconds
     idle = camera.snapshot()
     took = board.seconds - started
@@ -111,7 +111,7 @@ def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
     camera.wait_for("live")
     board.sleep(2)
     before = camera.status()["sources"]
-    # As many commands as there will be snapshots: an emulated processor takes its time for each.
+    # As many commands as there will be snapshots: an emulated processor needs time for each.
     for _ in range(5):
         camera.ask("status")
     board.sleep(1.5)
@@ -121,7 +121,7 @@ def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
     live = camera.snapshot("--quality 60")
     board.sleep(1.5)
     after = camera.status()["sources"]
-    # vivid itself is late for some frames where the machine is busy, and a JPEG is a tenth of a second of work there.
+    # On a busy machine vivid itself is late for some frames, and a JPEG takes a tenth of a second there.
     assert dropped_share(between, after) <= dropped_share(before, between) + 0.1
     assert [after[name] - between[name] for name in ("sourceRepeated", "sourceInterruptions")] == [0, 0]
     kept = board.run(f"ls {PLACE}/state/snapshots").text.split()
@@ -137,16 +137,16 @@ def test_snapshots_with_and_without_a_stream(board, nginx, tmp_path, capsys):
         print(f"\n  a snapshot without a stream: {took:.1f} s; largest gap of {len(times)} frames: {gap} ms")
 
 
-def test_without_a_stream_a_snapshot_has_all_that_the_camera_has(board, nginx, tmp_path):
+def test_without_a_stream_a_snapshot_has_the_cameras_full_size(board, nginx, tmp_path):
     camera = Camera(board, nginx, {})
     large = camera.snapshot()
-    # Not of the stream's size, which the reader takes it for.
+    # The size differs from the stream's, which is the reader's default.
     assert decoded(large).size == 2160 * 3840 * 3
     assert tags(large, tmp_path)["Model"].strip() == "vivid"
     assert board.run("fuser /dev/video0", check=False).status != 0
 
 
-def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
+def test_a_full_disk_is_reported_and_the_stream_continues(board, nginx):
     camera = Camera(board, nginx, {"snapshots": {"folder": f"{PLACE}/full/snapshots", "quality": 100, "size": "stream", "count": 1}})
     # Nothing is mounted there.
     assert "No such file" in camera.ask("snapshot", check=False).text
@@ -155,7 +155,7 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     camera.wait_for("live")
     refused = camera.ask("snapshot", check=False)
     assert refused.status != 0 and "No space left on device" in refused.text
-    assert board.run(f"ls -A {PLACE}/full/snapshots").text == "", "nothing is left of it"
+    assert board.run(f"ls -A {PLACE}/full/snapshots").text == "", "a failed snapshot has left a file"
     # The first report comes after a second.
     board.sleep(2)
     frames = camera.status()["sources"]["sourceFrames"]
@@ -164,7 +164,7 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     assert status["state"] in ("live", "degraded") and status["sources"]["sourceFrames"] > frames and status["faults"] == []
     board.run(f"mount -o remount,size=1m {PLACE}/full")
     assert camera.ask("snapshot").text.strip() == f"{PLACE}/full/snapshots/snapshot-000001.jpg"
-    # The oldest one goes only where the new one finds room instead.
+    # The oldest snapshot is removed only if the new one fits in its place.
     oldest, fill = f"{PLACE}/full/snapshots/snapshot-000001.jpg", f"dd if=/dev/zero of={PLACE}/full/rest bs=4k 2> /dev/null || true"
     board.run(f"truncate -s 4k {oldest}; {fill}")
     assert "No space left on device" in camera.ask("snapshot", check=False).text
@@ -172,7 +172,7 @@ def test_a_full_disk_is_reported_and_the_stream_goes_on(board, nginx):
     board.run(f"rm {PLACE}/full/rest; dd if=/dev/zero of={oldest} bs=4k count=128 2> /dev/null; {fill}")
     camera.ask("snapshot")
     assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000002.jpg"]
-    # What is free counts, too: neither it nor the oldest alone is room enough.
+    # Free space counts, too: neither it nor the oldest snapshot alone is enough.
     oldest, spare = f"{PLACE}/full/snapshots/snapshot-000002.jpg", f"{PLACE}/full/spare"
     size = int(board.run(f"stat -c %s {oldest}").text)
     assert size > 40 << 10
@@ -189,7 +189,7 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
     camera.wait_for_event("snapshot in ")
     changes = light.changes()
     assert light.answer() < 100, changes
-    # Two blinks twice as long as those that answer a held press.
+    # Two blinks, twice as long as those that answer a long press.
     released = max(when for when, what in changes if what == "released")
     shown = [(when - released, what) for when, what in changes if what in ("lit", "dark") and when > released]
     blinks = [after - when for (when, what), (after, _) in zip(shown, shown[1:]) if what == "lit" and when < 0.6]
@@ -214,7 +214,7 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
     ("mute", "there is no audio to mute"),
     ("torch", "no torch: board.json names no flash LED"),
 ])  # fmt: skip
-def test_two_presses_for_what_there_is_not_say_so_and_one_still_starts(board, nginx, meaning, asked):
+def test_two_presses_for_something_missing_say_so_and_one_still_starts(board, nginx, meaning, asked):
     wiring = {name: value for name, value in BOARD.items() if name != "flashLED"}
     camera = Camera(board, nginx, {"doublePress": meaning}, wiring, state="fault" if meaning == "torch" else "ready")
     light = LightRecord(board)
@@ -224,7 +224,7 @@ def test_two_presses_for_what_there_is_not_say_so_and_one_still_starts(board, ng
     assert light.answer() < 100
     light.press()
     camera.wait_for("live")
-    # Nothing of it holds up the stream.
+    # None of this interrupts the stream.
     light.press(times=2)
     board.sleep(2)
     assert camera.status()["isStreamWanted"] and camera.wait_for("live")
@@ -238,12 +238,12 @@ def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     camera.wait_for_torch(True)
     camera.ask("set torch off")
     camera.wait_for_torch(False)
-    # Lit for the snapshot alone.
+    # Lit only for the snapshot.
     taking = board.start(f"tallycam snapshot --socket {PLACE}/socket")
     camera.wait_for_torch(True, 5)
     assert taking.wait(30).status == 0
     camera.wait_for_torch(False, 5)
-    # vivid measures no light: luma shows it.
+    # vivid measures no light: it is derived from luma.
     camera.ask("start")
     camera.wait_for("live")
     camera.ask("set torch auto")
@@ -251,7 +251,7 @@ def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     assert not board.is_high("GPIO22")
     camera.ask("set brightness 0 contrast 0")
     camera.wait_for_torch(True, 20)
-    # For two seconds, what is seen counts as the torch's own light.
+    # For two seconds, brightness counts as the torch's own light.
     board.sleep(3)
     camera.ask("set brightness 255")
     camera.wait_for_torch(False, 20)
@@ -259,7 +259,7 @@ def test_the_torch_by_command_by_the_light_and_for_a_snapshot(board, nginx):
     camera.wait_for("ready")
 
 
-def test_an_led_of_the_kernel_s_is_a_torch(board, nginx):
+def test_a_kernel_led_works_as_a_torch(board, nginx):
     wiring = BOARD | {"flashLED": {"led": "ACT"}}
     board.run("echo heartbeat >/sys/class/leds/ACT/trigger")
     camera = Camera(board, nginx, {}, wiring)
@@ -270,11 +270,11 @@ def test_an_led_of_the_kernel_s_is_a_torch(board, nginx):
     assert not board.is_high("STATUS_LED_N")  # lit at low level
     camera.process.signal("TERM")
     camera.process.wait(20)
-    assert board.run(f"cat {brightness}").text.strip() == "0", "it goes dark with the program"
+    assert board.run(f"cat {brightness}").text.strip() == "0", "the LED is not dark after the program's end"
 
 
-def test_a_torch_that_is_not_there_is_reported_with_those_that_are(board, nginx):
-    # It streams without one, too.
+def test_a_missing_torch_is_reported_with_the_available_ones(board, nginx):
+    # It streams without a torch, too.
     camera = Camera(board, nginx, {}, BOARD | {"flashLED": {"led": "ACTT"}}, state="fault")
     text = camera.ask("status").text
     assert 'there is no LED "ACTT"' in text and '"ACT"' in text, text

@@ -1,4 +1,4 @@
-"""Audio and video in sync: clicks into the loop and flashes in the camera's frames, at known times of one clock."""
+"""Audio and video in sync: clicks into the loop and flashes in the camera's frames, at known times of the same clock."""
 
 import array
 import random
@@ -15,14 +15,14 @@ from recording import Recording
 
 pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
 
-# Of the loop; the stream has another one.
+# The loop's rate; the stream's differs.
 RATE = 48_000
-# Of the stream, which starts while clicks and flashes go on already.
+# The stream's duration; clicks and flashes are already in progress when it starts.
 SECONDS = 34
-# A click about every second, in no rhythm: which of them is heard first is known by that.
+# A click about every second, in no regular rhythm: this identifies the first recorded click.
 CLICKS = [number + random.Random(number).uniform(0.1, 0.5) for number in range(50)]
 LIMIT = 0.040
-# Flashes come a little more often than every half second.
+# Flashes come slightly more often than every half second.
 FLASHES, FLASH_MILLISECONDS = 100, 450
 
 
@@ -35,7 +35,7 @@ def flasher(tmp_path_factory) -> Path:
 
 
 def clicks(path: Path) -> Path:
-    """Short tones."""
+    """Writes the clicks, which are short tones."""
     samples = array.array("h", bytes(4 * RATE * (int(CLICKS[-1]) + 2)))
     for click in CLICKS:
         for index in range(RATE // 100):
@@ -67,7 +67,7 @@ def click_times(recording: Recording) -> list[float]:
     samples = array.array("h", data[: len(data) // 2 * 2])
     times, quiet_until = [], 0
     threshold = max(map(abs, samples)) / 2
-    assert threshold > 3000, "no click is heard"
+    assert threshold > 3000, "no click was recorded"
     for index, sample in enumerate(samples):
         if abs(sample) < threshold or index < quiet_until:
             continue
@@ -78,13 +78,13 @@ def click_times(recording: Recording) -> list[float]:
 
 
 def longest_gap(recording: Recording) -> tuple[float, float]:
-    """From when to when no frame was taken, in seconds of the stream."""
+    """The longest time without a frame, as its start and end in seconds of the stream."""
     times = [frame.timestamp / 1000 for frame in recording.frames]
     return max(zip(times, times[1:]), key=lambda gap: gap[1] - gap[0])
 
 
 def origin_of(played: list[float], clicks: list[float]) -> float:
-    """The stream's start by the guest's clock: where the first clicks that are heard fit those that were played."""
+    """The stream's start by the guest's clock: there the first recorded clicks match the played ones."""
     fits = [sorted(time - click for time, click in zip(played[first:], clicks[:8])) for first in range(len(played) - 8)]
     best = min(fits, key=lambda origins: origins[-1] - origins[0])
     assert best[-1] - best[0] < 2 * LIMIT, f"the clicks do not fit: {best}"
@@ -92,7 +92,7 @@ def origin_of(played: list[float], clicks: list[float]) -> float:
 
 
 def heard(played: list[float], clicks: list[float], origin: float) -> list[tuple[float, float]]:
-    """(when it was played, by how much later the stream has it). `origin` is the stream's start by the guest's clock."""
+    """(when it was played, how much later it is in the stream). `origin` is the stream's start by the guest's clock."""
     pairs = [(time, min((click + origin - time for click in clicks), key=abs)) for time in played]
     return [pair for pair in pairs if abs(pair[1]) < 0.4]
 
@@ -108,36 +108,37 @@ def seen(switched: list[float], found: list[tuple[float, float]], origin: float)
 
 
 def video_delay(flashes: list[tuple[float, float, float]]) -> float:
-    """The delay that lies between the last frame without and the first one with it, for every flash.
+    """For every flash, the delay lies between the last frame without and the first one with it.
 
-    A frame has no part of a flash that came after it, and shows the one that came before: all flashes together
-    leave a narrow place. The outermost flash of either side is left out, as the emulated camera is late at times."""
+    A frame shows nothing of a flash that came after it, and shows the one before it: all flashes together leave a narrow range.
+    The outermost flash on either side is left out, as the emulated camera is sometimes late.
+    """
     largest_before = sorted(before for _, before, _ in flashes)[-2]
     smallest_after = sorted(after for _, _, after in flashes)[1]
     return (largest_before + smallest_after) / 2
 
 
 class Beat:
-    """Clicks into the loop and flashes before the camera, from before the stream starts until after it has ended."""
+    """Clicks into the loop and flashes in front of the camera, from before the stream's start until after its end."""
 
     def __init__(self, board, flasher: Path, folder: Path, flashed: str):
         board.put("/tmp/flash", flasher, "755")
         board.put("/tmp/clicks.wav", clicks(folder / "clicks.wav"))
-        # The player comes first: the loop runs at its rate then.
-        # The loop gives a recorder that starts, or starts again, all that was played in the player's present period.
+        # The player starts first, as the loop then runs at its rate. A recorder that starts, or starts again, gets everything
+        # that was played in the player's current period.
         times = "--buffer-time=2000000 --period-time=20000"
         self._player = board.start(f"exec aplay -q -D hw:Loopback,0 {times} /tmp/clicks.wav")
         self._started = board.run("sleep 1; cat /proc/asound/Loopback/pcm0p/sub0/status").text
         self._flash = board.start(f"exec /tmp/flash {flashed} {FLASHES} {FLASH_MILLISECONDS}")
 
     def finish(self) -> None:
-        """Waits for its end: from then on it says when each click was `played`, and each flash `switched`."""
+        """Waits for the end. After that, `played` has the time of each click, and `switched` the time of each flash."""
         flashes = self._flash.wait(90)
         self._player.wait(60)
         trigger = float(re.search(r"trigger_time: ([0-9.]+)", self._started)[1])
         self.switched = [(int(line.split()[0]) + int(line.split()[1])) / 2e9 for line in flashes.text.splitlines()]
         assert len(self.switched) == FLASHES, flashes.text[-1000:]
-        assert abs(trigger - self.switched[0]) < 30, "the audio's start is not by the clock of the flashes"
+        assert abs(trigger - self.switched[0]) < 30, "the audio's start and the flashes have different clocks"
         self.played = [trigger + click for click in CLICKS]
 
 
@@ -152,18 +153,18 @@ def publish(board, nginx, video: str, dimension: str, encoder: str):
 
 
 def assert_in_sync(recording: Recording, beat: Beat, name_of_run: str, missed: int, capsys) -> None:
-    """`missed` clicks may be lost."""
+    """Up to `missed` clicks may be lost."""
     assert not recording.disorder() and not recording.decoded.complaints
     frames, audio_packets = changes(recording), click_times(recording)
     origin = origin_of(beat.played, audio_packets)
     within = [time for time in beat.played if 0.1 < time - origin < SECONDS - 0.5]
-    assert len(within) >= SECONDS - 6, "the audio was over before the stream was"
+    assert len(within) >= SECONDS - 6, "the audio ended before the stream"
     audio_delays, video_delays = heard(beat.played, audio_packets, origin), seen(beat.switched, frames, origin)
     standstill = longest_gap(recording)
     lost = [f"{time - origin:.1f} s" for time in within if time not in dict(audio_delays)]
     assert len(lost) <= missed and len(audio_packets) <= len(within) + 2, f"the player or the stream has lost its beat: {lost}"
     for name, start, end in (("first five seconds", 0, 5), ("five to ten", 5, 10), ("after 14 s", 14, SECONDS)):
-        # The loop may play once more what the program has not taken while it was stopped.
+        # The loop may replay audio that the program has not taken while it was stopped.
         audio = [
             delay for time, delay in audio_delays
             if start <= time - origin < end and not standstill[0] - 0.5 < time - origin < standstill[1] + 0.5
@@ -184,13 +185,13 @@ def assert_in_sync(recording: Recording, beat: Beat, name_of_run: str, missed: i
 
 @pytest.mark.parametrize("stamp", ["start of exposure", "end of frame", "start of exposure, stopped"])
 def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, tmp_path, stamp, capsys):
-    """By the camera's clock and the card's, with either meaning of the camera's timestamps; and once with the whole
-    program stopped for a second and a half, which overruns the card and loses frames: nothing may shift."""
+    """By the clocks of the camera and the sound card, with either meaning of the camera's timestamps. In one run the whole
+    program is stopped for a second and a half, which overruns the card and loses frames: nothing may shift."""
     source = 0 if stamp == "end of frame" else 1
     board.run(f"v4l2-ctl -d /dev/video0 -c timestamp_source={source}")
     beat = Beat(board, flasher, tmp_path, "/dev/video0")
     sender = publish(board, nginx, "v4l2:/dev/video0,size=320x180,fps=30", "320x180", "openh264")
-    # The player of an emulated machine that stands still for a moment loses a click.
+    # The player on an emulated machine that stalls for a moment loses a click.
     missed = 3 if "stopped" in stamp else 1
     if "stopped" in stamp:
         board.run(f"sleep 16; kill -STOP {sender.pid}; sleep 1.5; kill -CONT {sender.pid}")
@@ -202,7 +203,7 @@ def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, t
 
 
 def test_a_raspberry_pis_camera_stays_within_forty_milliseconds_of_the_audio(pi_camera, nginx, flasher, tmp_path, capsys):
-    """By the sensor's frame start as libcamera tells it, through the hardware encoder; the flash is the scene's light."""
+    """By the sensor's frame start as libcamera reports it, with the hardware encoder; the flash is the scene's light."""
     fixed = "AwbEnable=off,ColourGains=2.35/1.6,ExposureTimeMode=1,AnalogueGainMode=1,ExposureTime=8000,AnalogueGain=2"
     beat = Beat(pi_camera, flasher, tmp_path, f"{PARAMETERS}/light")
     sender = publish(pi_camera, nginx, f"libcamera:{IMX708},fps=15,AfMode=Manual,{fixed}", "320x180", "v4l2")

@@ -11,13 +11,13 @@ pytestmark = [pytest.mark.takes(minutes=3.5, processors=0.3)]
 
 SECOND = "snd_aloop.1"
 TONES = {"hw:Loopback": 500, "hw:Second": 1000}
-# Of the stream: an emulated processor has enough to do with AAC.
+# The stream's rate: AAC is work enough for an emulated processor.
 RATE = 22_050
 
 
 @pytest.fixture
 def two_cards(board, request):
-    """The loop twice, each with a tone at half of full scale that is played into it by `play` at the same rate."""
+    """The loop twice. `play` plays a tone at half of full scale into each, at the same rate."""
     board.run("rmmod snd-aloop && modprobe snd-aloop enable=1,1 id=Loopback,Second")
     for frequency in TONES.values():
         board.put("/tmp/second", tone(frequency, getattr(request, "param", 48_000), 2, 2, 1))
@@ -43,7 +43,7 @@ def of_both(url: str, seconds: int, *settings: str) -> str:
     "settings, expected",
     [((",gain=-6", ",gain=-12"), (0.25, 0.125)), ((",gain=-12,mute=off", ",mute=on"), (0.125, 0)), ((",mute=on", ""), (0, 0.5))],
 )
-def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx, settings, expected):
+def test_two_microphones_are_mixed_with_their_own_gain_and_mute(two_cards, nginx, settings, expected):
     for card in TONES:
         play(two_cards, card)
     two_cards.run("sleep 2")
@@ -53,7 +53,7 @@ def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx,
     recording = Recording(nginx.recording("mixed"))
     assert_audio_keeps_time(recording)
     for frequency, peaks, level in zip(TONES.values(), zip(*(each["eachAudioPeakDecibels"] for each in reports[1:])), expected):
-        # An emulated machine that stands still leaves gaps, and half a tenth of a second at their edges.
+        # An emulated machine that stalls leaves gaps, and half a tenth of a second at their edges.
         loudest = sorted(amplitudes(recording, frequency)[10:-5])[-3:]
         assert all(abs(heard - level) < 0.02 for heard in loudest), (frequency, level, loudest)
         # A report has the level of one moment, which may be in such a gap.
@@ -62,7 +62,7 @@ def test_two_microphones_are_mixed_each_with_its_gain_and_mute(two_cards, nginx,
     assert min(reports[-1]["eachAudioSamples"]) > 2 * 48_000
 
 
-# Whoever opens a loop first sets its rate, and a card that returns may be opened by the microphone or by the player.
+# The first program to open a loop sets its rate, and a returning card may be opened by the microphone or by the player.
 @pytest.mark.parametrize("two_cards", [RATE], indirect=True, ids=["one rate"])
 def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
     for card in TONES:
@@ -90,6 +90,6 @@ def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
     steady, returned = amplitudes(recording, 500)[10:-5], amplitudes(recording, 1000)[10:-5]
     assert away - 1 < sum(level < 0.02 for level in returned) / 10 < away + 6 + 0.7 * status["audioOverruns"]
     for part in (returned[:20], returned[-20:]):
-        assert 0.22 < sorted(part)[-3] < 0.28, "it is heard before and after"
+        assert 0.22 < sorted(part)[-3] < 0.28, "the level is wrong before or after the loss"
     gaps = sum(level < 0.2 for level in steady) / 10
-    assert gaps < 0.5 + status["audioOverruns"], "the other one is heard all the time, but for what the machine loses"
+    assert gaps < 0.5 + status["audioOverruns"], "the other microphone has gaps that the machine's stalls do not explain"

@@ -1,4 +1,4 @@
-"""The USB device port of the virtual board by itself: with gadgets of the kernel's own, without the program."""
+"""The USB device port of the virtual board by itself: with the kernel's own gadgets, without the program."""
 
 import re
 import subprocess
@@ -16,9 +16,9 @@ GADGET = "/sys/kernel/config/usb_gadget/rig"
 WIDTH, HEIGHT = 160, 120
 FRAME = WIDTH * HEIGHT * 2
 PACKET = 1024
-# A packet's bytes of a frame: the rest is the payload header, longer in a frame's first packet.
+# A packet's bytes of a frame. The payload header takes the rest, and is longer in a frame's first packet.
 PAYLOAD = PACKET - 8
-# As `HOST_RING`; the gadget's has 16384 frames.
+# As `HOST_RING`; the gadget's ring has 16384 frames.
 GADGET_RING = "--nonblock --period-time=20000 --buffer-time=340000"
 CABLES = 2
 
@@ -62,7 +62,7 @@ def responder(tmp_path_factory) -> Path:
 
 
 class Gadget:
-    """A camera and a microphone with a loudspeaker, and the process that serves the camera."""
+    """A camera, a microphone and a loudspeaker, and the process that serves the camera."""
 
     def __init__(self, board, responder: Path, interval: int):
         self.board = board
@@ -79,7 +79,7 @@ class Gadget:
 
 @pytest.fixture
 def gadget(board, usb_host, responder, request):
-    """Plugged in; a packet in every millisecond unless the test says another interval."""
+    """Connects the cable, with a packet in every millisecond unless the test sets another interval."""
     made = Gadget(board, responder, getattr(request, "param", 4))
     usb_host.plug()
     yield made
@@ -90,7 +90,7 @@ def gadget(board, usb_host, responder, request):
 
 
 def record_frames(board, node: str, count: int) -> tuple[numpy.ndarray, list[float]]:
-    """Frames as rows of the numbers that they are full of, and when each had arrived, in seconds."""
+    """Frames as rows of the numbers that fill them, and when each had arrived, in seconds."""
     text = board.run(
         f"v4l2-ctl -d {node} --set-fmt-video=width={WIDTH},height={HEIGHT} --stream-mmap --stream-count={count} "
         "--stream-to=/tmp/frames --verbose"
@@ -111,14 +111,14 @@ def test_the_host_finds_a_camera_with_its_formats(board, usb_host, gadget):
 
 
 @pytest.mark.parametrize("gadget, microseconds", [(4, 1000), (1, 125)], indirect=["gadget"])
-def test_frames_arrive_whole_and_in_order_in_the_buss_time(board, usb_host, gadget, microseconds):
+def test_frames_arrive_whole_and_in_order_at_the_buss_pace(board, usb_host, gadget, microseconds):
     count = 40
     frames, times = record_frames(board, usb_host.video_node(), count)
     assert len(frames) == len(times) == count
     numbers = frames[:, 0]
     assert (frames == numbers[:, None]).all()
     assert (numpy.diff(numbers) == 1).all(), numbers
-    # In the mean no faster than the bus carries a frame's packets; slower where an emulated processor is.
+    # On average no faster than the bus carries a frame's packets; slower where an emulated processor is.
     seconds = (times[-1] - times[0]) / (count - 1)
     least = FRAME / PAYLOAD * microseconds / 1e6
     assert seconds > 0.97 * least, (seconds, least)
@@ -126,7 +126,7 @@ def test_frames_arrive_whole_and_in_order_in_the_buss_time(board, usb_host, gadg
 
 
 def assert_tone(samples: numpy.ndarray, frequency: int, seconds: float) -> None:
-    """In pitch and level, and without a sample missing or too many: the phase of each hundredth of a second is the same."""
+    """Checks pitch and level, and that no sample is missing or added: the phase of each hundredth of a second is the same."""
     block = RATE // 100
     assert len(samples) == RATE * seconds
     waves = numpy.exp(-2j * numpy.pi * frequency * numpy.arange(len(samples)) / RATE)
@@ -138,9 +138,9 @@ def assert_tone(samples: numpy.ndarray, frequency: int, seconds: float) -> None:
 
 
 def heard(board, player: str, recorder: str, seconds: float, host_plays: bool) -> numpy.ndarray:
-    """The left side of what is recorded of /tmp/tone, at the other end of the cable; both sides are the same."""
+    """The left side of a recording of /tmp/tone at the other end of the cable; both sides are the same."""
     play, record = f"exec aplay {SAMPLES} {player} /tmp/tone", f"exec arecord {SAMPLES} {recorder} -d {seconds} /tmp/heard"
-    # The host first: nothing moves in the gadget's ring before.
+    # The host starts first: nothing moves in the gadget's ring before.
     first = board.start(play if host_plays else record)
     board.run("until grep -q RUNNING /proc/asound/card*/pcm0[cp]/sub0/status; do sleep 0.05; done")
     second = board.start(record if host_plays else play)
@@ -152,7 +152,7 @@ def heard(board, player: str, recorder: str, seconds: float, host_plays: bool) -
     return samples[:, 0].astype(float)
 
 
-def test_a_tone_arrives_in_either_direction_with_all_its_samples(board, usb_host, gadget):
+def test_a_tone_arrives_complete_in_either_direction(board, usb_host, gadget):
     seconds, frequency = 2, 1000
     board.put("/tmp/tone", tone(frequency, RATE, 2, 2, 1) * 30)
     host, device = f"-D hw:{usb_host.audio_card()} {HOST_RING}", f"-D hw:{gadget.card} {GADGET_RING}"
@@ -160,7 +160,7 @@ def test_a_tone_arrives_in_either_direction_with_all_its_samples(board, usb_host
     assert_tone(heard(board, host, device, seconds, host_plays=True), frequency, seconds)
 
 
-def test_the_cable_is_pulled_in_the_middle_of_everything(board, usb_host, gadget):
+def test_the_cable_is_pulled_during_transfers(board, usb_host, gadget):
     seen = usb_host.descriptors()
     for cable in range(CABLES):
         board.start(f"exec v4l2-ctl -d {usb_host.video_node()} --stream-mmap --stream-to=/dev/null")

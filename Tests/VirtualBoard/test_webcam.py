@@ -15,17 +15,18 @@ from encoder import Appliance, ResourceUse, kernel_is_content, set_faults
 from loopback import tone
 from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
+from waiting import wait_until
 
 pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
 
 CONFIGFS = "/sys/kernel/config/usb_gadget"
-# What a computer reads with: uvcvideo's names, ffmpeg's, and the sizes of each.
+# The formats as a computer reads them: uvcvideo's names with ffmpeg's.
 FORMATS = {"MJPG": "mjpeg", "NV12": "nv12", "YUYV": "yuyv422"}
-# The test source's, and any camera's here.
+# The rate of the test source, and of every camera here.
 SOURCE_RATE = 30
 RATE = 48_000
 SMALL = {"dimension": "640x480", "webcam": True}
-# What a computer may see of the card, five a second, until a camera is open.
+# The number of title cards that a computer may receive, at five per second, until a camera is open.
 CARDS = 12
 
 
@@ -51,7 +52,7 @@ class Webcam:
         return self.camera.wait(lambda status: status.get("webcam", {}).get("state") == state)["webcam"]
 
     def record(self, coding: str, size: str, count: int, rate: int = 30) -> numpy.ndarray:
-        """Frames as a program on the computer gets them, decoded by ffmpeg there: their luma."""
+        """The luma of frames as a program on the computer receives them, decoded by ffmpeg there."""
         width, height = map(int, size.split("x"))
         data = self.read(coding, size, count, rate)
         return numpy.frombuffer(decoded(data, "gray", *source_words(coding, size)), numpy.uint8).reshape(-1, height, width)
@@ -66,7 +67,7 @@ class Webcam:
         return self.board.get("/tmp/frames")
 
     def end(self) -> None:
-        """The program goes, and leaves nothing."""
+        """Checks that the program ends and leaves nothing behind."""
         self.host.unplug()
         if not self.camera.process.has_ended:
             self.camera.process.signal("TERM")
@@ -100,13 +101,14 @@ def webcam(board, nginx, usb_host):
 
 
 def readings_of(frames: numpy.ndarray) -> list[Reading]:
-    """What is burnt into the test source's frames; each is whole."""
+    """The readings that are burnt into the test source's frames; each is intact."""
     height, width = frames.shape[1:]
     return [read_strip(memoryview(frame.tobytes()), width, height) for frame in frames]
 
 
 def without_cards(frames: numpy.ndarray) -> numpy.ndarray:
-    """Words on black come first where the camera takes longer than a second to open."""
+    """The frames without the leading title cards (words on black), which appear where the camera takes longer than a second to
+    open."""
     is_card = (frames < 20).reshape(len(frames), -1).mean(axis=1) > 0.9
     first = len(frames) if is_card.all() else int(numpy.argmin(is_card))
     return frames[first:]
@@ -116,7 +118,7 @@ def numbers_of(frames: numpy.ndarray) -> list[int]:
     return [reading.number for reading in readings_of(frames)]
 
 
-def test_a_computer_finds_what_the_bus_carries(board, webcam):
+def test_a_computer_finds_the_modes_that_the_bus_carries(board, webcam):
     camera = webcam()
     text = board.run(f"v4l2-ctl -d {camera.node} --info --list-formats-ext").text
     offered = {}
@@ -136,9 +138,11 @@ def test_a_computer_finds_what_the_bus_carries(board, webcam):
 
 
 def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int, least: float) -> None:
-    """All that were wanted, whole and in order; what is missing between them was counted as lost, or is beyond the rate.
+    """Checks that all requested frames arrive whole and in order. Frames missing in between were counted as lost, or exceed the
+    rate.
 
-    least: the part of the rate that comes through at least; an emulated processor is slow, and perhaps not alone."""
+    least: the smallest part of the rate that must arrive; an emulated processor is slow, and may be shared.
+    """
     lost = camera.state["lostFrames"]
     numbers = numbers_of(without_cards(camera.record(coding, size, count + CARDS, rate)))[:count]
     assert len(numbers) == count
@@ -168,8 +172,8 @@ def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, ra
 
 
 @pytest.mark.parametrize("coding", ["MJPG", "NV12"])
-def test_a_computer_sees_the_colors_of_a_snapshot(board, webcam, coding):
-    """Of a frame by BT.709, as from 720 lines on. Snapshots are made over red, green and blue."""
+def test_a_computer_receives_the_colors_of_a_snapshot(board, webcam, coding):
+    """A frame in BT.709, as from 720 lines on. Snapshots are converted through red, green and blue."""
     camera = webcam(dimension="1280x720")
     size, small = "640x360", "scale=64:36:flags=area"
     frames = decoded(camera.read(coding, size, CARDS), "rgb24", *source_words(coding, size), filters=small)
@@ -185,8 +189,8 @@ def test_a_computer_sees_the_colors_of_a_snapshot(board, webcam, coding):
     assert saturated.sum() > 500 and numpy.median(differences[saturated]) < 8, differences
 
 
-def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, webcam):
-    # Streamed as they are, so that they can be read.
+def test_the_stream_and_a_computer_get_frames_of_the_same_readings(encoder, nginx, webcam):
+    # The stream is lossless, so that its frames can be read.
     set_faults(encoder, lossless=1)
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
@@ -197,26 +201,34 @@ def test_the_stream_and_a_computer_have_frames_of_one_reading(encoder, nginx, we
     recording = Recording(nginx.recording("webcam"))
     streamed = read_all(recording)
     assert not recording.disorder()
-    # The time that is burnt in is that of the reading: no two have the same.
+    # The burnt-in time is that of the reading: no two are the same.
     assert len(set(readings) & set(streamed)) > 10, (readings, streamed)
     assert {reading.number: reading for reading in readings + streamed} == {
         reading.number: reading for reading in streamed + readings}
     assert status["webcam"]["sentFrames"] >= 40 and status["framesPerSecond"] > 0, status
 
 
+def ended_streams(camera: Webcam) -> list[tuple[str, str, str]]:
+    """Of each stream that has ended: frames sent, skipped by the encoder, dropped."""
+    line = r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped"
+    return re.findall(line, camera.camera.events)
+
+
 def lost_share(camera: Webcam) -> float:
     """Of a stream's frames, by its own counters: those that camera, encoder and buffer have lost."""
+    before = len(ended_streams(camera))
     camera.camera.live_with()
     status = camera.camera.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 150, timeout=120)
     camera.camera.stop()
-    ended = re.findall(r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped", camera.camera.events)
-    sent, skipped, dropped = map(int, ended[-1])
+    # The device can be ready before the stream's last event arrives.
+    wait_until(lambda: len(ended_streams(camera)) > before, 60, "the stream's end is not among the events")
+    sent, skipped, dropped = map(int, ended_streams(camera)[-1])
     lost = skipped + dropped + status["sources"]["sourceDropped"]
     return lost / (sent + lost)
 
 
-def test_a_computer_costs_a_stream_none_of_its_frames(webcam):
-    """Neither one that looks, nor one that stands still and holds all that it was given."""
+def test_a_computer_costs_a_stream_no_frames(webcam):
+    """Neither a computer that reads frames, nor one that stops and keeps all frames that it was given."""
     camera = webcam(camera="/dev/video0", dimension="320x240")
     alone = lost_share(camera)
     program = look(camera, "--set-fmt-video=width=640,height=480,pixelformat=NV12 --set-parm=5")
@@ -227,7 +239,7 @@ def test_a_computer_costs_a_stream_none_of_its_frames(webcam):
     still = lost_share(camera)
     program.signal("CONT")
     program.end()
-    # What the processor's load costs by itself is not the computer's.
+    # Losses from the processor's load alone are not the computer's.
     assert max(beside, still) < alone + 0.1, (alone, beside, still)
 
 
@@ -237,7 +249,7 @@ TONE_SECONDS = 10
 
 @pytest.fixture
 def microphone(board):
-    """A loop that is silent, but for ten seconds of a tone at half of full scale from when there is /tmp/go."""
+    """A silent loop, except for a ten-second tone at half of full scale that starts when /tmp/go exists."""
     board.run("rmmod snd-aloop && modprobe snd-aloop enable=1 id=Loopback")
     board.put("/tmp/second", tone(TONE, RATE, 2, 2, 1))
     board.run(f"rm -f /tmp/go; for _ in $(seq {TONE_SECONDS}); do cat /tmp/second; done > /tmp/tone")
@@ -254,19 +266,19 @@ def microphone(board):
 
 
 def parts_of(samples: numpy.ndarray, frequency: int) -> numpy.ndarray:
-    """Of each hundredth of a second, level and phase of a frequency, as a part of full scale."""
+    """For each hundredth of a second, level (as a part of full scale) and phase of a frequency."""
     block = RATE // 100
     waves = numpy.exp(-2j * numpy.pi * frequency * numpy.arange(len(samples)) / RATE)
     whole = len(samples) // block * block
     return (samples * waves)[:whole].reshape(-1, block).mean(axis=1) * 2 / 32768
 
 
-def test_ten_seconds_of_tone_are_heard_by_the_computer(board, microphone, webcam):
-    """As long as they were played, by the recording's own time: an emulated machine's is not ours."""
+def test_the_computer_records_ten_seconds_of_tone(board, microphone, webcam):
+    """As long as they were played, by the recording's own time; an emulated machine's time differs from ours."""
     camera = webcam(wiring={"microphone": microphone}, audio={"source": "microphone"})
     record = board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /tmp/heard")
     camera.camera.wait(lambda status: status["webcam"]["isRecorded"])
-    # The camera listens, too.
+    # The camera records at the same time.
     camera.host.wait("grep -q RUNNING /proc/asound/Loopback/pcm1c/sub0/status")
     start = int(board.run("touch /tmp/go; stat -c %s /tmp/heard").text)
     end = start + (TONE_SECONDS + 5) * RATE * 4
@@ -279,13 +291,13 @@ def test_ten_seconds_of_tone_are_heard_by_the_computer(board, microphone, webcam
     parts = parts_of(samples[:, 0].astype(float), TONE)
     heard = numpy.abs(parts) > 0.45
     places = numpy.flatnonzero(heard)
-    assert len(places), "nothing was heard"
-    # A machine that stands still leaves gaps, on either side of the loop; nothing is heard twice.
+    assert len(places), "the recording has no tone"
+    # A machine that stalls leaves gaps on either side of the loop; nothing is recorded twice.
     span = places[-1] - places[0] + 1
     assert 0.6 * TONE_SECONDS < len(places) / 100 < 1.01 * TONE_SECONDS, (len(places), span)
     assert 0.9 * TONE_SECONDS < span / 100 < 1.1 * TONE_SECONDS, (len(places), span)
     assert abs(numpy.median(numpy.abs(parts[heard])) - 0.5) < 0.01
-    # What the balance of the clocks changes of the pitch is a thousandth at the most.
+    # Balancing the clocks changes the pitch by a thousandth at most.
     turns = numpy.angle(parts[1:] * parts[:-1].conj())[heard[1:] & heard[:-1]]
     assert abs(numpy.median(turns)) < 2 * numpy.pi * TONE / 100 * 1e-3, turns
 
@@ -300,9 +312,9 @@ def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
 
     lowest, highest, usual = map(
         int, re.search(r"brightness 0x\w+ \(int\)\s*: min=(\S+) max=(\S+) step=1 default=(\S+)", controls).groups())
-    # As vivid says.
+    # As vivid reports it.
     assert usual == 12800
-    # While nobody looks: it holds when somebody does.
+    # While no program uses the camera: the setting applies once one does.
     board.run(f"v4l2-ctl -d {camera.node} --set-ctrl brightness={highest}")
     bright = camera.record("NV12", "640x480", 20, 5)[-1].mean()
     assert brightness() == 255
@@ -317,7 +329,7 @@ def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
     assert board.run(f"v4l2-ctl -d {camera.node} --get-ctrl brightness").text.strip() == f"brightness: {lowest}"
 
 
-def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
+def test_the_webcam_costs_nothing_while_unused(board, webcam, capsys):
     camera = webcam(camera="/dev/video0", dimension="320x240")
     pid = camera.camera.process.pid
 
@@ -329,7 +341,7 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         return {name: int(count) for name, count in re.findall(r"^(webcam\S*) (\d+)$", text, re.MULTILINE)}
 
     def calls(tasks: Iterable[str]) -> dict[str, int]:
-        """What they ask of the kernel in ten seconds."""
+        """Their system calls within ten seconds."""
         board.run(f"rm -f /tmp/calls; timeout -s INT 10 strace -c -o /tmp/calls {' '.join(f'-p {task}' for task in tasks)}", check=False)
         rows = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +(?:\d+ +)?([a-z]\w*)$", board.get("/tmp/calls").decode(), re.MULTILINE)
         return {name: int(count) for count, name in rows if name != "total"}
@@ -349,9 +361,9 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         before = wakeups()
         board.run("sleep 10")
         assert wakeups() == before and len(before) == 2, (state, before)
-        # The one call in which each waits is started anew when strace comes.
+        # The one call in which each waits is restarted when strace attaches.
         assert sum(calls(tasks("webcam")).values()) <= 2, state
-        # What the device does once a second or so anyway.
+        # Activity about once a second that exists anyway.
         everything = calls(tasks())
         assert everything and not {"ioctl", "mmap"} & everything.keys() and sum(everything.values()) < 300, (state, everything)
         report.append(f"{state}: {everything}")
@@ -360,11 +372,11 @@ def test_it_costs_nothing_until_somebody_looks(board, webcam, capsys):
         print("\n  calls of all threads in ten seconds, " + "; ".join(report))
 
 
-def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
+def test_a_press_of_the_button_permits_a_computer_to_use_the_camera(board, webcam):
     board.release("GPIO17")
     camera = webcam(webcam="ask", camera="/dev/video0", wiring={"button": {"line": "GPIO17", "activeLow": True}})
     pid = camera.camera.process.pid
-    # The computer tries the microphone when it finds it.
+    # The computer probes the microphone when it finds it.
     board.run("sleep 1")
     assert "wants to see or hear" not in camera.camera.events and "isRecorded\":true" not in camera.camera.ask("status --json")
 
@@ -385,7 +397,7 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
     camera.camera.wait(lambda status: status["state"] == "webcam")
     camera.host.wait(f"ls -l /proc/{pid}/fd | grep -q /dev/video0")
     sent = camera.state["sentFrames"]
-    # Behind the last card.
+    # After the last title card.
     camera.camera.wait(lambda status: status["webcam"]["sentFrames"] > sent + 20)
     program.end()
     frames = numpy.frombuffer(board.get("/tmp/frames"), numpy.uint8)
@@ -397,15 +409,15 @@ def test_a_press_of_the_button_lets_a_computer_look(board, webcam):
 
 
 def look(camera: Webcam, options: str = "") -> GuestProcess:
-    """A program on the computer that goes on looking."""
+    """A program on the computer that keeps receiving frames."""
     program = camera.board.start(f"exec v4l2-ctl -d {camera.node} {options} --stream-mmap --stream-to=/dev/null")
     program.wait_for("<", 30)
     camera.wait_for_state("active")
     return program
 
 
-def test_a_stream_takes_the_camera_from_a_computer_and_leaves_it(board, webcam):
-    """The computer goes on seeing, by the stream's reading of the camera, also while the server does not answer."""
+def test_a_stream_takes_over_the_camera_from_a_computer_and_returns_it(board, webcam):
+    """The computer still receives frames, from the stream's reading of the camera, also while the server does not answer."""
     camera = webcam(camera="/dev/video0", dimension="320x240")
     program = look(camera)
 
@@ -434,8 +446,8 @@ def test_a_stream_takes_the_camera_from_a_computer_and_leaves_it(board, webcam):
 ASLEEP = "/sys/module/usbip_vudc/parameters/asleep"
 
 
-def test_a_computer_that_falls_asleep_keeps_no_camera_open(board, webcam):
-    """The controller says nothing of it; neither frames nor audio are fetched any more, in the middle of a frame."""
+def test_a_sleeping_computer_keeps_no_camera_open(board, webcam):
+    """The controller reports nothing: in the middle of a frame, neither frames nor audio are fetched any more."""
     camera = webcam(camera="/dev/video0", dimension="320x240")
     program = look(camera)
     record = board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /dev/null")
@@ -463,7 +475,7 @@ def test_the_computers_drivers_find_nothing_wrong(board, webcam):
 
 
 def measure_settled(camera: Webcam, use: ResourceUse) -> None:
-    """When the threads that camera and microphones were open on have ended, and what they had is released."""
+    """Measures when the threads that had the camera and the microphones open have ended and released everything."""
     camera.host.wait(f"! cat /proc/{use.pid}/task/*/comm | grep -q '^idle-'")
     looks = []
     while True:
@@ -477,7 +489,7 @@ def measure_settled(camera: Webcam, use: ResourceUse) -> None:
 
 
 def plug_and_unplug(camera: Webcam, cycles: int) -> None:
-    """The cable is pulled while frames and audio are under way, each time."""
+    """Pulls the cable in the middle of frames and audio, each time."""
     seen = camera.host.descriptors()
     use = ResourceUse(camera.board, camera.camera.process.pid)
     for cycle in range(cycles):
@@ -491,14 +503,14 @@ def plug_and_unplug(camera: Webcam, cycles: int) -> None:
         camera.plug()
         assert camera.host.descriptors() == seen
     assert len(set(use.descriptors[1:])) == 1 and len(set(use.threads[1:])) == 1, str(use)
-    # The C library keeps some of what was freed; no cycle's buffers stay.
+    # The C library keeps some of the freed memory; no cycle's buffers stay.
     third = cycles // 3
     assert max(use.own[-third:]) < max(use.own[:-third]) + 1500, str(use)
     events = camera.camera.events
     assert "no webcam" not in events and "fail" not in events, events
 
 
-def test_the_cable_is_pulled_in_the_middle_of_everything(webcam):
+def test_the_cable_is_pulled_during_transfers(webcam):
     plug_and_unplug(webcam(), 6)
 
 
@@ -508,22 +520,22 @@ def test_the_cable_is_pulled_fifty_times(webcam):
 
 
 def rate_of(times: list[int]) -> tuple[float, int]:
-    """Of frames at those milliseconds: how many a second, and the longest time without one."""
+    """For frames at those milliseconds: their rate per second, and the longest time without one."""
     return (len(times) - 1) * 1000 / (times[-1] - times[0]), max(second - first for first, second in pairwise(times))
 
 
 @pytest.mark.parametrize("changes", [10, pytest.param(100, marks=pytest.mark.slow)])
-def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webcam, changes):
-    """The stream to the server goes on by all of it."""
+def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam, changes):
+    """The stream to the server continues through all of it."""
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
-    # Frames of the time before, which are brought to the encoder by a pass each.
+    # Frames from before that, each converted for the encoder in one pass.
     camera.camera.wait(lambda status: status.get("sources", {}).get("sourceConverted", 0) > 60, timeout=60)
-    # Another program finds it busy.
+    # Another program finds the camera busy.
     program = look(camera)
     second = board.run(f"v4l2-ctl -d {camera.node} --stream-mmap --stream-count=1", check=False)
     assert "busy" in second.text, second.text
-    # The program stands still in the middle of frames, for longer than all buffers last.
+    # The program stops in the middle of frames, for longer than all buffers last.
     program.signal("STOP")
     board.run("sleep 2")
     program.signal("CONT")
@@ -537,9 +549,9 @@ def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webca
         state = camera.state
         assert (state["format"], state["width"]) == (FORMATS[coding].removesuffix("422"), int(width)), state
         program.end()
-    # A reset under way: the computer leaves the configuration, and takes it again.
+    # A reset during use: the computer leaves the configuration, and selects it again.
     program = look(camera)
-    # The camera is off the bus for a moment by that, perhaps before it is asked again.
+    # This takes the camera off the bus for a moment, possibly before the configuration is requested again.
     board.run(
         "device=$(echo /sys/devices/platform/vhci_hcd.0/usb*/*-1); echo 0 > $device/authorized; echo 1 > $device/authorized",
         check=False,
@@ -553,14 +565,14 @@ def test_a_computer_resets_changes_its_mind_and_stands_still(board, nginx, webca
     recording = Recording(nginx.recording("webcam"))
     assert not recording.disorder() and len(recording.frames) > 60, status
     times = [frame.timestamp for frame in recording.frames]
-    # Half of the rate that it had alone at least, and no frame is missing for long: the emulated machine does all of it itself.
+    # At least half of its rate without a computer, and no long gap: the emulated machine does both sides' work.
     count = 30
     (before, gap), (after, longest) = rate_of(times[:count]), rate_of(times[count:])
     assert after > before / 2 and longest < max(4 * gap, 5000), (before, gap, after, longest)
     assert "reconnect" not in camera.camera.events
 
 
-def test_a_program_that_was_killed_leaves_nothing_for_the_next(board, nginx, usb_host, webcam):
+def test_a_killed_program_leaves_nothing_to_disturb_the_next(board, nginx, usb_host, webcam):
     camera = webcam()
     look(camera)
     camera.camera.process.signal("KILL")
@@ -572,13 +584,13 @@ def test_a_program_that_was_killed_leaves_nothing_for_the_next(board, nginx, usb
     again.camera.ask("webcam stop")
     assert board.run(f"ls -A {CONFIGFS}").text == ""
     assert "webcam" not in again.camera.wait(lambda status: True)
-    # The program that comes next has none, and takes down what is there all the same.
+    # The next program is without a webcam, and removes the leftovers all the same.
     again.camera.ask("webcam start")
     camera.host.plug()
     again.wait_for_state("attached")
 
 
-def test_a_port_that_is_taken_is_named_with_who_has_it(board, nginx, usb_host):
+def test_a_taken_port_is_reported_with_its_owner(board, nginx, usb_host):
     other = f"{CONFIGFS}/other"
     board.run(
         f"mkdir {other} && cd {other} && mkdir configs/c.1 functions/uac2.0 && ln -s $PWD/functions/uac2.0 configs/c.1/ && "
@@ -596,9 +608,9 @@ def test_a_port_that_is_taken_is_named_with_who_has_it(board, nginx, usb_host):
     assert board.run(f"ls -A {CONFIGFS}").text == ""
 
 
-def test_a_board_without_a_device_port_says_so_and_streams(board, nginx, usb_host):
+def test_a_board_without_a_device_port_reports_that_and_streams(board, nginx, usb_host):
     usb_host.close()
-    # A kernel that makes gadgets, on a board whose port is a hub's.
+    # A kernel with gadget support, on a board whose port belongs to a hub.
     board.run("modprobe libcomposite")
     try:
         camera = Appliance(board, nginx, "webcam", **SMALL)
@@ -608,6 +620,6 @@ def test_a_board_without_a_device_port_says_so_and_streams(board, nginx, usb_hos
         camera.stop()
         assert camera.events.count("no webcam") == 1, camera.events
     finally:
-        # It looks for a port again and again, and would make a gadget that nobody takes down.
+        # The program looks for a port again and again, and would set up a gadget that nobody removes.
         board.end_all()
         UsbHost(board)

@@ -10,13 +10,13 @@ EPOCH = 2_208_988_800
 
 
 class TimeServer:
-    """On the host's loopback, which the guest reaches. The port is the protocol's own: clients know no other."""
+    """On the host's loopback, which the guest reaches. It uses the protocol's standard port, the only one that clients know."""
 
     def __init__(self, ahead: float = 0):
         """Seconds by which its clock is ahead of the host's."""
         self.ahead = ahead
         self.answers = 0
-        # What its clock showed with the last answer.
+        # Its clock at the last answer.
         self.answered = 0.0
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))

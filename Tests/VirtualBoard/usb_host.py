@@ -2,8 +2,8 @@
 Linux computer's own drivers for cameras and microphones behind it.
 
     host = UsbHost(board)
-    host.plug()                                  # the board has a gadget on CONTROLLER, and what serves it runs
-    host.video_node(), host.audio_card()         # what the computer has then, by its own drivers
+    host.plug()                                  # the board has a gadget on CONTROLLER, and its server runs
+    host.video_node(), host.audio_card()         # the devices that the computer's drivers then provide
     host.unplug()
 """
 
@@ -13,18 +13,18 @@ PORT = "/sys/devices/platform/usbip-vudc.0"
 CONTROLLER = "usbip-vudc.0"
 HUB = "/sys/devices/platform/vhci_hcd.0"
 MODULES = ("libcomposite", "usbip-vudc", "vhci-hcd", "uvcvideo", "snd-usb-audio")
-# Loaded by the kernel when a gadget asks for them.
+# The kernel loads them when a gadget needs them.
 FUNCTIONS = ("usb_f_uvc", "usb_f_uac2", "u_audio")
 HIGH_SPEED = 3
-# As usbip-vudc counts: a port without a cable.
+# In usbip-vudc's numbers: a port without a cable.
 AVAILABLE = "1"
-# As vhci_hcd counts: a port without a device.
+# In vhci_hcd's numbers: a port without a device.
 EMPTY = "004"
 # The gadget's audio, as aplay and arecord name it.
 RATE = 48_000
 SAMPLES = f"-q -t raw -f S16_LE -c 2 -r {RATE}"
-# For these on the computer. A blocking call gives up when a period takes longer than the ring does, which on a busy machine
-# it may.
+# For both programs on the computer. A blocking call gives up when a period takes longer than the ring's duration, which can
+# happen on a busy machine.
 HOST_RING = "--nonblock --period-time=20000 --buffer-time=2000000"
 
 
@@ -34,18 +34,19 @@ class UsbHost:
         board.run(" && ".join(f"modprobe {module}" for module in MODULES))
 
     def close(self) -> None:
-        """Without gadgets on it: the guest is as it was."""
+        """Removes all gadgets: the guest is as before."""
         self.unplug()
         names = " ".join((*FUNCTIONS, *reversed(MODULES)))
         self.board.run(f"for module in {names}; do [ ! -e /sys/module/$(echo $module | tr - _) ] || rmmod $module; done")
 
     def wait(self, condition: str, seconds: float = 20) -> str:
-        """For a script in the guest to succeed; what it then writes."""
+        """Waits for a script to succeed in the guest; returns its output."""
         script = f"n=0; until {condition}; do n=$((n+1)); [ $n -lt {int(seconds * 10)} ] || exit 1; sleep 0.1; done"
         return self.board.run(script, timeout=seconds * 4 + 20).text.strip()
 
     def plug(self) -> None:
-        """As soon as the gadget wants to be seen. Both drivers take one end of a socket; socat makes it and leaves it to them."""
+        """Connects as soon as the gadget requests it. Both drivers take one end of a socket; socat creates it and hands it
+        over."""
         self.wait(f"[ $(cat {PORT}/usbip_status) = {AVAILABLE} ] && [ -n \"$(head -c 1 {PORT}/dev_desc 2>/dev/null)\" ]")
         self.board.run(
             "rm -f /run/usb-cable; "
@@ -56,7 +57,7 @@ class UsbHost:
         self.wait(f"[ -n \"$(cat {self._device()}/bConfigurationValue 2>/dev/null)\" ]")
 
     def unplug(self) -> None:
-        """Pulls the cable, if there is one."""
+        """Pulls the cable, if it is connected."""
         self.board.run(f"echo 0 > {HUB}/detach 2>/dev/null; true")
         self.wait(f"[ $(sed -n 's/^hs  0000 \\([0-9]*\\) .*/\\1/p' {HUB}/status) = {EMPTY} ] && ! [ -e {self._device()} ]")
         self.wait(f"[ $(cat {PORT}/usbip_status) = {AVAILABLE} ]")
@@ -65,7 +66,7 @@ class UsbHost:
         return f"{HUB}/usb*/*-1"
 
     def descriptors(self) -> bytes:
-        """All that the host has read of device and configuration."""
+        """Everything that the host has read of device and configuration."""
         return self.board.run(f"cat {self._device()}/descriptors").data
 
     def video_node(self) -> str:
@@ -77,7 +78,7 @@ class UsbHost:
         )
 
     def audio_card(self) -> str:
-        """The card that the host sees, as `hw:` has it."""
+        """The card that the host sees, in the notation of `hw:`."""
         return self.wait(
             "for card in /sys/class/sound/card*; do "
             "case $(readlink $card/device/driver) in */snd-usb-audio) echo ${card##*/card};; esac; done | grep ."

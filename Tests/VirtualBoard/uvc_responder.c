@@ -1,7 +1,7 @@
-// The least that makes f_uvc a camera: answers probe and commit with its one format, and streams numbered frames as fast as the
-// bus takes them. It says on standard output what the host does, a line each.
+// A minimal camera for f_uvc: answers probe and commit with its one format, and streams numbered frames as fast as the bus takes
+// them. It reports the host's actions on standard output, one per line.
 //
-//     uvc_responder NODE WIDTH HEIGHT PAYLOAD     YUYV; bytes in a packet at the most
+//     uvc_responder NODE WIDTH HEIGHT PAYLOAD     YUYV; at most this many bytes in a packet
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/usb/g_uvc.h>
@@ -40,7 +40,7 @@ static void subscribe(uint32_t type) {
     ask(VIDIOC_SUBSCRIBE_EVENT, &wanted, "subscribe");
 }
 
-// The function is on the bus as long as somebody subscribes to its setups.
+// The function is on the bus as long as a program subscribes to its setups.
 static void serve(void) {
     node = open(path, O_RDWR | O_NONBLOCK);
     if (node < 0) fail(path);
@@ -63,13 +63,13 @@ static void respond(const struct usb_ctrlrequest *setup) {
     ask(UVCIOC_SEND_RESPONSE, &response, "response");
 }
 
-// Each frame is full of its number.
+// Fills each frame with its number.
 static void queue(struct v4l2_buffer *buffer) {
     uint32_t *pixels = memory[buffer->index];
     for (uint32_t index = 0; index < format.fmt.pix.sizeimage / sizeof *pixels; index++) pixels[index] = number;
     number++;
     buffer->bytesused = format.fmt.pix.sizeimage;
-    // After a disconnection the queue takes nothing until it is stopped, which an event will say.
+    // After a disconnection the queue accepts nothing until it is stopped, as an event will request.
     if (ioctl(node, VIDIOC_QBUF, buffer) < 0 && errno != ENODEV) fail("queue");
 }
 
@@ -101,8 +101,8 @@ static void stop(void) {
     ask(VIDIOC_REQBUFS, &none, "release");
 }
 
-// STREAMOFF would answer the host, which is not there any more: the driver warns, and takes itself for connected. Closing the node
-// does neither.
+// STREAMOFF would answer the host, which is gone: the driver warns, and considers itself connected. Closing the node does
+// neither.
 static void disconnect(void) {
     if (!streams) return;
     unmap();

@@ -1,24 +1,24 @@
-"""Ways into the camera from outside: sockets that somebody may send to, and programs that let somebody in."""
+"""Ways into the camera from outside: sockets that accept data, and programs that permit a login."""
 
 import re
 
 from board import Board
 
-# What asks for a name and password, or makes one.
+# Programs that ask for a name and password, or set one.
 LOGIN = {"login", "su", "sulogin", "vlock", "getty", "sshd", "dropbear", "passwd", "chpasswd", "adduser"}
-# What lets somebody in over the network, or another program do so.
+# Programs that open the camera to the network, or make another program do so.
 SERVERS = {
     "telnetd", "ftpd", "tftpd", "httpd", "inetd", "tcpsvd", "udpsvd", "nc", "dnsd", "udhcpd", "dhcprelay", "fakeidentd",
     "lpd",
 }  # fmt: skip
-# What would run by itself, if somebody started it.
+# Programs that would do so on their own once started.
 DAEMONS = {"syslogd", "klogd", "crond", "acpid", "inotifyd", "ifplugd", "zcip", "runsvdir", "bootchartd"}
 TESTS_SHELL = 7001
 
 
 def listeners(board: Board) -> set[tuple[str, int, str]]:
-    """As `ss -ltnup` shows them: protocol, port, program. Of TCP those that listen, of UDP those that are bound and not
-    connected. The tests' own shell is left out."""
+    """Sockets in the notation of `ss -ltnup`: protocol, port, program. Of TCP the listening ones, of UDP those that are bound
+    but not connected. The tests' own shell is left out."""
     owners = socket_owners(board)
     found = set()
     for protocol in ("tcp", "tcp6", "udp", "udp6"):
@@ -32,7 +32,7 @@ def listeners(board: Board) -> set[tuple[str, int, str]]:
 
 
 def socket_owners(board: Board) -> dict[str, str]:
-    """The program's name of each socket's inode."""
+    """The name of the program for each socket's inode."""
 
     def names() -> dict[str, str]:
         return dict(re.findall(r"/proc/(\d+)/comm:(.*)", board.run("grep -H . /proc/[0-9]*/comm 2>/dev/null || true").text))
@@ -51,8 +51,8 @@ def socket_owners(board: Board) -> dict[str, str]:
 
 
 def has_no_login(board: Board) -> bool:
-    """No program on the card that asks for a name and password, opens a door, or runs beside Tallycam without being
-    needed; and no password that would do."""
+    """Checks that the card has no program that asks for a name and password, opens a way in, or runs beside Tallycam without
+    being needed; and no working password."""
     password = board.run("cut -d: -f2 /etc/shadow").text.split()
     names = " ".join(sorted(LOGIN | SERVERS | DAEMONS))
     found = board.run(f"for name in {names}; do command -v $name; done; true").text.split()

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Makes parts of a root in steps, those beside each other that do not wait for one another, with one line that shows how far
-# it is. Sourced by scripts/build-root, which sets recipe, root, logs and fail. The form of recipe/steps is described there.
+# Makes parts of a root in steps, independent steps at the same time, and shows the progress in one line. Sourced by
+# scripts/build-root, which sets recipe, root, logs and fail. The format of recipe/steps is described in that file.
 
 : "${recipe:?}" "${root:?}" "${logs:?}"
 declare -A part_needs=() part_of=() usual=() size=() after=()
@@ -21,7 +21,7 @@ read_steps() {
     done <"$recipe/steps"
 }
 
-# with_needs PART...: these and the parts that they need.
+# with_needs PART...: prints these parts and the parts that they need.
 with_needs() {
     local part
     for part in "$@"; do
@@ -31,7 +31,7 @@ with_needs() {
     done
 }
 
-# choose_steps PART...: what is still to be made for them.
+# choose_steps PART...: chooses the remaining steps for these parts.
 choose_steps() {
     local step parts
     parts=" $(with_needs "$@" | tr '\n' ' ')"
@@ -42,7 +42,7 @@ choose_steps() {
     done
 }
 
-# mark_parts: whose steps are all done.
+# mark_parts: marks the parts whose steps are all done.
 mark_parts() {
     local part step
     for part in "${!part_needs[@]}"; do
@@ -56,7 +56,7 @@ mark_parts() {
 start_step() {
     local words
     IFS=: read -ra words <<<"$1"
-    # In namespaces of its own: whatever it has mounted or started ends with it.
+    # In its own namespaces: everything that it has mounted or started ends with it.
     unshare --mount --pid --mount-proc --fork --kill-child bash -euo pipefail "$recipe/${words[0]}" "${words[@]:1}" \
         >"$logs/$1" 2>&1 </dev/null 9>&- &
     workers[$1]=$! started[$1]=$SECONDS state[$1]=running
@@ -76,14 +76,14 @@ start_ready_steps() {
 stop_steps() {
     local worker first
     for worker in "${workers[@]}"; do
-        # The first process of its namespace takes the others along, and is waited for.
+        # When the first process of a namespace ends, the others end, too. It is waited for.
         first=$(cat "/proc/$worker/task/$worker/children" 2>/dev/null) || true
         kill -KILL "${first:-$worker}" 2>/dev/null || true
     done
     wait 2>/dev/null || true
 }
 
-# end_finished_steps: notes those that have ended; one that has failed ends everything.
+# end_finished_steps: records the steps that have ended; a failed one ends everything.
 end_finished_steps() {
     local step status
     for step in "${!workers[@]}"; do
@@ -108,7 +108,7 @@ end_finished_steps() {
 
 clock() { printf '%d:%02d' $(($1 / 60)) $(($1 % 60)); }
 
-# seconds_left: until all are done, if the other steps differ from their usual times as those did that have ended.
+# seconds_left: until all steps are done, if they differ from their usual times as much as the finished ones did.
 seconds_left() {
     local step predecessor spent=10 expected=10 left start least
     local -A end=()
@@ -151,13 +151,13 @@ show_progress() {
     if [ -t 1 ]; then printf '%.78s' "${line%,}"; else echo "${line%,}"; fi
 }
 
-# run_steps: what choose_steps has chosen. It may be interrupted; the next run goes on with the steps that are missing.
+# run_steps: runs the chosen steps. It may be interrupted; the next run continues with the missing steps.
 run_steps() {
     local step shown=0 interval=20 total=0 downloads=0
     [ ! -t 1 ] || interval=1
     mkdir -p "$root/.done" "$logs"
     for step in "${chosen[@]}"; do downloads=$((downloads + size[$step])); done
-    trap 'clear_line; stop_steps; fail "interrupted; run it again to go on from here"' INT TERM
+    trap 'clear_line; stop_steps; fail "interrupted; run it again to continue"' INT TERM
     SECONDS=0
     total=$(seconds_left)
     echo "  about $(clock "$total") on two processors, $downloads MB to download"

@@ -6,8 +6,8 @@ import LinuxIO
 import Media
 import SoftwareEncoding
 
-// Filters and rotates raw frames from standard input to standard output, for benchmarks and for tests that compare with other
-// programs.
+// Filters and rotates raw frames from standard input to standard output, for benchmarks and for comparisons with other programs
+// in tests.
 
 let options = CommandLineOptions([
     CommandLineOption("format", takes: "FORMAT", help: "nv12 (default) or i420, packed"),

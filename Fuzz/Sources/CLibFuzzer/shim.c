@@ -1,8 +1,8 @@
 #include "CLibFuzzer.h"
 
-// Swift code compares 8-byte values at every step: lengths, bounds, enum cases, nil. libFuzzer learns nothing from
-// those, and telling it of each took more than half of the time. It hears of constants that may be part of a format,
-// short strings above all, which Swift compares as two words; and of all shorter comparisons.
+// Swift code compares 8-byte values at every step: lengths, bounds, enum cases, nil. libFuzzer learns nothing from those, and
+// reporting each took more than half of the time. Only constants that may be part of a format are reported, above all short
+// strings, which Swift compares as two words; and all shorter comparisons.
 static const uint64_t smallest_telling_constant = 1 << 16;
 
 void __real___sanitizer_cov_trace_const_cmp8(uint64_t constant, uint64_t value);

@@ -5,7 +5,7 @@ import RTMP
     static func main() { fuzz(testOneInput) }
 }
 
-/// AMF0 values one behind the other, as in a message's payload.
+/// Consecutive AMF0 values, as in a message's payload.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = [UInt8](UnsafeRawBufferPointer(start: data, count: count))
     decode(bytes)
@@ -15,9 +15,9 @@ private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// What was read and written is read and written the same once more.
+/// Values that were read and written are read and written identically again.
 ///
-/// The first reading repairs text and passes over wrong counts, so it is the second one that must be exact.
+/// The first reading repairs text and ignores wrong counts, so only the second one must be exact.
 private func decode(_ bytes: [UInt8]) {
     var decoder = AMF0Decoder(bytes)
     var written: [UInt8] = []

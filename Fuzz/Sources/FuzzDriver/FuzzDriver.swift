@@ -1,7 +1,7 @@
 import CLibFuzzer
 import Glibc
 
-/// What libFuzzer calls for each input. The bytes are its own: they are gone after the call.
+/// The function that libFuzzer calls for each input. The bytes belong to libFuzzer, and are valid only during the call.
 public typealias TestOneInput = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 
 /// Runs libFuzzer with this program's arguments.

@@ -6,7 +6,7 @@ import Media
     static func main() { fuzz(testOneInput) }
 }
 
-/// An FLV file, read at once and in portions, whose size the last byte gives.
+/// An FLV file, read at once and in portions, whose size is in the last byte.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: data, count: count)
     let whole = read(bytes, portion: max(1, count))

@@ -6,7 +6,7 @@ import Media
     static func main() { fuzz(testOneInput) }
 }
 
-/// Lines as `--filter` takes them, one after the other for the same chain.
+/// Lines as for `--filter`, one after the other for the same chain.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeRawBufferPointer(start: data, count: count), as: UTF8.self)
     var chain = FilterChain()
@@ -30,7 +30,7 @@ private func readCube(_ bytes: [UInt8]) {
     do throws(ColorCubeError) {
         let cube = try ColorCube(parsing: bytes)
         precondition(cube.samples.count == 3 * cube.points * cube.points * cube.points, "points are missing")
-        precondition(cube.samples.allSatisfy(\.isFinite), "a point is no color")
+        precondition(cube.samples.allSatisfy(\.isFinite), "a point is not finite")
         precondition(zip(cube.least, cube.most).allSatisfy(<), "the domain is empty")
     } catch {
         precondition(isPrintable("\(error)"), "a control character is printed")
@@ -58,7 +58,7 @@ private func hasRoundedNumbers(_ setting: FilterSetting, _ chain: FilterChain) -
     chain.settings.count == 1 && "\(chain.settings[0])" == "\(setting)"
 }
 
-/// Lines of a log must stay lines.
+/// Lines of a log must stay single lines.
 private func isPrintable(_ text: String, _ allowed: Unicode.Scalar? = nil) -> Bool {
     text.unicodeScalars.allSatisfy { $0 == allowed || $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
 }

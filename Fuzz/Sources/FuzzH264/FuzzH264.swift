@@ -6,8 +6,8 @@ import Media
     static func main() { fuzz(testOneInput) }
 }
 
-/// One input is read as each of the structures; their first bytes tell them apart, so that the wrong readers give up
-/// at once and an input needs no mark of its kind.
+/// One input is read as each of the structures. Their first bytes distinguish them, so that the wrong readers give up at once
+/// and an input needs no mark of its kind.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let buffer = UnsafeRawBufferPointer(start: data, count: count)
     let bytes = [UInt8](buffer)
@@ -40,7 +40,7 @@ private func readAccessUnit(_ bytes: UnsafeRawBufferPointer) {
 private func check(_ set: SequenceParameterSet) {
     precondition(set.size.width > 0 && set.size.height > 0, "a frame without an area")
     precondition(set.size.width <= set.codedSize.width && set.size.height <= set.codedSize.height)
-    precondition(set.codedSize.width * set.codedSize.height <= 1 << 30, "a frame that nobody can hold")
+    precondition(set.codedSize.width * set.codedSize.height <= 1 << 30, "a frame larger than any memory")
     if let timing = set.timing { precondition(timing.framesPerSecond > 0 && timing.framesPerSecond.isFinite) }
 }
 

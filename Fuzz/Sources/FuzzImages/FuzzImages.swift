@@ -10,7 +10,7 @@ import FuzzDriver
 
 private let mostPixels = 1 << 18
 
-/// Files from a card: an image by its first byte, else a font.
+/// Files from a card: an image, determined by its first byte, or else a font.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let data, count > 0 else { return 0 }
     switch data[0] {
@@ -38,11 +38,11 @@ private func decode(_ width: UInt32, _ height: UInt32, _ decoder: (UnsafeMutable
     let pixels = Int(width).multipliedReportingOverflow(by: Int(height))
     precondition(width > 0 && height > 0 && !pixels.overflow, "an image without pixels")
     guard pixels.partialValue <= mostPixels else { return }
-    // Behind the pixels nothing is written.
+    // Nothing is written after the pixels.
     let guardBytes: [UInt8] = [0xA5, 0x5A, 0xA5, 0x5A]
     var rgba = [UInt8](repeating: 0, count: 4 * pixels.partialValue) + guardBytes
     _ = rgba.withUnsafeMutableBufferPointer { decoder($0.baseAddress) }
-    precondition(Array(rgba.suffix(4)) == guardBytes, "more was written than there is room for")
+    precondition(Array(rgba.suffix(4)) == guardBytes, "data was written beyond the image")
 }
 
 private func openFont(_ data: UnsafePointer<UInt8>, _ count: Int) {
@@ -57,7 +57,7 @@ private func openFont(_ data: UnsafePointer<UInt8>, _ count: Int) {
         for bitmap in [fill, border] {
             guard let samples = bitmap.samples else { continue }
             precondition(bitmap.width <= bitmap.stride && bitmap.width <= 4096 && bitmap.height <= 4096)
-            // All of it can be read.
+            // All of it is readable.
             var sum = 0
             for row in 0..<Int(bitmap.height) {
                 for column in 0..<Int(bitmap.width) { sum &+= Int(samples[row * Int(bitmap.stride) + column]) }

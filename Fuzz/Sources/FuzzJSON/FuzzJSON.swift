@@ -55,7 +55,7 @@ private func check(_ fault: DescriptionFault, lineCount: Int) {
     precondition(text.utf8.count < 4096, "a fault is reported at length")
 }
 
-/// Signs two connections, and reads the URL as the connection does.
+/// Signs two connections, and reads the URL like the connection.
 private func connect(_ description: StreamDescription) {
     var nonces = NonceSequence(savedText: nil)
     for _ in 0..<2 {
@@ -96,7 +96,7 @@ private func readNonce(_ bytes: [UInt8]) {
     precondition(restarted.next(unixSeconds: 0) > first + 1, "a nonce is used twice after a restart")
 }
 
-/// Lines of a log must stay lines.
+/// Lines of a log must stay single lines.
 private func isPrintable(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
 }

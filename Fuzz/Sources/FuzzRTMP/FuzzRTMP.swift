@@ -6,8 +6,8 @@ import RTMP
     static func main() { fuzz(testOneInput) }
 }
 
-/// A session's input: the state to start in, the portions that the bytes come in and what happens between them, and
-/// the bytes.
+/// A session's input: the initial state, the portions in which the bytes arrive with the interruptions between them, and the
+/// bytes.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let script = Script(UnsafeRawBufferPointer(start: data, count: count)) else { return 0 }
     switch script.start {

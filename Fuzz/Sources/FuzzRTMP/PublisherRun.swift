@@ -1,7 +1,7 @@
 import Media
 import RTMP
 
-/// Where a publisher is when the input starts.
+/// A publisher's state when the input starts.
 enum PublisherState: CaseIterable {
     case handshaking
     case connecting
@@ -36,21 +36,21 @@ enum PublisherState: CaseIterable {
             acceptsReconnectRequest: true, md5: { [UInt8]($0.prefix(16)) })
     }()
 
-    /// In the dictionary too, so that servers repeat it.
+    /// It is also in the dictionary, so that servers repeat it.
     static let secret = "hush-hush-hush"
 }
 
-/// A publisher that goes through a script, and what must hold on the way.
+/// A publisher that runs through a script, with checks on the way.
 struct PublisherRun {
     private var session: PublishSession
     private var now = MediaTimestamp.zero
     private var hasEnded = false
-    /// The server asked for a password; the session waits for another connection.
+    /// The server requested a password; the session waits for another connection.
     private var awaitsReopening = false
     private var sentByteCount: UInt64
     private var acknowledged: UInt64 = 0
-    /// What the session made of the bytes, without what it sent: acknowledgements and answers to pings depend on
-    /// the portions, and so does what can have been acknowledged.
+    /// The session's reactions to the bytes, without what it sent: acknowledgements and answers to pings depend on the
+    /// portions, and so does what can have been acknowledged.
     private(set) var events: [PublishSession.Action] = []
 
     init(_ state: PublisherState, _ script: Script) {

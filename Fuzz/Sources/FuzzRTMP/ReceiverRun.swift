@@ -2,13 +2,13 @@ import Bitstream
 import Media
 import RTMP
 
-/// Where a receiver is when the input starts.
+/// A receiver's state when the input starts.
 enum ReceiverState: CaseIterable {
     case handshaking
     case open
     case publishing
 
-    /// Made once, as the publisher's.
+    /// Made once, like the publisher's.
     static let sessions: [ReceiveSession] = {
         var session = ReceiveSession(
             configuration: ReceiveConfiguration(
@@ -26,15 +26,15 @@ enum ReceiverState: CaseIterable {
     }()
 }
 
-/// A receiver that goes through a script, and what must hold on the way.
+/// A receiver that runs through a script, with checks on the way.
 struct ReceiverRun {
     private var session: ReceiveSession
     private var hasEnded = false
     private var isPublishing: Bool
-    /// What the session made of the bytes, without what it sent: acknowledgements and answers to pings depend on
-    /// the portions.
+    /// The session's reactions to the bytes, without what it sent: acknowledgements and answers to pings depend on the
+    /// portions.
     private(set) var events: [ReceiveSession.Action] = []
-    /// All metadata, written anew: as a value, a number that is none would not equal itself.
+    /// All metadata in encoded form: as values, NaN would not equal itself.
     private(set) var metadata: [UInt8] = []
 
     init(_ state: ReceiverState, _ script: Script) {
@@ -83,11 +83,11 @@ struct ReceiverRun {
     }
 }
 
-/// What was received can be sent on: the tag comes out of the chunks that it was cut into.
+/// Checks that received media can be sent on: the chunks of a tag yield the same tag again.
 enum Relay {
     static func check(_ tag: FLVTag) {
         var publisher = PublisherState.sessions[PublisherState.sessions.count - 1]
-        // As a file's tags are: a slice of what was read.
+        // Like a file's tags: a slice of the read bytes.
         let message = publisher.chunk(
             FLVTag(kind: tag.kind, timestamp: tag.timestamp, buffer: [0] + tag.body, body: 1..<tag.body.count + 1))
         var wire: [UInt8] = []

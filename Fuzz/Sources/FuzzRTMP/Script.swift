@@ -1,18 +1,18 @@
-/// How one input of the fuzzer drives a session:
-/// 1 byte where it starts, 1 byte the number of steps, so many steps, then the bytes that arrive.
+/// How one input of the fuzzer drives a session: 1 byte for the initial state, 1 byte for the number of steps, the steps, then
+/// the bytes that arrive.
 struct Script {
     enum Start {
         case publisher(PublisherState)
         case receiver(ReceiverState)
     }
 
-    /// What happens, step by step; steps are gone through again and again until the bytes are used up.
+    /// The events, step by step; the steps are repeated until the bytes are used up.
     enum Step {
         case bytes(Int)
         case interruption(Interruption)
     }
 
-    /// What comes between bytes; each happens once.
+    /// Events between bytes; each occurs once.
     enum Interruption: UInt8, CaseIterable {
         case timePasses = 0xF0
         case stop
@@ -53,12 +53,12 @@ struct Script {
 
     var inOnePortion: Script { Script(start: start, bytes: bytes) }
 
-    /// Whether the same bytes in one portion must lead to the same.
+    /// Whether the same bytes in one portion must have the same result.
     var isOfPortionsAlone: Bool {
         !steps.isEmpty && steps.allSatisfy { if case .bytes = $0 { true } else { false } }
     }
 
-    /// Goes through the steps until the bytes are used up.
+    /// Repeats the steps until the bytes are used up.
     func run(bytesArrive: (UnsafeRawBufferPointer) -> Void, interruption: (Interruption) -> Void) {
         var position = 0
         var isFirstRound = true

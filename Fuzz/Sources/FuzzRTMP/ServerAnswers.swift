@@ -1,6 +1,6 @@
 import RTMP
 
-/// What a server says, step by step, until media may be sent.
+/// A server's messages, step by step, until media may be sent.
 enum ServerAnswers {
     static let all = [handshake, connected, streamCreated, publishAccepted]
 

@@ -16,7 +16,7 @@ private let statuses = [
     ControlOffer(.whiteBalance, words: ["auto", "locked"], range: 2000...8000),
 ].map { ControlStatus($0, wished: nil, report: CameraReport()) }
 
-/// What a computer does, each thing a byte that says what, and what it takes.
+/// A computer's actions: a byte for the kind of each, followed by its data.
 private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var bytes = UnsafeRawBufferPointer(start: data, count: count)[...]
     var function = VideoFunction(offer, on: bus)
@@ -63,7 +63,7 @@ private func check(_ action: VideoFunction.Action, to event: VideoFunction.Event
     }
 }
 
-/// Whatever was asked for before, what is agreed on is offered.
+/// Whatever was requested before, the agreed mode is one of those offered.
 private func checkAgreement(_ function: inout VideoFunction) {
     var asked = function
     let get = SetupPacket(requestType: 0xA1, request: 0x81, value: 0x0200, index: 1, length: 34)

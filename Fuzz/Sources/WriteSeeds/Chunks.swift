@@ -20,7 +20,7 @@ enum Chunks {
         bytes(Message(type: .video, timestamp: 99, streamID: 1, payload: frame), on: 6),
     ])
 
-    /// Also from a sender that does not repeat the timestamp before a message's second chunk.
+    /// Includes a sender that does not repeat the timestamp before a message's second chunk.
     static let extendedTimestamps: [UInt8] = joined([
         bytes(Message(type: .video, timestamp: 0xFFFF_FFF0, streamID: 1, payload: frame), on: 6),
         [0x46, 0xFF, 0xFF, 0xFF, 0, 0, 4, 9, 1, 0, 0, 1, 0x27, 1, 0, 0],
@@ -28,7 +28,7 @@ enum Chunks {
         [0xC6, 1, 0],
     ])
 
-    /// A video message in two chunks with audio between them, and one that is given up.
+    /// A video message in two chunks with audio between them, and one that is aborted.
     static let interleaved: [UInt8] = {
         let video = bytes(Message(type: .video, timestamp: 40, streamID: 1, payload: frame), on: 6)
         let message = bytes(Message(type: .audio, timestamp: 41, streamID: 1, payload: audio), on: 4)

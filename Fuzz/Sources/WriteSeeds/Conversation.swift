@@ -1,7 +1,7 @@
 import Media
 import RTMP
 
-/// All bytes of a publisher and a receiver that speak to each other.
+/// All bytes of a publisher and a receiver that talk to each other.
 struct Conversation {
     static let handshakeByteCount = 1 + 2 * 1536
 

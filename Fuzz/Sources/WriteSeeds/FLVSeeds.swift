@@ -1,7 +1,7 @@
 import Bitstream
 import Media
 
-/// Files with all kinds of tags; the last byte is the portion that the target `flv` reads with.
+/// Files with all kinds of tags; the last byte is the size of the portions in which the target `flv` reads.
 enum FLVSeeds {
     static let all = [
         Seed(name: "packets", bytes: header + packets + [12]),

@@ -77,10 +77,10 @@ enum RTMPSeeds {
         seed("long-stream-numbers", .receiverPublishing, steps: [0], Chunks.longStreamNumbers),
     ]
 
-    /// The question for a password, and on the next connection the challenge.
+    /// The request for a password, and on the next connection the challenge.
     private static let askedAgain: [UInt8] = {
         let first = chunks(question("authmod=adobe :"))
-        // What is left of the first portion belongs to the first connection.
+        // The remainder of the first portion belongs to the first connection.
         let rest = [UInt8](repeating: 0, count: max(0, 33 * 64 - first.count))
         let handshake = [3] + [UInt8](repeating: 0, count: 3072)
         let second = chunks(question("authmod=adobe :?reason=needauth&user=me&salt=a&challenge=b&opaque=c"))

@@ -1,6 +1,6 @@
-/// One input to start with.
+/// One initial input.
 struct Seed {
-    /// The file's.
+    /// The file's name.
     let name: String
     let bytes: [UInt8]
 }

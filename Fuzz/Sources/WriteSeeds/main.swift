@@ -1,7 +1,7 @@
 import Glibc
 
-/// Writes the seeds that this project's own sessions and encoders make, below the given directory:
-/// `rtmp/`, `amf0/` and `flv/`. The other seeds are files of real encoders and services.
+/// Writes the seeds that this project's own sessions and encoders produce to the given directory: `rtmp/`, `amf0/` and `flv/`.
+/// The other seeds are files of real encoders and services.
 guard CommandLine.arguments.count == 2 else {
     print("Usage: write-seeds DIRECTORY")
     exit(2)

@@ -1,7 +1,23 @@
-extension Set<CommandSurface> {
-    static var everywhere: Set { Set(CommandSurface.allCases) }
+/// Several surfaces. (A `Set` would be hashed for each row whenever the table of commands is made, which each start does.)
+public struct CommandSurfaces: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public init(_ surface: CommandSurface) {
+        switch surface {
+        case .console: self = .console
+        case .socket: self = .socket
+        case .publish: self = .publish
+        }
+    }
+
+    static let console = CommandSurfaces(rawValue: 1)
+    static let socket = CommandSurfaces(rawValue: 2)
+    static let publish = CommandSurfaces(rawValue: 4)
     /// The surfaces of `tallycam run`.
-    static var appliance: Set { [.console, .socket] }
+    static let appliance = CommandSurfaces(rawValue: 3)
+    static let everywhere = CommandSurfaces(rawValue: 7)
 }
 
 /// One way to write a command's arguments. People read its text, and typed words are matched against it: capitals stand
@@ -11,11 +27,11 @@ public struct CommandForm: Hashable, Sendable {
     /// Such as "NAME VALUE [NAME VALUE...]"; empty for a command without arguments.
     public let arguments: String
     public let summary: String
-    public let surfaces: Set<CommandSurface>
+    public let surfaces: CommandSurfaces
     /// The rest of the line is one text with its own syntax: a filter.
     let isText: Bool
 
-    init(_ arguments: String, _ summary: String, on surfaces: Set<CommandSurface> = .everywhere, isText: Bool = false) {
+    init(_ arguments: String, _ summary: String, on surfaces: CommandSurfaces = .everywhere, isText: Bool = false) {
         self.arguments = arguments
         self.summary = summary
         self.surfaces = surfaces

@@ -63,13 +63,13 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(
             .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
         CommandDescription(
-            .openTransaction, [CommandForm("", "collect changes until commit or cancel", on: [.publish])],
+            .openTransaction, [CommandForm("", "collect changes until commit or cancel", on: .publish)],
             absence: absenceOfTransactions),
         CommandDescription(
-            .commit, [CommandForm("", "apply the collected changes, all at one frame", on: [.publish])],
+            .commit, [CommandForm("", "apply the collected changes, all at one frame", on: .publish)],
             absence: absenceOfTransactions),
         CommandDescription(
-            .cancel, [CommandForm("", "discard the collected changes", on: [.publish])],
+            .cancel, [CommandForm("", "discard the collected changes", on: .publish)],
             absence: absenceOfTransactions),
         CommandDescription(.mute, [CommandForm("on|off", "mute or unmute the audio")]),
         CommandDescription(.controls, [CommandForm("[json]", "show the camera's controls; json for programs")]),
@@ -85,8 +85,8 @@ public struct CommandDescription: Hashable, Sendable {
             .snapshot,
             [
                 CommandForm("[QUALITY]", "save a JPEG on the card; quality 1 to 100", on: .appliance),
-                CommandForm("send [QUALITY]", "answer with the JPEG file", on: [.socket]),
-                CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: [.publish]),
+                CommandForm("send [QUALITY]", "answer with the JPEG file", on: .socket),
+                CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: .publish),
             ], summary: "take a JPEG snapshot"),
         CommandDescription(
             .torch,
@@ -103,8 +103,8 @@ public struct CommandDescription: Hashable, Sendable {
             .events,
             [
                 CommandForm("[N]", "show the last N events, 1 to 1000 (default 20)", on: .appliance),
-                CommandForm("follow [COUNT]", "show the last COUNT events, then each new one", on: [.socket]),
-                CommandForm("follow json", "show each new event as a JSON object", on: [.socket]),
+                CommandForm("follow [COUNT]", "show the last COUNT events, then each new one", on: .socket),
+                CommandForm("follow json", "show each new event as a JSON object", on: .socket),
             ],
             absence: "publish keeps no events: it prints each one as it happens"),
         CommandDescription(
@@ -134,7 +134,9 @@ public struct CommandDescription: Hashable, Sendable {
 extension CommandDescription {
     public var summary: String { ownSummary ?? forms.first?.summary ?? "" }
 
-    public func forms(on surface: CommandSurface) -> [CommandForm] { forms.filter { $0.surfaces.contains(surface) } }
+    public func forms(on surface: CommandSurface) -> [CommandForm] {
+        forms.filter { $0.surfaces.contains(CommandSurfaces(surface)) }
+    }
 
     /// Each form as typed, such as "quality NAME".
     public func usages(on surface: CommandSurface) -> [String] { forms(on: surface).map(usage) }

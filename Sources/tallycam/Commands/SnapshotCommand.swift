@@ -37,12 +37,16 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
     guard snapshot.suffix(2) == [0xFF, 0xD9] else {
         throw CommandFailure(.system, "the camera's snapshot is cut off")
     }
-    if path == "-" {
-        try writeOutput(snapshot)
-    } else {
-        do { try replaceFile(path, with: snapshot, sparesOthers: true) } catch {
-            throw CommandFailure(.recording, "\(error)")
-        }
-    }
+    try save(snapshot, to: path)
     return .success
+}
+
+/// - Parameter path: `-` for standard output.
+private func save(_ snapshot: [UInt8], to path: String) throws(CommandFailure) {
+    guard path != "-" else { return try writeOutput(snapshot) }
+    do throws(SystemCallError) {
+        try replaceFile(path, with: snapshot, sparesOthers: true)
+    } catch {
+        throw CommandFailure(.recording, "\(error)")
+    }
 }

@@ -179,7 +179,7 @@ int h264_write_headers(const struct h264_coder *coder, u8 *out, size_t size)
 	return second < 0 ? second : first + second;
 }
 
-/* The one coefficient of a block that has no other, or none (9.2). */
+/* A block's only coefficient, or none (9.2). */
 static void put_coefficient(struct bits *b, s32 level, bool chroma)
 {
 	u32 code;
@@ -245,7 +245,7 @@ static u8 sample(const u8 *plane, u32 stride, u32 step, u32 x, u32 y, u32 width,
 	return plane[min(y, height - 1) * stride + min(x, width - 1) * step];
 }
 
-/* 7.3.5: samples as they are. Those beyond the edge repeat it; they are cropped. */
+/* 7.3.5: samples unchanged. Beyond the edge its samples are repeated; the crop hides them. */
 static void put_pcm(struct bits *b, const struct h264_coder *c, const struct h264_frame *p, u32 at)
 {
 	u32 width = c->sequence.width, height = c->sequence.height;
@@ -313,7 +313,7 @@ static void put_slice_header(struct bits *b, const struct h264_coder *c, bool id
 	else
 		put(b, 0, 1);
 	put_se(b, 0);
-	/* No deblocking: what is flat stays as it is. */
+	/* No deblocking, so that flat areas stay unchanged. */
 	put_ue(b, 1);
 }
 
@@ -364,7 +364,7 @@ int h264_fill(struct h264_coder *c, u32 bits_per_second, size_t used, u8 *out, s
 	s64 share = bits_per_second / 8 / max(c->sequence.frames_per_second, 1u), room;
 
 	c->debt += (s64)used - share;
-	/* A keyframe may be late by half a second's worth, no more. */
+	/* A keyframe may exceed the bit rate by half a second's bits at most. */
 	c->tolerance = c->debt > (s64)bits_per_second / 16 ? min(c->tolerance + 4, 64u) : max(c->tolerance, 1u) - 1;
 	room = min_t(s64, -c->debt, size);
 	if (room < 16)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Real H.264 for little work: a macroblock is either flat (Intra 16x16, one mean
+ * Real H.264 with little work: a macroblock is either flat (Intra 16x16, one mean
  * value for each plane), skipped because it did not change, or copied (I_PCM).
  */
 #ifndef VIRTUAL_H264_BITSTREAM_H
@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-/* What the parameter sets say. */
+/* The content of the parameter sets. */
 struct h264_sequence {
 	u32 width;
 	u32 height;
@@ -18,7 +18,7 @@ struct h264_sequence {
 	u32 frames_per_second;
 };
 
-/* Where the samples of a frame are, and how far it is from one to the next. */
+/* The location of a frame's samples, and the step from one to the next. */
 struct h264_frame {
 	const u8 *luma;
 	const u8 *cb;
@@ -29,7 +29,7 @@ struct h264_frame {
 	u32 chroma_step;
 };
 
-/* The mean values of a macroblock as the decoder has them. */
+/* The mean values of a macroblock in the decoder. */
 struct h264_block {
 	u8 y, u, v;
 };
@@ -42,7 +42,7 @@ struct h264_coder {
 	size_t scratch_size;
 	u32 frame_number;
 	u32 idr_number;
-	/* Differences up to this are not worth a macroblock. */
+	/* Smaller or equal differences are not coded. */
 	u32 tolerance;
 	/* Bytes given beyond the bit rate so far. */
 	s64 debt;

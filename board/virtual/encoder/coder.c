@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the firmware does with a frame: from the samples of an input to H.264 in the assembly. */
+/* The firmware's work on a frame: from an input's samples to H.264 in the assembly. */
 
 #include <linux/vmalloc.h>
 
@@ -58,7 +58,7 @@ static void run(struct context *ctx)
 		frame->is_key = takes_key(ctx);
 		frame->bytes = encode(ctx, base + input->planes[0].data_offset, frame->is_key, &frame->header_bytes);
 	}
-	/* The Pi's driver hands no empty buffer on but the last one: what is broken has bytes. */
+	/* The Pi's driver passes on no empty buffer except the last one, so a broken frame has bytes. */
 	frame->is_broken = is_due(faults.error_every, ctx->frames);
 	if (frame->bytes < 0)
 		frame->gives_output = false;
@@ -86,7 +86,7 @@ static const struct {
 	[V4L2_MPEG_VIDEO_H264_LEVEL_5_1] = { 51, 36864, 983040 },
 };
 
-/* Of what the formats list names, frames in YUV, and H.264 of them. */
+/* Of the listed formats, only YUV frames can be encoded, and only to H.264. */
 static bool can_start(const struct context *ctx)
 {
 	return ctx->in.format->layout.luma_step && ctx->out.format->fourcc == V4L2_PIX_FMT_H264;
@@ -108,7 +108,7 @@ static int start(struct context *ctx)
 	};
 	int result;
 
-	/* The Pi's encoder does not start either when the level is too low for the frame. */
+	/* Like the Pi's, the encoder does not start if the level is too low for the frame. */
 	if (macroblocks > levels[level].macroblocks ||
 	    macroblocks * sequence.frames_per_second > levels[level].rate)
 		return other_maker ? -EINVAL : -ESRCH;
@@ -128,7 +128,7 @@ static int start(struct context *ctx)
 	ctx->headers_due = true;
 	ctx->stalled = false;
 	ctx->has_stalled = false;
-	/* A copied macroblock has 384 bytes; emulation prevention adds half at the most. */
+	/* A copied macroblock has 384 bytes; emulation prevention adds half of that at most. */
 	ctx->assembly_size = macroblocks * 600 + 4096;
 	ctx->assembly = vmalloc(ctx->assembly_size);
 	if (!ctx->assembly)

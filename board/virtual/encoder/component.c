@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the Pi's driver has of its firmware for each opening: a component in one of its slots, whose two ports are the
- * queues. Each of its messages is waited for with the node's lock held; a firmware that says nothing costs 3 s a message.
+ * The firmware's side of each opening, as the Pi's driver uses it: a component in one of its slots, whose two ports are the
+ * queues. The driver waits for each answer with the node's lock held; silent firmware costs 3 s per message.
  */
 
 #include <linux/delay.h>
@@ -9,7 +9,7 @@
 #include "encoder.h"
 
 #define MESSAGE_MS 3000
-/* How long the driver waits for the buffers of a port that it has stopped. */
+/* How long the driver waits for the buffers of a stopped port. */
 #define FLUSH_MS 2000
 
 static bool answers(void)
@@ -25,7 +25,7 @@ bool component_answers(const struct context *ctx)
 	return !ctx->slot || answers();
 }
 
-/* What the VideoCore itself needs for a stream of this size, three frames: a guess. */
+/* The VideoCore's own memory for a stream of this size, assumed to be three frames. */
 static u32 needed_kb(const struct context *ctx)
 {
 	return round_up(ctx->in.width, 16) * round_up(ctx->in.height, 16) / 2 * 3 * 3 / 1024;
@@ -58,10 +58,10 @@ static void enable(struct context *ctx)
 {
 	if (ctx->is_enabled)
 		return;
-	/* What could not be disabled is taken for enabled, and never is again: its frames go in and stay there. */
+	/* A port that could not be disabled counts as enabled, and never is again: its frames go in and stay there. */
 	ctx->is_deaf = ctx->slot->is_enabled || !answers();
 	ctx->slot->is_enabled = true;
-	/* Whatever came of it. */
+	/* Whatever the result. */
 	ctx->is_enabled = true;
 }
 
@@ -72,7 +72,7 @@ static void disable(struct context *ctx)
 	ctx->is_enabled = false;
 }
 
-/* The firmware's status is handed on as an errno: no memory is EPERM, no room ENOENT, invalid ESRCH. */
+/* The firmware's status is passed on as an errno: no memory is EPERM, no room ENOENT, invalid ESRCH. */
 int component_start(struct context *ctx, bool is_input)
 {
 	enable(ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Controls: their ranges are those of the Pi. */
+/* Controls, with the Pi's ranges. */
 
 #include <linux/delay.h>
 #include <linux/videodev2.h>
@@ -27,7 +27,7 @@ static int s_ctrl(struct v4l2_ctrl *ctrl)
 		WRITE_ONCE(ctx->repeats_headers, ctrl->val);
 		break;
 	case V4L2_CID_MPEG_VIDEO_H264_I_PERIOD:
-		/* The Pi's driver has two names for the same. */
+		/* The Pi's driver has two names for this control. */
 		__v4l2_ctrl_s_ctrl(ctx->gop_size, ctrl->val);
 		fallthrough;
 	case V4L2_CID_MPEG_VIDEO_GOP_SIZE:
@@ -89,7 +89,7 @@ static void add_encoder_controls(struct context *ctx)
 			       V4L2_MPEG_VIDEO_H264_PROFILE_HIGH);
 }
 
-/* Of the sister nodes, as far as they can be distinguished from an encoder by them. */
+/* Controls of the related nodes, as far as they distinguish those from an encoder. */
 static void add_controls(struct v4l2_ctrl_handler *handler, u32 function)
 {
 	switch (function) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module, its nodes, and what opening and closing them does. */
+/* The module, its nodes, and the effects of opening and closing them. */
 
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
@@ -10,7 +10,7 @@
 
 #include "encoder.h"
 
-/* The queues hand buffers over themselves: this framework has nothing to choose. */
+/* The queues hand over buffers themselves, so this framework has nothing to choose. */
 static void device_run(void *private)
 {
 }
@@ -27,7 +27,7 @@ static int querycap(struct file *file, void *private, struct v4l2_capability *ca
 
 static int try_encoder_cmd(struct file *file, void *private, struct v4l2_encoder_cmd *command)
 {
-	/* The Pi's driver leaves flags as they are. */
+	/* The Pi's driver leaves flags unchanged. */
 	if (other_maker)
 		return v4l2_m2m_ioctl_try_encoder_cmd(file, private, command);
 	return command->cmd == V4L2_ENC_CMD_STOP || command->cmd == V4L2_ENC_CMD_START ? 0 : -EINVAL;
@@ -71,7 +71,7 @@ static struct v4l2_ioctl_ops ioctl_ops = {
 	.vidioc_unsubscribe_event = v4l2_event_unsubscribe,
 };
 
-/* As every other call, behind one that takes its time. */
+/* Like every other call, it waits for a slow one. */
 static int open(struct file *file)
 {
 	struct encoder *encoder = video_drvdata(file);
@@ -140,7 +140,7 @@ static const struct v4l2_file_operations file_ops = {
 	.mmap = v4l2_m2m_fop_mmap,
 };
 
-/* The driver, and what it has registered. */
+/* The driver, and its registered devices. */
 struct codec {
 	struct media_device media;
 	struct encoder encoders[ROLE_COUNT];
@@ -209,7 +209,7 @@ unregister_device:
 	return result;
 }
 
-/* Whoever has it open gets nothing but errors from then on. */
+/* Programs that have it open get only errors from then on. */
 static void remove_node(struct encoder *encoder)
 {
 	if (!video_is_registered(&encoder->node))
@@ -233,7 +233,7 @@ static void remove_encoders(struct codec *codec)
 }
 
 static DEFINE_MUTEX(present_lock);
-/* What there is, from its start to its end. */
+/* The loaded module's driver. */
 static struct codec *present;
 
 static void set_present(struct codec *codec)
@@ -243,7 +243,7 @@ static void set_present(struct codec *codec)
 	mutex_unlock(&present_lock);
 }
 
-/* Any value takes the scaler's node away, as if its driver were unbound. It comes back with the module. */
+/* Any value removes the scaler's node, as if its driver were unbound. It returns when the module is reloaded. */
 static int remove_scaler(const char *value, const struct kernel_param *parameter)
 {
 	struct encoder *encoder;
@@ -269,7 +269,7 @@ static int probe(struct platform_device *device)
 
 	if (!codec)
 		return -ENOMEM;
-	/* All that the VideoCore reaches; it reads and writes contiguous memory only. */
+	/* The VideoCore's address range; it reads and writes contiguous memory only. */
 	result = dma_set_mask_and_coherent(&device->dev, DMA_BIT_MASK(32));
 	if (result)
 		return result;
@@ -281,7 +281,7 @@ static int probe(struct platform_device *device)
 	strscpy(codec->media.bus_info, "platform:" DRIVER_NAME, sizeof(codec->media.bus_info));
 	codec->media.hw_revision = 1;
 	media_device_init(&codec->media);
-	/* Another maker's has the one node. */
+	/* Another maker's encoder has only one node. */
 	for (i = 0; i < ROLE_COUNT && !result; i++)
 		if (!other_maker || i == ENCODER_ROLE)
 			result = add_encoder(codec, &codec->encoders[i], &device->dev, &roles[i]);
@@ -319,7 +319,7 @@ static int __init init(void)
 	int result;
 
 	choose_format_calls(&ioctl_ops);
-	/* What other encoders say without memory. */
+	/* The error of other encoders without memory. */
 	if (other_maker)
 		faults.memory_errno = ENOMEM;
 	result = platform_driver_register(&driver);

@@ -22,7 +22,7 @@
 #define DRIVER_NAME "bcm2835-codec"
 #define OTHER_NAME "other-h264-encoder"
 
-/* How samples lie; the step from one to the next is 0 where this encoder cannot code them. */
+/* The layout of samples; the step from one to the next is 0 where this encoder cannot code them. */
 struct sample_layout {
 	u8 luma_step, luma_at, chroma_step;
 	bool is_swapped;
@@ -31,7 +31,7 @@ struct sample_layout {
 struct pixel_format {
 	u32 fourcc;
 	bool is_coded;
-	/* Bits of a sample in the first plane; what lines are a multiple of; half planes of that size in all. */
+	/* Bits of a sample in the first plane; the alignment of lines; the total in half planes of that size. */
 	u8 depth, alignment, halves;
 	struct sample_layout layout;
 };
@@ -43,16 +43,16 @@ struct format_list {
 
 struct context;
 
-/* What the firmware does with a frame. */
+/* The firmware's work on a frame. */
 struct processing {
 	bool (*can_start)(const struct context *ctx);
 	int (*start)(struct context *ctx);
 	void (*stop)(struct context *ctx);
-	/* Reads the frame's input, and leaves what comes of it in the assembly. */
+	/* Reads the frame's input, and leaves the result in the assembly. */
 	void (*run)(struct context *ctx);
 };
 
-/* What a node of the driver is for; those without processing do nothing. */
+/* The role of a node of the driver; nodes without processing do nothing. */
 struct role {
 	const char *name;
 	int number;
@@ -71,7 +71,7 @@ extern const struct role roles[ROLE_COUNT];
 
 #define SLOT_COUNT 8
 
-/* Of a component. It may be enabled by what had it before. */
+/* A component's slot. A previous user may have left it enabled. */
 struct slot {
 	bool is_used, is_enabled;
 };
@@ -81,12 +81,12 @@ struct encoder {
 	struct v4l2_device v4l2;
 	struct video_device node;
 	struct v4l2_m2m_dev *m2m;
-	/* Every call of the node holds it. */
+	/* Held by every call of the node. */
 	struct mutex lock;
 	struct slot slots[SLOT_COUNT];
 };
 
-/* What vb2 has of a buffer, and the driver's own two holds on memory that is imported. */
+/* vb2's part of a buffer, and the driver's own two holds on imported memory. */
 struct encoder_buffer {
 	struct v4l2_m2m_buffer m2m;
 	struct dma_buf *imported;
@@ -97,14 +97,14 @@ struct work_frame {
 	bool is_active;
 	/* Until it has been read. */
 	struct vb2_v4l2_buffer *input;
-	/* Of the input, for the outputs. */
+	/* The input's metadata, for the outputs. */
 	struct vb2_v4l2_buffer metadata;
 	/* Neither skipped nor swallowed. */
 	bool gives_output;
 	bool is_key, is_broken, is_coded;
-	/* By when it has been read, and coded. */
+	/* The times at which it has been read, and coded. */
 	ktime_t read, coded;
-	/* Bytes in the assembly: SPS and PPS, all, and those that were given away. */
+	/* Bytes in the assembly: SPS and PPS, all, and those already delivered. */
 	int header_bytes, bytes, given;
 };
 
@@ -114,7 +114,7 @@ struct side {
 	u32 width, height, stride, size;
 };
 
-/* What a file descriptor has opened. */
+/* The state of an open file descriptor. */
 struct context {
 	struct v4l2_fh fh;
 	struct encoder *encoder;
@@ -122,43 +122,43 @@ struct context {
 	struct v4l2_ctrl *gop_size;
 
 	struct side in, out;
-	/* Of the inputs. */
+	/* The crop of the inputs. */
 	u32 crop_width, crop_height;
 	bool has_crop;
 	u32 colorspace, xfer_func, ycbcr_enc, quantization;
 	struct v4l2_fract interval;
 
-	/* Of the driver: from the first buffers on; whether the driver takes it for enabled; whether it is not. */
+	/* The driver's component: from the first buffers on; whether the driver considers it enabled; whether it is not. */
 	struct slot *slot;
 	bool is_enabled, is_deaf;
 
-	/* As the controls set them; the firmware reads them without a lock. */
+	/* Set by the controls; the firmware reads them without a lock. */
 	u32 bitrate, key_period;
 	bool repeats_headers, key_wanted;
 
-	/* The firmware's: what it was given and has not released, in order, under its lock. */
+	/* The firmware's unreleased buffers, in order, under its lock. */
 	spinlock_t firmware_lock;
 	struct list_head inputs, outputs;
 	/* Inputs that a stalled encoder holds until streaming stops. */
 	struct list_head held;
-	/* In `inputs`: what is before it was given before the stream's end was asked for. */
+	/* An entry in `inputs`: those before it were queued before the stream's end was requested. */
 	struct v4l2_m2m_buffer end;
 	bool input_runs, output_runs;
 
 	/*
-	 * The rest of the firmware's is its work's alone while both queues run. The kernel promises that of any queue, but on
-	 * a queue of the system's, two processors were seen in one work, presumably because of the emulation. This queue is
+	 * The firmware's other state belongs to its work alone while both queues run. The kernel promises that for any queue,
+	 * but with a system queue, two processors were seen in one work, presumably because of the emulation. This queue is
 	 * ordered: it runs one work at a time.
 	 */
 	struct workqueue_struct *worker;
 	struct delayed_work work;
 	struct work_frame frame;
-	/* When the frame before was coded. */
+	/* When the previous frame was coded. */
 	ktime_t free_since;
 	struct h264_coder coder;
 	u8 *assembly;
 	size_t assembly_size;
-	/* The scaler's: what each column of an output covers. */
+	/* The scaler's: the samples that each column of an output covers. */
 	struct span *columns;
 	u32 input_sequence, output_sequence;
 	u32 frames, since_key;
@@ -170,7 +170,7 @@ static inline struct context *context_of(struct file *file)
 	return container_of(file->private_data, struct context, fh);
 }
 
-/* Faults and times of frames are the encoder's, but for those that are named after the scaler. */
+/* Faults and times of frames apply to the encoder, except those named after the scaler. */
 static inline bool encodes(const struct context *ctx)
 {
 	return ctx->encoder->role == &roles[ENCODER_ROLE];
@@ -192,7 +192,7 @@ int component_start(struct context *ctx, bool is_input);
 /* Returns every buffer of the queue. */
 void component_stop(struct context *ctx, bool is_input);
 void component_destroy(struct context *ctx);
-/* Whether a message to the component, if there is one, is answered; takes its time if not. */
+/* Whether a message to the component, if there is one, is answered; takes the driver's timeout if not. */
 bool component_answers(const struct context *ctx);
 
 /* firmware.c: takes buffers from the queues and returns them, in its own time. */
@@ -200,13 +200,13 @@ int firmware_init(struct context *ctx);
 void firmware_release(struct context *ctx);
 /* The queue of inputs, or of outputs, starts; the second one starts the encoder. */
 int firmware_start(struct context *ctx, bool is_input);
-/* Nothing is released any more until the queue starts again, but by flushing. */
+/* Until the queue starts again, buffers are released only by flushing. */
 void firmware_halt(struct context *ctx, bool is_input);
 bool firmware_has_buffers(struct context *ctx, bool is_input);
 void firmware_flush(struct context *ctx, bool is_input);
 void firmware_return_all(struct context *ctx, bool is_input, enum vb2_buffer_state state);
 void firmware_take(struct context *ctx, struct vb2_v4l2_buffer *buffer, bool is_input);
-/* What was given is encoded, and LAST follows. */
+/* All queued inputs are encoded, and LAST follows. */
 void firmware_finish(struct context *ctx);
 void firmware_wake(struct context *ctx);
 
@@ -222,7 +222,7 @@ int request_buffers(struct file *file, void *private, struct v4l2_requestbuffers
 
 /* formats.c */
 void init_formats(struct context *ctx);
-/* Where the samples of a frame are that starts at `base`. */
+/* Locates the samples of a frame that starts at `base`. */
 void locate_samples(const struct side *side, const u8 *base, struct h264_frame *frame);
 /* The calls about formats, whose form depends on the maker. */
 void choose_format_calls(struct v4l2_ioctl_ops *calls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests set: faults, which can be changed at any time, and what is given once at loading. */
+/* The tests' parameters: faults, which can be changed at any time, and values that are set once on loading. */
 #ifndef VIRTUAL_H264_FAULTS_H
 #define VIRTUAL_H264_FAULTS_H
 
@@ -46,15 +46,15 @@ struct faults {
 
 extern struct faults faults;
 
-/* Another maker's encoder, as far from the Pi's as the interface for such encoders allows. */
+/* Another maker's encoder, as different from the Pi's as the interface for such encoders allows. */
 extern bool other_maker;
 /* Buffers need not be contiguous. */
 extern bool any_memory;
 
-/* How many times buffers were asked for. */
+/* How many times buffers were requested. */
 extern atomic_t openings;
 
-/* As a firmware that does not answer: nothing but the end of the process, or the fault's, brings the caller back. */
+/* Imitates firmware that does not answer: the caller returns only when the process or the fault ends. */
 void hang_while(const uint *fault);
 
 #endif

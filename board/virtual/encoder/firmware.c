@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The encoder itself, and the scaler. On a Pi it is the VideoCore's firmware: it is handed every
- * buffer at once, works on one frame after the other, and returns an input when
- * it has read it, the output later. Here it is a delayed work for each opening.
+ * The encoder itself, and the scaler. On a Pi it is the VideoCore's firmware: it gets every
+ * buffer at once, processes one frame after the other, and returns an input when
+ * it has read it, and the output later. Here it is a delayed work for each opening.
  */
 
 #include <linux/string.h>
@@ -10,11 +10,11 @@
 
 #include "encoder.h"
 
-/* Nothing to do until something is given. */
+/* Nothing to do until the next buffer is queued. */
 #define IDLE (-1L)
-/* Of the time in which a frame is coded, when its input has been read: a guess. */
+/* When an input has been read, as a part of the frame's coding time; an assumption. */
 #define READ_PERCENT 60
-/* How often a silent firmware looks whether it is healed. */
+/* How often silent firmware checks for the end of the fault. */
 #define SILENCE_MS 20
 
 static const struct v4l2_event end_of_stream = { .type = V4L2_EVENT_EOS };
@@ -39,7 +39,7 @@ static bool is_skipped(const struct context *ctx)
 	return is_due(faults.skip_every, number) || (period && faults.skip_pattern >> (number - 1) % period & 1);
 }
 
-/* A stall counts for this opening once: what follows is a matter of stall_opens. */
+/* A stall counts once per opening; stall_opens determines the next openings. */
 static bool starts_stall(struct context *ctx, uint after)
 {
 	if (!after || ctx->frames < after || ctx->has_stalled)
@@ -96,7 +96,7 @@ static void return_output(struct context *ctx, struct vb2_v4l2_buffer *output, i
 	v4l2_m2m_buf_done(output, state);
 }
 
-/* Returns whether all of the frame was given away, in as many outputs as it needs; all but the last one are full. */
+/* Returns whether the whole frame was delivered, in as many outputs as it needs; all but the last one are full. */
 static bool deliver(struct context *ctx)
 {
 	struct work_frame *frame = &ctx->frame;
@@ -122,7 +122,7 @@ static bool deliver(struct context *ctx)
 	return false;
 }
 
-/* The stream's end is an output of its own, and empty. */
+/* The stream's end is a separate, empty output. */
 static bool deliver_end(struct context *ctx)
 {
 	struct vb2_v4l2_buffer *output = take_output(ctx);
@@ -153,7 +153,7 @@ static struct v4l2_m2m_buffer *next_input(struct context *ctx)
 
 	spin_lock(&ctx->firmware_lock);
 	entry = list_first_entry_or_null(&ctx->inputs, struct v4l2_m2m_buffer, list);
-	/* What takes no time takes no place inside either. */
+	/* A frame that takes no time occupies no place, either. */
 	if (entry && !frame_ms(ctx) && list_empty(&ctx->outputs))
 		entry = NULL;
 	if (entry && entry != &ctx->end)
@@ -195,7 +195,7 @@ static void end_frame(struct context *ctx)
 
 	if (ctx->frame.input)
 		return_input(ctx);
-	/* An emulated processor is late now and then; what waited for an output was late for long. */
+	/* An emulated processor is slightly late now and then; a frame that waited for an output is much later. */
 	ctx->free_since = ktime_after(now, late) ? now : ctx->frame.coded;
 	WRITE_ONCE(ctx->frame.is_active, false);
 }
@@ -218,7 +218,7 @@ static long step(struct context *ctx)
 			return wait;
 		if (frame->gives_output)
 			ctx->encoder->role->processing->run(ctx);
-		/* What takes no time returns its input last. */
+		/* A frame that takes no time returns its input last. */
 		if (frame_ms(ctx))
 			return_input(ctx);
 	}
@@ -278,7 +278,7 @@ void firmware_halt(struct context *ctx, bool is_input)
 	frame->is_active = false;
 }
 
-/* Whom the buffers belong to is never a question: halted, each is in one of the lists. */
+/* Each buffer always has a known owner: after halting, each is in one of the lists. */
 bool firmware_has_buffers(struct context *ctx, bool is_input)
 {
 	return is_input ? !list_empty(&ctx->inputs) || !list_empty(&ctx->held) : !list_empty(&ctx->outputs);

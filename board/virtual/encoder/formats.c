@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Formats, crop and frame rate: what the Pi's driver accepts and makes of it, and the stricter ways of another maker. */
+/* Formats, crop and frame rate: the Pi's driver's choices, and the stricter ones of another maker. */
 
 #include <linux/videodev2.h>
 
@@ -22,7 +22,7 @@ static const struct pixel_format *find(const struct format_list *list, u32 fourc
 	return NULL;
 }
 
-/* Another maker's encoder has the planar formats and H.264 alone. */
+/* Another maker's encoder has only the planar formats and H.264. */
 static u32 offered(const struct format_list *list)
 {
 	return other_maker ? min(list->count, list->formats[0].is_coded ? 1u : 4u) : list->count;
@@ -91,7 +91,7 @@ static int enum_out(struct file *file, void *private, struct v4l2_fmtdesc *forma
 	return enumerate(&context_of(file)->encoder->role->out, format);
 }
 
-/* A scaler that gives less than it says names its real limit only in the format that it makes. */
+/* A scaler with a lower limit than it claims reveals that only in the resulting format. */
 static u32 max_side(const struct context *ctx, u32 type)
 {
 	if (ctx->encoder->role != &roles[SCALER_ROLE])
@@ -147,7 +147,7 @@ static u32 fit_side(u32 side, u32 most, u32 step)
 	return faults.rounds_down ? round_down(side, step) : round_up(side, step);
 }
 
-/* Sides are even with another maker, and inputs whole macroblocks. The Pi's driver takes any. */
+/* With another maker, sides are even, and inputs are whole macroblocks. The Pi's driver accepts any. */
 static void fit_size(const struct context *ctx, u32 most, struct v4l2_pix_format_mplane *pixels,
 		     const struct pixel_format *format)
 {
@@ -214,14 +214,14 @@ static int s_fmt(struct file *file, void *private, struct v4l2_format *format)
 	side->height = pixels->height;
 	side->stride = pixels->plane_fmt[0].bytesperline;
 	side->size = pixels->plane_fmt[0].sizeimage;
-	/* As on the Pi, there is one set of colors, even when the format of the outputs says nothing of them. */
+	/* As on the Pi, there is one color description, even if the output format does not mention colors. */
 	ctx->colorspace = pixels->colorspace;
 	ctx->xfer_func = pixels->xfer_func;
 	ctx->ycbcr_enc = pixels->ycbcr_enc;
 	ctx->quantization = pixels->quantization;
 	if (V4L2_TYPE_IS_OUTPUT(format->type)) {
 		ctx->crop_width = pixels->width;
-		/* The Pi's driver keeps the height of a crop, and takes one that it has aligned as it was asked for. */
+		/* The Pi's driver keeps the height of a crop, and reports an aligned crop as requested. */
 		if (other_maker)
 			ctx->crop_height = pixels->height;
 		else if (!ctx->has_crop)
@@ -238,7 +238,7 @@ static int g_selection(struct file *file, void *private, struct v4l2_selection *
 
 	if (selection->type != V4L2_BUF_TYPE_VIDEO_OUTPUT)
 		return -EINVAL;
-	/* The Pi's driver says how wide the buffer is. */
+	/* The Pi's driver reports the buffer's width. */
 	selection->r = (struct v4l2_rect){ 0, 0, other_maker ? ctx->in.width : ctx->in.stride, ctx->in.height };
 	switch (selection->target) {
 	case V4L2_SEL_TGT_CROP:
@@ -266,7 +266,7 @@ static int s_selection(struct file *file, void *private, struct v4l2_selection *
 		crop->width = clamp(round_up(crop->width, 2), min(MIN_SIDE, ctx->in.width), ctx->in.width);
 		crop->height = clamp(round_up(crop->height, 2), min(MIN_SIDE, ctx->in.height), ctx->in.height);
 	} else {
-		/* Its width is the format's then, and never grows. */
+		/* Its width is then the format's, and never grows. */
 		crop->width = min(max(crop->width, faults.least_width), ctx->in.width);
 		crop->height = min(crop->height, ctx->in.height);
 		ctx->in.width = crop->width;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The queues of buffers. Whatever they are given goes to the firmware at once, as on a Pi. */
+/* The queues of buffers. Every queued buffer goes to the firmware at once, as on a Pi. */
 
 #include <linux/dma-buf.h>
 #include <linux/module.h>
@@ -15,7 +15,7 @@ static struct encoder_buffer *own_of(struct vb2_buffer *buffer)
 	return container_of(to_vb2_v4l2_buffer(buffer), struct encoder_buffer, m2m.vb);
 }
 
-/* Memory that a queue's buffers take: the encoder's own count, not those that a camera leases. */
+/* Memory of a queue's buffers: the encoder's own count, excluding those that a camera leases. */
 static u32 used_kb(struct vb2_queue *queue, unsigned int buffers, u32 size)
 {
 	return queue->memory == VB2_MEMORY_MMAP ? DIV_ROUND_UP(size, 1024) * buffers : 0;
@@ -24,7 +24,7 @@ static u32 used_kb(struct vb2_queue *queue, unsigned int buffers, u32 size)
 static bool fits(struct context *ctx, struct vb2_queue *queue, unsigned int buffers, u32 size)
 {
 	bool input = V4L2_TYPE_IS_OUTPUT(queue->type);
-	/* Only the direction counts here. */
+	/* Only the direction matters here. */
 	struct vb2_queue *other = v4l2_m2m_get_vq(ctx->fh.m2m_ctx, input ? V4L2_BUF_TYPE_VIDEO_CAPTURE :
 								   V4L2_BUF_TYPE_VIDEO_OUTPUT);
 
@@ -61,7 +61,7 @@ static int buf_out_validate(struct vb2_buffer *buffer)
 	return v4l2->field == V4L2_FIELD_NONE ? 0 : -EINVAL;
 }
 
-/* Beside vb2, two parts of the Pi's driver hold memory that is imported: the codec, and what shares it with the VideoCore. */
+/* Besides vb2, two parts of the Pi's driver hold imported memory: the codec, and the one that shares it with the VideoCore. */
 static void release_imported(struct encoder_buffer *own)
 {
 	if (!own->imported)
@@ -154,7 +154,7 @@ int init_queues(void *private, struct vb2_queue *input, struct vb2_queue *output
 		queue->drv_priv = ctx;
 		queue->buf_struct_size = sizeof(struct encoder_buffer);
 		queue->ops = &queue_ops;
-		/* Another maker's has an IOMMU of its own, or copies. */
+		/* Another maker's encoder has its own IOMMU, or copies. */
 		queue->mem_ops = any_memory || other_maker ? &vb2_vmalloc_memops : &vb2_dma_contig_memops;
 		queue->dev = ctx->encoder->v4l2.dev;
 		queue->timestamp_flags = V4L2_BUF_FLAG_TIMESTAMP_COPY;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The nodes of the Pi's driver, and the formats that each of them names. */
+/* The nodes of the Pi's driver, and the formats that each of them lists. */
 
 #include <linux/videodev2.h>
 
 #include "encoder.h"
 
-/* Bits of a sample in the first plane, what its lines are a multiple of, and what all planes are to the first. */
+/* Bits of a sample in the first plane, the alignment of its lines, and the ratio of all planes to the first. */
 #define PLANAR(code, line, swap) { .fourcc = V4L2_PIX_FMT_##code, .depth = 8, .alignment = line, .halves = 3, \
 	.layout = { .luma_step = 1, .chroma_step = 1, .is_swapped = swap } }
 #define SEMIPLANAR(code, swap) { .fourcc = V4L2_PIX_FMT_##code, .depth = 8, .alignment = 32, .halves = 3, \
 	.layout = { .luma_step = 1, .chroma_step = 2, .is_swapped = swap } }
 #define PACKED(code, at, swap) { .fourcc = V4L2_PIX_FMT_##code, .depth = 16, .alignment = 64, .halves = 2, \
 	.layout = { .luma_step = 2, .luma_at = at, .chroma_step = 4, .is_swapped = swap } }
-/* What this encoder cannot code: it says so when it is to be started. */
+/* Formats that this encoder cannot code: it refuses them on start. */
 #define OPAQUE(code, bits, line) { .fourcc = V4L2_PIX_FMT_##code, .depth = bits, .alignment = line, .halves = 2 }
 #define CODED(code) { .fourcc = V4L2_PIX_FMT_##code, .is_coded = true, .alignment = 1 }
 
-/* In the order of the firmware's list, which is a guess but for its first. */
+/* In the assumed order of the firmware's list; only the first entry is known. */
 static const struct pixel_format raw_formats[] = {
 	PLANAR(YUV420, 64, false), PLANAR(YVU420, 64, true), SEMIPLANAR(NV12, false), SEMIPLANAR(NV21, true),
 	OPAQUE(RGB565, 16, 32), OPAQUE(RGB24, 24, 32), OPAQUE(BGR24, 24, 32), OPAQUE(BGR32, 32, 64),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The scaler: each sample of an output is the mean of those that it covers in the input, or the nearest one. */
+/* The scaler: each sample of an output is the mean of the input's samples that it covers, or the nearest one. */
 
 #include <linux/vmalloc.h>
 
@@ -11,7 +11,7 @@ struct plane {
 	u32 stride, step, width, height;
 };
 
-/* The first sample of the input that a sample of the output covers, and the one behind the last. */
+/* The first sample of the input that a sample of the output covers, and the one after the last. */
 struct span {
 	u32 first, end;
 };
@@ -50,7 +50,7 @@ static void scale_plane(const struct plane *from, const struct plane *to, const 
 	}
 }
 
-/* All of them, Y, Cb and Cr; half a sample of chroma is left out. */
+/* Y, Cb and Cr; half a sample of chroma is left out. */
 static void planes_of(const struct side *side, const u8 *base, struct plane planes[3])
 {
 	u32 width = side->width / 2, height = side->height / 2;
@@ -85,7 +85,7 @@ static void run(struct context *ctx)
 	frame->bytes = ctx->assembly_size;
 }
 
-/* What it reads may be packed; what it writes has planes. */
+/* Inputs may be packed; outputs have planes. */
 static bool can_start(const struct context *ctx)
 {
 	return ctx->in.format->layout.luma_step && ctx->out.format->layout.luma_step == 1;

@@ -42,7 +42,7 @@ struct receiver_node {
 
 struct receiver {
 	struct sensor *sensor;
-	/* Of both nodes. */
+	/* The lock of both nodes. */
 	struct mutex lock;
 	spinlock_t buffers_lock;
 	struct receiver_node image, embedded;
@@ -65,7 +65,7 @@ void heap_unregister(void);
 int isp_drivers_register(void);
 void isp_drivers_unregister(void);
 
-/* What every queue's node does; `querycap` is the file's own. */
+/* The calls that every queue's node has; `querycap` is the file's own. */
 #define CAMERA_QUEUE_CALLS                                \
 	.vidioc_querycap = querycap,                      \
 	.vidioc_reqbufs = vb2_ioctl_reqbufs,              \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The module, the receivers with their camera modules, and what is chosen when it is loaded. */
+/* The module, the receivers with their camera modules, and the choices on loading. */
 
 #include <linux/module.h>
 #include <linux/of.h>
@@ -82,7 +82,7 @@ static int add_lens(struct front_end *end)
 
 static int add_sensor(struct front_end *end, struct platform_device *device, const struct sensor_model *model)
 {
-	/* The first looks back, the second forth, as those of a telephone. */
+	/* The first faces back, the second front, as on a telephone. */
 	const struct sensor_mounting mounting = {
 		.orientation = device->id ? V4L2_CAMERA_ORIENTATION_FRONT : V4L2_CAMERA_ORIENTATION_BACK,
 		.rotation = rotation,
@@ -136,7 +136,7 @@ static int probe(struct platform_device *device)
 		return result;
 	}
 	platform_set_drvdata(device, end);
-	/* Without its sensor a receiver has a media device, and nothing in it. */
+	/* Without its sensor a receiver has an empty media device. */
 	if (model)
 		result = add_sensor(end, device, model);
 	if (!result)

@@ -14,7 +14,7 @@
 #define TAG_LOW 0xa5
 #define TAG_VALUE 0x5a
 #define TAG_END 0x07
-/* With 10 bits a pixel each fifth byte has the low bits of four, and means nothing. */
+/* With 10 bits per pixel, each fifth byte has the low bits of four pixels, and means nothing here. */
 #define DUMMY 0x55
 #define GROUP 5
 
@@ -22,7 +22,7 @@
 #define LINES 4
 #define TEMPERATURE 40
 
-/* Steps of the loop that follows the phase are a quarter of the way: with more it overshoots. */
+/* The loop that follows the phase moves a quarter of the distance at each step: with more it overshoots. */
 #define PHASE_PER_DIOPTRE 16
 #define CONFIDENCE_MAX 400
 
@@ -70,7 +70,7 @@ static void put_registers(u8 *bytes, const struct frame_record *record)
 	put_tagged(&line, TAG_END, TAG_END);
 }
 
-/* 11 bits of confidence and 11 of a signed phase. */
+/* 11 bits of confidence and 11 bits of a signed phase. */
 static void put_phase(u8 *bytes, u32 confidence, s32 phase)
 {
 	bytes[0] = confidence >> 3;
@@ -90,7 +90,7 @@ static void put_phases(u8 *bytes, const struct frame_record *record)
 			s32 away = scene_depth(place) - record->focus;
 			u32 confidence = scene.pdaf ? CONFIDENCE_MAX * 100 / (100 + min(abs(away), 100000) / 4) : 0;
 
-			/* Toward the scene is against the phase. */
+			/* Moving toward the scene reduces the phase. */
 			put_phase(bytes, confidence, clamp(-away * PHASE_PER_DIOPTRE / 100, -1023, 1023));
 			bytes += GROUP;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests set: faults, which can be changed at any time, and what is given once at loading. */
+/* The tests' parameters: faults, which can be changed at any time, and values that are set once on loading. */
 #ifndef VIRTUAL_PI_CAMERA_FAULTS_H
 #define VIRTUAL_PI_CAMERA_FAULTS_H
 

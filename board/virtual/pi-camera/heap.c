@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The heap of contiguous memory: libcamera takes the table of the lens's shading from it, and nothing else. */
+/* The heap of contiguous memory, which libcamera uses only for the table of the lens's shading. */
 
 #include <linux/dma-buf.h>
 #include <linux/dma-heap.h>
@@ -20,7 +20,7 @@
 
 static struct sg_table *map_dma_buf(struct dma_buf_attachment *attachment, enum dma_data_direction direction)
 {
-	/* Nobody but the processor reads a table here. */
+	/* Here only the processor reads a table. */
 	return ERR_PTR(-EOPNOTSUPP);
 }
 

@@ -91,7 +91,7 @@ static void remove_nodes(struct isp *isp)
 			vb2_video_unregister_device(&isp->nodes[role].video);
 }
 
-/* When the last program that had it open has gone. */
+/* Called when the last program has closed it. */
 static void release(struct v4l2_device *v4l2)
 {
 	struct isp *isp = container_of(v4l2, struct isp, v4l2);

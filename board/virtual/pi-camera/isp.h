@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The image signal processor: raw frames in, two frames of any size and statistics out, by what libcamera sets. */
+/* The image signal processor: turns raw frames into two frames of any size and statistics, as libcamera configures it. */
 #ifndef VIRTUAL_PI_CAMERA_ISP_H
 #define VIRTUAL_PI_CAMERA_ISP_H
 
@@ -10,14 +10,14 @@
 #include "statistics.h"
 
 #define ISP_NAME "bcm2835-isp"
-/* As a board has: more than one program, or camera, at a time. */
+/* As on a board, for more than one program, or camera, at a time. */
 #define ISP_COUNT 2
 
 enum isp_role { ISP_INPUT, ISP_OUTPUT, ISP_SMALL_OUTPUT, ISP_STATISTICS, ISP_NODES };
 
 #define GAMMA_POINTS 33
 
-/* The layouts of the driver's compound controls, as far as they are read here. */
+/* The layouts of the driver's compound controls, as far as they are used here. */
 struct isp_rational {
 	s32 numerator;
 	u32 denominator;
@@ -47,7 +47,7 @@ struct isp_settings {
 
 struct isp_format {
 	u32 fourcc;
-	/* Bits of a sample in the first plane, what its lines are a multiple of, and what all planes are to the first, doubled. */
+	/* Bits of a sample in the first plane, the alignment of its lines, and twice the ratio of all planes to the first. */
 	u32 depth, alignment, halves;
 	bool is_raw, is_semiplanar, is_swapped;
 };
@@ -72,7 +72,7 @@ struct isp {
 	struct media_pad pads[ISP_NODES];
 	struct isp_node nodes[ISP_NODES];
 	struct v4l2_ctrl_handler handler;
-	/* Of buffers and settings. */
+	/* Protects buffers and settings. */
 	spinlock_t lock;
 	struct isp_settings settings;
 	struct work_struct work;
@@ -92,10 +92,10 @@ extern const struct v4l2_ioctl_ops isp_input_calls, isp_output_calls, isp_statis
 
 int isp_init_controls(struct isp *isp);
 int isp_init_queue(struct isp_node *node, u32 type, struct device *device);
-/* Takes frames through it for as long as there are buffers. */
+/* Processes frames as long as there are buffers. */
 void isp_work(struct work_struct *item);
 
-/* Rows of a frame, one for each of the scene's. */
+/* Rows of a frame, one for each row of the scene. */
 struct rows *rows_create(void);
 void rows_release(struct rows *rows);
 /* Draws what the sensor saw into a frame of the node's format. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What libcamera sets for each frame. Settings without a visible effect here are taken and left. */
+/* libcamera's settings for each frame. Settings without a visible effect here are accepted and ignored. */
 
 #include <linux/dma-buf.h>
 
@@ -21,7 +21,7 @@
 #define GAIN_UNITY 1000
 #define GAIN_MAX 65535
 
-/* The table is in memory of the heap, as the firmware insists. */
+/* The table must be in memory of the heap, as for the firmware. */
 static int check_table(const struct isp_lens_shading *shading)
 {
 	struct dma_buf *table = dma_buf_get(shading->table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the image signal processor's nodes offer: raw frames, 4:2:0, statistics, and the crop. */
+/* The formats of the image signal processor's nodes: raw frames, 4:2:0, statistics, and the crop. */
 
 #include <media/v4l2-event.h>
 #include <media/v4l2-ioctl.h>
@@ -98,7 +98,7 @@ static void choose_colors(const struct isp_format *format, struct v4l2_pix_forma
 		pix->colorspace = V4L2_COLORSPACE_RAW;
 	else if (!is_known)
 		pix->colorspace = V4L2_COLORSPACE_JPEG;
-	/* The rest follows from the color space: the driver takes no other. */
+	/* The rest follows from the color space: the driver accepts nothing else. */
 	pix->ycbcr_enc = V4L2_MAP_YCBCR_ENC_DEFAULT(pix->colorspace);
 	pix->xfer_func = V4L2_MAP_XFER_FUNC_DEFAULT(pix->colorspace);
 	pix->quantization = V4L2_MAP_QUANTIZATION_DEFAULT(format->is_raw, pix->colorspace, pix->ycbcr_enc);
@@ -169,7 +169,7 @@ static int enum_statistics(struct file *file, void *private, struct v4l2_fmtdesc
 	if (description->index)
 		return -EINVAL;
 	description->pixelformat = META_STATISTICS;
-	/* This kernel has no name for it, and complains about that. */
+	/* This kernel has no name for it, and would complain. */
 	strscpy(description->description, "BCM2835 ISP Image Statistics", sizeof(description->description));
 	return 0;
 }
@@ -190,7 +190,7 @@ static int set_statistics(struct file *file, void *private, struct v4l2_format *
 	return get_statistics(file, private, format);
 }
 
-/* The crop, of the input alone. */
+/* The crop, which only the input has. */
 
 static int g_selection(struct file *file, void *private, struct v4l2_selection *selection)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The image signal processor's queues, and a frame's way through it. */
+/* The image signal processor's queues, and a frame's path through it. */
 
 #include <media/videobuf2-dma-contig.h>
 #include <media/videobuf2-vmalloc.h>
@@ -7,7 +7,7 @@
 #include "faults.h"
 #include "isp.h"
 
-/* Of contiguous memory, as much as the guest's kernel sets apart. */
+/* The contiguous memory that the guest's kernel reserves. */
 #define MEMORY_MAX (64 << 20)
 
 /* Frames. */
@@ -76,7 +76,7 @@ static void process(struct isp *isp, struct frame *frame)
 {
 	struct camera_buffer *input = frame->buffers[ISP_INPUT];
 	struct frame_record record;
-	/* What no sensor of ours has sent comes out as it was in memory, as from a processor that is given noise. */
+	/* Data that is not from our sensors stays as it was in memory, as when a processor gets noise. */
 	bool is_known = read_record(input, &record);
 	u32 i;
 
@@ -95,7 +95,7 @@ static void process(struct isp *isp, struct frame *frame)
 		buffer->vb.sequence = node->sequence++;
 		buffer->vb.field = V4L2_FIELD_NONE;
 	}
-	/* The input last: its memory is the sensor's again. */
+	/* The input comes last: its memory belongs to the sensor again. */
 	for (i = ISP_NODES; i-- > 0;)
 		if (frame->buffers[i])
 			vb2_buffer_done(&frame->buffers[i]->vb.vb2_buf, VB2_BUF_STATE_DONE);
@@ -134,7 +134,7 @@ static int queue_setup(struct vb2_queue *queue, unsigned int *buffers, unsigned 
 	if (!*planes)
 		sizes[0] = size;
 	*planes = 1;
-	/* The kernel's answer to whoever asks for more would come with a trace. */
+	/* The kernel would answer a larger request with a trace. */
 	return sizes[0] > MEMORY_MAX ? -ENOMEM : 0;
 }
 
@@ -179,7 +179,7 @@ static void stop_streaming(struct vb2_queue *queue)
 	spin_lock(&node->isp->lock);
 	list_splice_init(&node->buffers, &left);
 	spin_unlock(&node->isp->lock);
-	/* A frame that is under way ends first. */
+	/* A frame in progress is finished first. */
 	flush_work(&node->isp->work);
 	list_for_each_entry_safe(buffer, next, &left, list)
 		vb2_buffer_done(&buffer->vb.vb2_buf, VB2_BUF_STATE_ERROR);

@@ -9,7 +9,7 @@
 #include "sensor.h"
 
 #define POSITION_MAX 1023
-/* Of the module's tuning: at infinity, and at 15 dioptres. */
+/* From the module's tuning: the positions at infinity, and at 15 dioptres. */
 #define POSITION_INFINITY 445
 #define POSITION_NEAR 925
 #define FOCUS_NEAR 1500

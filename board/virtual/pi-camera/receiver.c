@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The receiver: it waits for the sensor's frames, and puts them into the memory that it was given for them. */
+/* The receiver: it waits for the sensor's frames, and writes them to the queued buffers. */
 
 #include <linux/hrtimer.h>
 #include <linux/module.h>
@@ -179,7 +179,7 @@ static void return_buffers(struct receiver_node *node, enum vb2_buffer_state sta
 		vb2_buffer_done(&buffer->vb.vb2_buf, state);
 }
 
-/* What the sensor sends must be what the node says that it takes. */
+/* The sensor's format must match the node's. */
 static bool matches_sensor(const struct receiver *receiver)
 {
 	const struct v4l2_pix_format *format = &receiver->image.format;
@@ -319,7 +319,7 @@ int receiver_register(struct receiver *receiver, struct sensor *sensor, struct v
 	receiver->sensor = sensor;
 	receiver->image.receiver = receiver;
 	receiver->embedded.receiver = receiver;
-	/* Where there is no node, there is never a buffer. */
+	/* Without a node, there is never a buffer. */
 	INIT_LIST_HEAD(&receiver->image.buffers);
 	INIT_LIST_HEAD(&receiver->embedded.buffers);
 	mutex_init(&receiver->lock);

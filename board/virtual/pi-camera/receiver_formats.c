@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the receiver's nodes offer: raw formats, packed and not, and embedded data. */
+/* The formats of the receiver's nodes: raw formats, packed and unpacked, and embedded data. */
 
 #include <media/v4l2-event.h>
 #include <media/v4l2-ioctl.h>
@@ -123,7 +123,7 @@ static int enum_embedded(struct file *file, void *private, struct v4l2_fmtdesc *
 	if (description->index || (description->mbus_code && description->mbus_code != MBUS_SENSOR_DATA))
 		return -EINVAL;
 	description->pixelformat = META_SENSOR_DATA;
-	/* This kernel has no name for it, and complains about that. */
+	/* This kernel has no name for it, and would complain. */
 	strscpy(description->description, "Sensor Ancillary Metadata", sizeof(description->description));
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frames of the scene. No pixel of the sensor is ever computed: each of the scene's fields is processed once, light and
- * dark stripes, a row of the frame is put together for each row of fields, and copied to where it shows.
+ * Frames of the scene. No pixel of the sensor is ever computed: each of the scene's fields is processed once, with its light
+ * and dark stripes. Each row of fields yields one row of the frame, which is copied wherever it is visible.
  */
 
 #include <linux/math64.h>
@@ -12,7 +12,7 @@
 #define WIDTH_MAX 16384
 #define LEVELS 2
 #define CELLS (SCENE_COLUMNS * LEVELS)
-/* In 1/1024 of a field's light. */
+/* As 1/1024 of a field's light. */
 #define STRIPE_CONTRAST 256
 
 struct samples {
@@ -21,9 +21,9 @@ struct samples {
 
 struct rows {
 	struct samples samples[SCENE_ROWS][CELLS];
-	/* Of each column of the frame, which of a row's samples it shows. */
+	/* The sample of a row that each column of the frame shows. */
 	u8 columns[WIDTH_MAX];
-	/* Luma, and behind it chroma as it lies in memory: pairs, or all U and all V. */
+	/* Luma, followed by chroma in its memory layout: pairs, or all U and all V. */
 	u8 luma[SCENE_ROWS][WIDTH_MAX];
 	u8 chroma[SCENE_ROWS][WIDTH_MAX];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the cameras see. */
+/* The scene in front of the cameras. */
 
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -40,8 +40,8 @@ static const struct color pigments[] = {
 };
 
 /*
- * Red, green, blue and yellow near the corners tell how it is turned, in the part that a sensor's cropped mode sees, too; the
- * rest is mostly gray, as walls are.
+ * Red, green, blue and yellow near the corners show the orientation, even in the part that a sensor's cropped mode sees; the
+ * rest is mostly gray, like walls.
  */
 static const char fields[SCENE_ROWS][SCENE_COLUMNS + 1] = {
 	"mmlmmdmmmmdmmmlm",
@@ -57,10 +57,10 @@ static const char fields[SCENE_ROWS][SCENE_COLUMNS + 1] = {
 	"mldmmmmmdmmmmdmm",
 	"mmmmkmmlmmdmlmmm",
 };
-/* Of the whole: of 16 by 12 fields, 0.299 red + 0.587 green + 0.114 blue, in 1/1000. */
+/* The mean of 0.299 red + 0.587 green + 0.114 blue over 16 by 12 fields, in 1/1000. */
 #define MEAN_REFLECTANCE 200
 
-/* A field has this many pairs of stripes, and stripes this much more or less light when all is sharp, in 1/1024. */
+/* The number of pairs of stripes in a field, and how much more or less light sharp stripes have, in 1/1024. */
 #define STRIPES 4
 #define FOCUS_DEPTH 70
 #define LIGHT_MAX 100000u
@@ -92,7 +92,7 @@ struct view cropped_view(const struct frame_record *record, const struct v4l2_re
 	u32 frame_top = share(mode->crop.top - active->top, active->height);
 	u32 frame_height = share(mode->crop.height, active->height);
 
-	/* Modes lie in the middle of the sensor: what is flipped within them is flipped within the scene. */
+	/* Modes are in the middle of the sensor, so a flip within them is a flip within the scene. */
 	view.left = view.frame_left + (u64)crop->left * view.frame_width / mode->width;
 	view.top = frame_top + (u64)crop->top * frame_height / mode->height;
 	view.width = (u64)crop->width * view.frame_width / mode->width;
@@ -118,7 +118,7 @@ struct place cell_center(const struct view *view, u32 column, u32 columns, u32 r
 	return view_place(view, (2 * column + 1) * WHOLE / (2 * columns), (2 * row + 1) * WHOLE / (2 * rows));
 }
 
-/* The sensor makes it while it reads out: no flip turns it, and a crop cuts it. */
+/* The sensor creates it during readout: flips do not affect it, and a crop cuts it. */
 u32 view_bar(const struct view *view, u32 x)
 {
 	u32 across = view->left + (u32)((u64)x * view->width / WHOLE) - view->frame_left;
@@ -169,7 +169,7 @@ u64 exposed_white(const struct frame_record *record)
 	return white * record_mode(record)->sensitivity * 1000 / MEAN_REFLECTANCE;
 }
 
-/* What red and blue are to green where the scene is gray, in 1/10000. */
+/* The ratios of red and blue to green where the scene is gray, in 1/10000. */
 static void light_color(const struct frame_record *record, u32 *red, u32 *blue)
 {
 	const struct sensor_model *model = record_model(record);

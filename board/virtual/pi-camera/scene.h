@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the cameras see: a wall of 16 by 12 fields, each with its reflectance and fine stripes, in planes of different
- * depth, in one light. It stands upright: a sensor that is mounted upside down sees it turned.
+ * The scene in front of the cameras: a wall of 16 by 12 fields, each with its reflectance and fine stripes, in planes of
+ * different depth, in one light. It is upright: a sensor that is mounted upside down sees it rotated.
  */
 #ifndef VIRTUAL_PI_CAMERA_SCENE_H
 #define VIRTUAL_PI_CAMERA_SCENE_H
@@ -12,13 +12,13 @@
 
 #define SCENE_COLUMNS 16
 #define SCENE_ROWS 12
-/* Planes of depth, as the ISP's regions of focus. */
+/* Planes of depth, like the ISP's focus regions. */
 #define DEPTH_COLUMNS 4
 #define DEPTH_ROWS 3
 #define DEPTHS (DEPTH_COLUMNS * DEPTH_ROWS)
 #define BARS 8
 #define WHOLE 65536
-/* A lens that does not move is sharp everywhere. */
+/* A fixed lens is sharp everywhere. */
 #define FIXED_FOCUS S32_MAX
 
 /* Parameters of the module. */
@@ -32,7 +32,7 @@ struct scene {
 };
 extern struct scene scene;
 
-/* In 1/65536 of the scene's width and height, from its upper left corner. */
+/* As 1/65536 of the scene's width and height, from its upper left corner. */
 struct place {
 	u32 x, y;
 };
@@ -50,9 +50,9 @@ struct color {
 };
 
 struct view frame_view(const struct frame_record *record);
-/* What a crop, in pixels of the sensor's mode, leaves of it. */
+/* The part of a view that a crop, in pixels of the sensor's mode, leaves. */
 struct view cropped_view(const struct frame_record *record, const struct v4l2_rect *crop);
-/* Of a place in the view, in 1/65536 of its width and height. */
+/* A place in the scene, from one in the view in 1/65536 of its width and height. */
 struct place view_place(const struct view *view, u32 x, u32 y);
 struct place cell_center(const struct view *view, u32 column, u32 columns, u32 row, u32 rows);
 u32 view_bar(const struct view *view, u32 x);
@@ -64,9 +64,9 @@ s32 scene_depth(struct place place);
 /* How sharp the lens shows a depth, in 1/1024. */
 u32 sharpness(s32 focus, s32 depth);
 
-/* How bright a frame is: of a field that reflects all light, in 16 bits of full scale that it may exceed by far. */
+/* The value of a field that reflects all light, where 16 bits are full scale; it may exceed that by far. */
 u64 exposed_white(const struct frame_record *record);
-/* Of a field, as the sensor's pixels give it without its black level: 16 bits. */
+/* The value of a field's pixels in the sensor without the black level: 16 bits. */
 struct color exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row);
 struct color bar_color(u32 bar);
 

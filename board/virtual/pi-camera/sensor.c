@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The sensor: its modes, controls and crops, and after how many frames what is set takes effect. */
+/* The sensor: its modes, controls and crops, and the number of frames until a setting takes effect. */
 
 #include <linux/module.h>
 #include <media/v4l2-device.h>
@@ -54,7 +54,7 @@ static int s_ctrl(struct v4l2_ctrl *ctrl)
 		v4l2_subdev_state_get_format(state, PAD_IMAGE)->code = current_code(sensor);
 		break;
 	}
-	/* As the drivers, it is written to when the sensor has power. */
+	/* Like the real drivers, it writes only while the sensor has power. */
 	return sensor->is_streaming && (faults.refuse_controls & REFUSE_SENSOR) ? -EIO : 0;
 }
 static const struct v4l2_ctrl_ops ctrl_ops = { .s_ctrl = s_ctrl };
@@ -286,7 +286,7 @@ void sensor_release(struct sensor *sensor)
 
 static struct sensor_settings *settings_at(struct sensor *sensor, u32 delay)
 {
-	/* What was set before the start of this frame takes effect in the next one when the delay is 2. */
+	/* With a delay of 2, settings made before the start of this frame take effect in the next one. */
 	return &sensor->history[(sensor->frames + 1 - delay) % SETTINGS_KEPT];
 }
 

@@ -9,7 +9,7 @@
 
 #define PAD_IMAGE 0
 #define PAD_EMBEDDED 1
-/* What the Raspberry Pi's kernel calls MEDIA_BUS_FMT_SENSOR_DATA; upstream has no such number. */
+/* MEDIA_BUS_FMT_SENSOR_DATA of the Raspberry Pi's kernel; upstream has no such number. */
 #define MBUS_SENSOR_DATA 0x7002
 #define EMBEDDED_BYTES 28800
 
@@ -24,24 +24,24 @@ struct sensor_mode {
 	u32 sensitivity;
 };
 
-/* How many frames pass from a write until a frame shows it. */
+/* The number of frames from a write to its effect. */
 struct sensor_delays {
 	u32 exposure, gain, blank;
 };
 
-/* Of how much light a frame's mean is what: 16 bits of full scale, lux, nanoseconds, gain in 1/1024. */
+/* A frame's mean (of 16 bits) for known conditions: lux, nanoseconds, gain in 1/1024. */
 struct reference_light {
 	u32 mean, lux, exposure_ns, gain;
 };
 
-/* The color of gray by the light's temperature: red and blue in 1/10000 of green. */
+/* The color of gray for a light's temperature: red and blue in 1/10000 of green. */
 struct color_point {
 	u32 temperature, red, blue;
 };
 
 struct sensor_model {
 	const char *name;
-	/* Its node in the device tree of a board that has one. */
+	/* Its node in the device tree of a board with this module. */
 	const char *node;
 	bool has_lens;
 	bool has_embedded;
@@ -74,7 +74,7 @@ struct lens {
 
 int lens_init(struct lens *lens, struct v4l2_device *v4l2, struct device *device);
 void lens_release(struct lens *lens);
-/* Where it focuses, in 1/100 dioptre; below 0 behind infinity. */
+/* Its focus in 1/100 dioptre; below 0 is beyond infinity. */
 s32 lens_focus(const struct lens *lens);
 
 struct sensor_settings {
@@ -83,14 +83,14 @@ struct sensor_settings {
 #define SETTINGS_KEPT 4
 
 /*
- * What a sensor did for one frame. It goes with the frame through the receiver, at the start of the raw buffer, where the
- * image signal processor reads it and draws what the pixels would have given.
+ * The sensor's state for one frame. It goes with the frame through the receiver, at the start of the raw buffer. There the
+ * image signal processor reads it, and draws the frame that the pixels would have produced.
  */
 struct frame_record {
 #define FRAME_MAGIC 0x50694361
 	u32 magic;
 	u32 sequence;
-	/* The index among the sensor's modes, and of its model. */
+	/* The indexes of the sensor's mode and model. */
 	u32 mode, model;
 	/* Lines, and pixel clocks of a line. */
 	u32 exposure, frame_lines, line_length;
@@ -106,7 +106,7 @@ struct frame_record {
 
 struct sensor_mounting {
 	u32 orientation, rotation;
-	/* Its embedded data has a way into memory. */
+	/* Whether its embedded data reaches memory. */
 	bool has_embedded;
 };
 
@@ -119,10 +119,10 @@ struct sensor {
 	const struct sensor_mode *mode;
 	struct sensor_mounting mounting;
 	bool is_streaming;
-	/* What was set at the start of each of the last frames, by their number. */
+	/* The settings at the start of each of the last frames, by their number. */
 	struct sensor_settings history[SETTINGS_KEPT];
 	u32 frames;
-	/* None for a module without one. */
+	/* NULL for a module without a lens. */
 	const struct lens *lens;
 };
 
@@ -131,13 +131,13 @@ int sensor_init(struct sensor *sensor, const struct sensor_model *model, const s
 void sensor_release(struct sensor *sensor);
 int sensor_start(struct sensor *sensor);
 void sensor_stop(struct sensor *sensor);
-/* At a frame's start: what it is made with. */
+/* At a frame's start: records its settings. */
 void sensor_start_frame(struct sensor *sensor, struct frame_record *record);
 
 const struct sensor_model *record_model(const struct frame_record *record);
 const struct sensor_mode *record_mode(const struct frame_record *record);
 u64 lines_to_ns(const struct frame_record *record, u32 lines);
-/* In 1/1024. */
+/* The gain in 1/1024. */
 u32 record_gain(const struct frame_record *record);
 u32 model_index(const struct sensor_model *model);
 

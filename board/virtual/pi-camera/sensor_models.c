@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The camera modules there are: what their drivers offer, and how their tuning files describe them. */
+/* The camera modules: their drivers' features, and their description in the tuning files. */
 
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -83,7 +83,7 @@ u32 model_index(const struct sensor_model *model)
 	return model - models;
 }
 
-/* A raw buffer's content comes from a program: what it names must exist. */
+/* A raw buffer's content comes from a program, so its indexes are checked. */
 const struct sensor_model *record_model(const struct frame_record *record)
 {
 	return &models[min(record->model, (u32)ARRAY_SIZE(models) - 1)];

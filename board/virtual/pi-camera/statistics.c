@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the image signal processor counts in a frame, after black level and shading, before white balance. */
+/* The image signal processor's statistics of a frame, after black level and shading, before white balance. */
 
 #include <linux/string.h>
 
@@ -13,8 +13,8 @@
 #define CONTRAST_UNIT 1000
 
 /*
- * The firmware puts its 15 zones of exposure together, nobody says how: here three are the middle, four lie around it,
- * four at the sides, and four in the corners.
+ * The firmware has 15 exposure zones in an undocumented layout: here three are in the middle, four around it, four at the
+ * sides, and four in the corners.
  */
 static const u8 zones[AWB_ROWS][AWB_COLUMNS] = {
 	{ 11, 11, 11, 11, 7, 7, 7, 7, 7, 7, 7, 7, 12, 12, 12, 12 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the image signal processor counts: the layout is the interface of the Raspberry Pi's driver, bcm2835-isp. */
+/* The image signal processor's statistics, in the layout of the Raspberry Pi's driver, bcm2835-isp. */
 #ifndef VIRTUAL_PI_CAMERA_STATISTICS_H
 #define VIRTUAL_PI_CAMERA_STATISTICS_H
 
@@ -21,7 +21,7 @@ struct histogram {
 	u32 r[HISTOGRAM_BINS], g[HISTOGRAM_BINS], b[HISTOGRAM_BINS];
 };
 
-/* Sums of 13 bits over squares of two by two pixels; those that are saturated are not counted. */
+/* Sums of 13 bits over squares of two by two pixels, without the saturated ones. */
 struct region {
 	u32 counted, not_counted;
 	u64 r_sum, g_sum, b_sum;

@@ -16,7 +16,7 @@ TALLYCAM_SITE = $(BR2_EXTERNAL_TALLYCAM_PATH)/../out/aarch64
 TALLYCAM_SITE_METHOD = local
 endif
 
-# Beside the program, the cameras' tuning files, which it reads from disk.
+# The program, and the cameras' tuning files, which it reads from disk.
 define TALLYCAM_INSTALL_TARGET_CMDS
 	$(INSTALL) -D -m 0755 $(@D)/tallycam $(TARGET_DIR)/usr/bin/tallycam
 	mkdir -p $(TARGET_DIR)/usr/share/libcamera
