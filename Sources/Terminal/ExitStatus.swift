@@ -1,3 +1,5 @@
+import LinuxIO
+import Media
 import StreamLogic
 
 /// The program's exit statuses; `tallycam --help` lists them.
@@ -57,6 +59,19 @@ extension ExitStatus {
         case .recording: self = .recording
         case .system: self = .system
         }
+    }
+}
+
+extension CommandLineError {
+    /// - Returns: the end of a sentence that suggests similar options; empty if there are none.
+    package func suggestion(among options: [CommandLineOption]) -> String {
+        guard case .unknownOption(let typed) = self, typed.hasPrefix("--") else { return "" }
+        let name = String(typed.dropFirst(2).prefix { $0 != "=" })
+        let names = options.map(\.name)
+        var near = names.filter { !name.isEmpty && $0.hasPrefix(name) }
+        if near.isEmpty { near = [NameSuggestion.nearest(to: name, among: names)].compactMap { $0 } }
+        guard !near.isEmpty else { return "" }
+        return "; did you mean \(near.prefix(4).map { "--\($0)" }.joined(separator: " or "))?"
     }
 }
 

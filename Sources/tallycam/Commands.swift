@@ -111,17 +111,6 @@ private func command(named name: String) throws(CommandFailure) -> Command {
 /// Wrapped in case the terminal is too narrow for the table.
 private func printHelp(_ text: String) { print(WordWrap.fitted(text, to: STDOUT_FILENO), terminator: "") }
 
-/// - Returns: the end of a sentence that suggests similar options; empty if there are none.
-private func suggestion(for error: CommandLineError, among options: [CommandLineOption]) -> String {
-    guard case .unknownOption(let typed) = error, typed.hasPrefix("--") else { return "" }
-    let name = String(typed.dropFirst(2).prefix { $0 != "=" })
-    let names = options.map(\.name)
-    var near = names.filter { !name.isEmpty && $0.hasPrefix(name) }
-    if near.isEmpty { near = [NameSuggestion.nearest(to: name, among: names)].compactMap { $0 } }
-    guard !near.isEmpty else { return "" }
-    return "; did you mean \(near.prefix(4).map { "--\($0)" }.joined(separator: " or "))?"
-}
-
 private var helpText: String {
     var text = "Usage: tallycam COMMAND [OPTION...]\n\nLive streaming from a camera board.\n\n"
     for command in commands {
@@ -150,7 +139,7 @@ func parseOptions(
     do {
         parsed = try options.parse(arguments)
     } catch {
-        throw CommandFailure.usage("\(error)\(suggestion(for: error, among: options.options)); usage: \(usage)")
+        throw CommandFailure.usage("\(error)\(error.suggestion(among: options.options)); usage: \(usage)")
     }
     if parsed.contains("help") {
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")

@@ -14,7 +14,7 @@ ENTRY = re.compile(
     r"^ {2,6}(?:-\w, )?(--[a-z][a-z-]*(?:[ =\[]\S+)*|[a-z][a-z-]*(?:=\S+)?)(?: {2,}|\n {12,})(\S+)", re.MULTILINE)
 # Neither a verb nor a noun nor what belongs to a noun.
 WEAK = set("also and as at be by for from how if in is it its never of on or that to what when where whether who with".split())
-BRITISH = (("color", "color"), ("center", "center"), ("gray", "gray"), ("behavior", "behavior"), ("neighbor", "neighbor"),
+BRITISH = (("colour", "color"), ("centre", "center"), ("grey", "gray"), ("behaviour", "behavior"), ("neighbour", "neighbor"),
            ("isation", "ization"), ("ise-", "ize-"))  # fmt: skip
 
 
@@ -112,5 +112,5 @@ def test_each_name_has_one_spelling():
 
 def test_second_spelling_is_seen():
     assert spellings(["--time-out", "timeout", "zoom"]) == [{"time-out", "timeout"}]
-    assert spellings(["zoom-center", "focus-point"]) == [{"zoom-center"}]
-    assert spellings(["color", "color", "--color"]) == [{"color", "color"}]
+    assert spellings(["zoom-centre", "focus-point"]) == [{"zoom-centre"}]
+    assert spellings(["color", "colour", "--color"]) == [{"color", "colour"}]
