@@ -250,7 +250,7 @@ package struct DescriptionFiles {
 extension DeviceVocabulary {
     /// The qualities and sizes that this program supports.
     public static let standard = DeviceVocabulary(
-        videoQualities: VideoQuality.allCases.map(\.name), audioQualities: AudioQuality.presets.map(\.name),
+        videoQualities: .standard, audioQualities: AudioQuality.presets.map(\.name),
         problemWithDimension: { text in
             do {
                 _ = try VideoDimension(parsing: text)

@@ -47,18 +47,43 @@ public enum H264Level: UInt8, CaseIterable, Comparable, Sendable {
         }
     }
 
+    /// As people write it: "3.1".
+    public var name: String { "\(rawValue / 10).\(rawValue % 10)" }
+
     /// The highest bit rate of this level, in Baseline and Main profile.
     public var largestBitrate: Bitrate { Bitrate(kilobitsPerSecond: limits.kilobits) }
 
-    /// Whether the level allows such a stream. A side may be at most sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
-    public func carries(_ size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {
+    /// A limit of a level, and what a stream needs instead.
+    public enum Excess: Hashable, Sendable {
+        case frameMacroblocks(Int, limit: Int)
+        /// The longer side of a frame, in pixels.
+        case side(Int, limit: Int)
+        case macroblocksPerSecond(Int, limit: Int)
+        case bitrate(Bitrate, limit: Bitrate)
+    }
+
+    /// The first limit that such a stream exceeds; `nil` if the level allows it. A side may be at most
+    /// sqrt(8 x MaxFS) macroblocks long (annex A.3.1).
+    public func excess(of size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> Excess? {
         let limits = limits
-        let columns = (size.width + 15) / 16
-        let rows = (size.height + 15) / 16
-        return size.macroblocks <= limits.frameMacroblocks
-            && max(columns, rows) * max(columns, rows) <= 8 * limits.frameMacroblocks
-            && size.macroblocks * frameRate.framesPerSecond <= limits.macroblockRate
-            && bitrate.bitsPerSecond <= limits.kilobits * 1000
+        let longest = (max(size.width, size.height) + 15) / 16
+        let perSecond = size.macroblocks * frameRate.framesPerSecond
+        if size.macroblocks > limits.frameMacroblocks {
+            return .frameMacroblocks(size.macroblocks, limit: limits.frameMacroblocks)
+        }
+        if longest * longest > 8 * limits.frameMacroblocks {
+            let most = (1...longest).last { $0 * $0 <= 8 * limits.frameMacroblocks } ?? 0
+            return .side(max(size.width, size.height), limit: most * 16)
+        }
+        if perSecond > limits.macroblockRate {
+            return .macroblocksPerSecond(perSecond, limit: limits.macroblockRate)
+        }
+        return bitrate > largestBitrate ? .bitrate(bitrate, limit: largestBitrate) : nil
+    }
+
+    /// Whether the level allows such a stream.
+    public func carries(_ size: FrameSize, at frameRate: FrameRate, bitrate: Bitrate) -> Bool {
+        excess(of: size, at: frameRate, bitrate: bitrate) == nil
     }
 
     /// This level, or the lowest higher one that allows such a stream; `nil` if none does.

@@ -71,7 +71,7 @@ public struct MediaSettings: Sendable {
     public var sourceFrameRate: FrameRate {
         guard !takesStills else { return Self.stillRate }
         return isQualityChangeable
-            ? VideoQuality.allCases.map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
+            ? (VideoQuality.presets + [quality]).map(\.frameRate).max() ?? quality.frameRate : quality.frameRate
     }
 
     /// Whether frames or audio come from standard input.

@@ -26,7 +26,7 @@ extension VideoEncodingError: CustomStringConvertible {
         case .unsupportedFrameRate(let rate):
             "the software encoder takes up to 60 frames per second, not \(rate.framesPerSecond)"
         case .levelExceeded(let level, let size, let rate, let bitrate):
-            "H.264 level \(level.rawValue / 10).\(level.rawValue % 10) does not carry \(size) at "
+            "H.264 level \(level.name) does not carry \(size) at "
                 + "\(rate.framesPerSecond) frames and \(bitrate.bitsPerSecond) bits per second; use a higher level"
         case .incompleteFrame(let layout, let byteCount):
             "a \(layout.size) \(layout.format.rawValue) frame came with \(byteCount) bytes instead of \(layout.byteCount)"

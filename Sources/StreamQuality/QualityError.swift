@@ -10,6 +10,8 @@ public enum QualityError: Error, Hashable, Sendable {
     case impossibleSize(FrameSize)
     /// Level 5.1 allows the frame size, but not at this frame rate.
     case tooManyFrames(size: FrameSize, frameRate: FrameRate, bitrate: Bitrate)
+    /// A quality in numbers exceeds the level that is its limit.
+    case beyondLevel(H264Level.Excess, size: FrameSize, quality: VideoQuality)
     /// A setting that does not exist or cannot be changed while the stream is live.
     case unknownSetting(String, known: [String])
     case unusableValue(setting: String, value: String, rule: String)
@@ -23,7 +25,10 @@ extension QualityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknownVideoQuality(let name):
-            "video quality \(quoted(name)) is unknown; use one of \(Self.list(VideoQuality.allCases.map(\.name)))"
+            """
+            video quality \(quoted(name)) is unknown; use one of \(Self.list(VideoQuality.presets.map(\.name))), or a \
+            bit rate such as 4.5M, 3500k, or 4.5M@60 for 60 frames per second
+            """
         case .unknownAudioQuality(let name):
             """
             audio quality \(quoted(name)) is unknown; use one of \(Self.list(AudioQuality.presets.map(\.name))), \
@@ -47,6 +52,7 @@ extension QualityError: CustomStringConvertible {
             \(size) at \(frameRate.framesPerSecond) fps and \(bitrate.bitsPerSecond / 1000) kbit/s is more \
             than H.264 level 5.1 allows; use a smaller dimension, \(Self.presets) for example, or a lower quality
             """
+        case .beyondLevel(let excess, let size, let quality): Self.text(excess, size, quality)
         case .unknownSetting(let name, let known):
             "\(quoted(name)) is not a setting; available: \(Self.list(known))"
         case .unusableValue(let setting, let value, let rule): "\(setting) \(rule), not \(quoted(value))"
@@ -57,6 +63,34 @@ extension QualityError: CustomStringConvertible {
             set adapt restart dimension \(size)
             """
         }
+    }
+
+    private static func text(_ excess: H264Level.Excess, _ size: FrameSize, _ quality: VideoQuality) -> String {
+        let rate = quality.frameRate.framesPerSecond
+        let (level, presets) = (VideoQualityLimits.level, "Low1 to High3")
+        let (need, limit, remedy) =
+            switch excess {
+            case .frameMacroblocks(let count, let limit):
+                ("has \(count) macroblocks", "\(limit)", "use at most 1920x1080, or one of \(presets)")
+            case .side(let pixels, let limit):
+                ("has a side of \(pixels) pixels", "\(limit)", "use at most 1920x1080, or one of \(presets)")
+            case .macroblocksPerSecond(let count, let limit):
+                (
+                    "at \(rate) frames per second has \(count) macroblocks per second", "\(limit)",
+                    limit / size.macroblocks >= VideoQualityLimits.frameRates.lowerBound
+                        ? "use at most \(limit / size.macroblocks) frames per second, or a smaller frame"
+                        : "use a smaller frame"
+                )
+            case .bitrate(let bitrate, let limit):
+                (
+                    "at \(bitrate.bitsPerSecond / 1000) kbit/s is too much", "\(limit.bitsPerSecond / 1000)",
+                    "use a lower bit rate"
+                )
+            }
+        return """
+            \(quality.name) does not fit the frame size: \(size) \(need), and H.264 level \(level.name), the highest \
+            for a bit rate in numbers, allows \(limit); \(remedy)
+            """
     }
 
     private static var presets: String { list(VideoDimension.presets.map(\.size.description)) }

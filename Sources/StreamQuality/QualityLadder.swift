@@ -18,29 +18,31 @@ enum QualityLadder {
             return point
         }
         let range = settings.bitrateRange
-        let tierBest = tier == .lowAndMedium ? min(best, .medium3) : best
+        let tierBest = tier == .lowAndMedium && best.tier == .high ? .medium3 : best
         let ceiling = tierBest == best ? range.maximum : min(range.maximum, tierBest.bitrate)
         point.videoBitrate = min(max(point.videoBitrate, range.minimum), ceiling)
         let row = row(for: point.videoBitrate, current: point, best: tierBest, settings)
         point.videoQuality = tier == .high ? max(row, .high1) : row
-        point.frameRate = settings.frameRate(atMost: max(row.frameRate, settings.leastFrameRate))
+        point.frameRate = settings.frameRate(atMost: min(max(row.frameRate, settings.leastFrameRate), best.frameRate))
         return point
     }
 
     private static func row(
         for bitrate: Bitrate, current: OperatingPoint, best: VideoQuality, _ settings: QualitySettings
     ) -> VideoQuality {
-        let fitting = VideoQuality.allCases.last { row in
-            guard row <= best else { return false }
+        let rows = VideoQuality.presets.filter { $0 < best } + [best]
+        let fitting = rows.last { row in
             let isFaster = settings.frameRate(atMost: row.frameRate) > current.frameRate
             let isHigher = isFaster || row > current.videoQuality ?? best
-            return bitrate >= row.bitrate * (isHigher && row < best ? hysteresis : 1)
+            let raised = row.leastBitrate * hysteresis
+            // The highest rate must suffice for its own row.
+            return bitrate >= (isHigher && raised <= best.bitrate ? raised : row.leastBitrate)
         }
         return fitting ?? min(.low1, best)
     }
 
     /// The next lower frame rate in the table.
     static func frameRate(below rate: FrameRate) -> FrameRate? {
-        VideoQuality.allCases.map(\.frameRate).filter { $0 < rate }.max()
+        VideoQuality.presets.map(\.frameRate).filter { $0 < rate }.max()
     }
 }

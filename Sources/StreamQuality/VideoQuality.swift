@@ -1,17 +1,9 @@
 import Media
 
-/// The nine video qualities, in order of bit rate.
-public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
-    case low1
-    case low2
-    case low3
-    case medium1
-    case medium2
-    case medium3
-    case high1
-    case high2
-    case high3
-
+/// A bit rate and a frame rate for video: one of the nine presets, or a bit rate in numbers.
+///
+/// The bit rate alone decides the profile: that of the best preset with at most this bit rate.
+public struct VideoQuality: Hashable, Comparable, Sendable {
     /// Qualities of one tier can follow each other within a stream; if the tier changes, players show garbage.
     public enum ProfileTier: Sendable {
         /// Low and Medium: Baseline profile.
@@ -20,62 +12,69 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         case high
     }
 
+    public let bitrate: Bitrate
+    public let frameRate: FrameRate
+
+    init(bitrate: Bitrate, frameRate: FrameRate) {
+        self.bitrate = bitrate
+        self.frameRate = frameRate
+    }
+
+    private init(_ preset: VideoPreset) { self.init(bitrate: preset.bitrate, frameRate: preset.frameRate) }
+
+    public static let low1 = VideoQuality(VideoPreset.low1)
+    public static let low2 = VideoQuality(VideoPreset.low2)
+    public static let low3 = VideoQuality(VideoPreset.low3)
+    public static let medium1 = VideoQuality(VideoPreset.medium1)
+    public static let medium2 = VideoQuality(VideoPreset.medium2)
+    public static let medium3 = VideoQuality(VideoPreset.medium3)
+    public static let high1 = VideoQuality(VideoPreset.high1)
+    public static let high2 = VideoQuality(VideoPreset.high2)
+    public static let high3 = VideoQuality(VideoPreset.high3)
     /// The default.
-    public static let standard = VideoQuality.medium1
+    public static let standard = medium1
+    /// The named qualities, lowest first.
+    public static let presets = VideoPreset.allCases.map { VideoQuality($0) }
 
-    /// The name for people: "Medium1".
-    public var name: String { rawValue.prefix(1).uppercased() + String(rawValue.dropFirst()) }
+    /// The best preset with at most this bit rate, or the lowest.
+    var row: VideoPreset { VideoPreset.allCases.last { $0.bitrate <= bitrate } ?? .low1 }
 
-    /// - Parameter name: same form as `name`, case-insensitive.
-    public init(named name: String) throws(QualityError) {
-        guard let quality = VideoQuality(rawValue: name.lowercased()) else { throw .unknownVideoQuality(name) }
-        self = quality
-    }
+    /// Whether it is one of the nine presets.
+    public var isPreset: Bool { self == VideoQuality(row) }
 
-    public var frameRate: FrameRate {
-        switch self {
-        case .low1: FrameRate(framesPerSecond: 12)
-        case .low2, .low3: FrameRate(framesPerSecond: 15)
-        default: FrameRate(framesPerSecond: 30)
-        }
-    }
-
-    public var bitrate: Bitrate {
-        let kilobits =
-            switch self {
-            case .low1: 150
-            case .low2: 264
-            case .low3: 350
-            case .medium1: 512
-            case .medium2: 800
-            case .medium3: 1000
-            case .high1: 1200
-            case .high2: 1500
-            case .high3: 2000
-            }
-        return Bitrate(kilobitsPerSecond: kilobits)
-    }
-
-    public var tier: ProfileTier { self >= .high1 ? .high : .lowAndMedium }
+    public var tier: ProfileTier { row.tier }
 
     public var profile: H264Profile { tier == .high ? .main : .baseline }
 
-    /// The level in the table, before it is raised for larger frames.
-    public var tableLevel: H264Level {
-        switch self {
-        case .medium1, .medium2, .medium3: .level3_1
-        default: .level3_0
-        }
+    /// The level in the table, before it is raised for larger frames and higher rates.
+    public var tableLevel: H264Level { row.level }
+
+    /// The lowest bit rate at which this quality's own frame rate is used. A rate above the row's ends at half of the
+    /// quality's bit rate: below, half of 60 frames per second get as many bits each as all of them at the whole.
+    var leastBitrate: Bitrate {
+        frameRate > row.frameRate ? Bitrate(bitsPerSecond: bitrate.bitsPerSecond / 2) : row.bitrate
     }
 
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.bitrate.bitsPerSecond, left.frameRate.framesPerSecond)
+            < (right.bitrate.bitsPerSecond, right.frameRate.framesPerSecond)
+    }
+}
+
+// The level.
+extension VideoQuality {
     /// The level in the table, or the lowest one above it that supports such frames at every rate of the quality's
     /// tier. An encoder opened for one quality of the tier then never has to be reopened for another.
     /// - Parameter maximum: the stream's highest bit rate, if it differs from the quality's.
-    /// - Throws: `tooManyFrames` if level 5.1 does not support them even at this quality's own rates.
+    /// - Throws: `tooManyFrames` if level 5.1 does not support them even at this quality's own rates; `beyondLevel` if
+    ///   a quality in numbers needs more than its own limit.
     public func level(for size: FrameSize, upTo maximum: Bitrate? = nil) throws(QualityError) -> H264Level {
+        if !isPreset, let excess = VideoQualityLimits.level.excess(of: size, at: frameRate, bitrate: bitrate) {
+            throw .beyondLevel(excess, size: size, quality: self)
+        }
         let own = max(bitrate, maximum ?? bitrate)
-        let members = Self.allCases.filter { $0.tier == tier }
-        let fastest = members.map(\.frameRate).max() ?? frameRate
+        let members = Self.presets.filter { $0.tier == tier }
+        let fastest = max(frameRate, members.map(\.frameRate).max() ?? frameRate)
         let most = max(own, members.map(\.bitrate).max() ?? own)
         if let level = tableLevel.raised(toCarry: size, at: fastest, bitrate: most) { return level }
         // The frame is too large for the tier's best quality.
@@ -84,6 +83,4 @@ public enum VideoQuality: String, CaseIterable, Comparable, Sendable {
         }
         return level
     }
-
-    public static func < (left: Self, right: Self) -> Bool { left.bitrate < right.bitrate }
 }

@@ -59,7 +59,7 @@ def documented_qualities(quality: str) -> set[tuple[str, str, str, str]]:
 
 
 def qualities() -> set[tuple[str, str, str, str]]:
-    text = code("StreamQuality/VideoQuality.swift")
+    text = code("StreamQuality/VideoPreset.swift")
     names = re.findall(r"^    case (\w+)$", text, re.MULTILINE)
     rates = dict(re.findall(r"case \.(\w+): (\d+)$", text, re.MULTILINE))
     slow = {
@@ -68,7 +68,7 @@ def qualities() -> set[tuple[str, str, str, str]]:
         for name in re.findall(r"\w+", cases)
     }
     usual = re.search(r"default: FrameRate\(framesPerSecond: (\d+)\)", text)[1]
-    first_of_main = names.index(re.search(r"self >= \.(\w+) \? \.high", text)[1])
+    first_of_main = names.index(re.search(r"bitrate >= Self\.(\w+)\.bitrate \? \.high", text)[1])
     return {
         (name.capitalize(), rates[name], slow.get(name, usual), "Main" if index >= first_of_main else "Baseline")
         for index, name in enumerate(names)

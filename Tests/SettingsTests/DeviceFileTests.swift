@@ -1,13 +1,25 @@
 import Filters
 import JSONText
+import Media
 import Settings
 import Testing
 
 @Suite("device.json, board.json, network.json")
 struct DeviceFileTests {
-    static let vocabulary = DeviceVocabulary(
-        videoQualities: ["Low1", "Low2", "Medium1", "Medium3", "High1"], audioQualities: ["High1", "High2"]
-    ) { $0 == "640x480" || $0 == "720p" ? nil : "is no size" }
+    /// "900k" and "9000k@60" are the bit rates in numbers; only the first fits 720p.
+    private static let qualities = VideoQualityVocabulary(
+        names: ["Low1", "Low2", "Medium1", "Medium3", "High1"], kilobits: 150...9000, frameRates: 24...60,
+        named: { text in
+            let names = ["Low1", "Low2", "Medium1", "900k", "Medium3", "High1", "9000k@60"]
+            if text == "0.9M" { return .quality(name: "900k", Bitrate(kilobitsPerSecond: 3)) }
+            if text == "99M" { return .problem("must be less") }
+            guard let rank = names.firstIndex(of: text) else { return .unknown }
+            return .quality(name: text, Bitrate(kilobitsPerSecond: rank))
+        },
+        problemWithLevel: { $0 == "9000k@60" && $1 == "720p" ? "does not fit" : nil })
+    static let vocabulary = DeviceVocabulary(videoQualities: qualities, audioQualities: ["High1", "High2"]) {
+        $0 == "640x480" || $0 == "720p" ? nil : "is no size"
+    }
 
     private func device(_ text: String) throws -> Decoded<DeviceDescription> {
         DeviceDescription.decode(try JSONValue(parsing: Array(text.utf8)), vocabulary: Self.vocabulary)
@@ -132,6 +144,12 @@ struct DeviceFileTests {
         (#"{"quality": {"lowest": "Medium3"}}"#, "Medium3", "Medium3", "Medium3"),
         (#"{"quality": {"highest": "Low2"}}"#, "Low1", "Low2", "Low2"),
         (#"{"quality": {}}"#, "Low1", "Medium1", "Medium3"),
+        (#"{"quality": {"highest": "0.9M"}}"#, "Low1", "Medium1", "900k"),
+        (#"{"quality": {"highest": {"kbit": 900}}}"#, "Low1", "Medium1", "900k"),
+        (
+            #"{"quality": {"start": {"kbit": 900}, "highest": {"kbit": 9000, "framesPerSecond": 60}}}"#, "Low1",
+            "900k", "9000k@60"
+        ),
     ])
     func absentQualitiesFollowTheGivenOnes(text: String, lowest: String, start: String, highest: String) throws {
         let value = try #require(try device(text).value)
@@ -147,6 +165,21 @@ struct DeviceFileTests {
         (#"{"quality": {"start": "Medum1"}}"#, "1:23 quality.start invalidValue"),
         (#"{"quality": {"lowest": "High1", "highest": "Low1"}}"#, "1:13 quality invalidValue"),
         (#"{"quality": "Low1"}"#, "1:13 quality wrongType"),
+        (#"{"quality": {"highest": 4500}}"#, "1:25 quality.highest wrongType"),
+        (#"{"quality": {"highest": "99M"}}"#, "1:25 quality.highest invalidValue"),
+        (#"{"quality": {"highest": {"kbit": 149}}}"#, "1:34 quality.highest.kbit invalidValue"),
+        (#"{"quality": {"highest": {"kbit": "900"}}}"#, "1:34 quality.highest.kbit wrongType"),
+        (#"{"quality": {"highest": {"framesPerSecond": 30}}}"#, "1:25 quality.highest.kbit missing"),
+        (
+            #"{"quality": {"highest": {"kbit": 900, "framesPerSecond": 23}}}"#,
+            "1:58 quality.highest.framesPerSecond invalidValue"
+        ),
+        (#"{"quality": {"highest": {"kbit": 900, "fps": 30}}}"#, "1:39 quality.highest.fps unknownKey"),
+        (
+            #"{"dimension": "720p", "quality": {"highest": {"kbit": 9000, "framesPerSecond": 60}}}"#,
+            "1:46 quality.highest invalidValue"
+        ),
+        (#"{"quality": {"lowest": {"kbit": 9000, "framesPerSecond": 60}}}"#, "1:13 quality invalidValue"),
         (#"{"quality": {"resize": "always"}}"#, "1:24 quality.resize invalidValue"),
         (#"{"quality": {"smallestSize": "7x5"}}"#, "1:30 quality.smallestSize invalidValue"),
         (#"{"audio": {"source": "mic"}}"#, "1:22 audio.source invalidValue"),

@@ -26,7 +26,7 @@ import Testing
 
     private func frameCount(_ packets: [EncodedPacket]) -> Int { packets.count { $0.kind != .videoHeader } }
 
-    @Test(arguments: VideoQuality.allCases)
+    @Test(arguments: VideoQuality.presets)
     func profileAndLevelAreAsConfigured(quality: VideoQuality) throws {
         let sides = [(16, 16), (416, 234), (400, 300), (640, 360), (640, 480), (960, 540), (1280, 720), (1920, 1080)]
         for size in sides.map({ FrameSize(width: $0.0, height: $0.1) }) {

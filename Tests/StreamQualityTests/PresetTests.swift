@@ -19,12 +19,12 @@ import Testing
     }
 
     @Test func namesAreCaseInsensitive() throws {
-        for quality in VideoQuality.allCases {
+        for quality in VideoQuality.presets {
             #expect(try VideoQuality(named: quality.name) == quality)
             #expect(try VideoQuality(named: quality.name.uppercased()) == quality)
         }
         #expect(VideoQuality.standard.name == "Medium1")
-        #expect(VideoQuality.allCases == VideoQuality.allCases.sorted())
+        #expect(VideoQuality.presets == VideoQuality.presets.sorted())
     }
 
     @Test func unknownNameIsAnsweredWithTheKnownOnes() {
@@ -52,9 +52,9 @@ import Testing
         for width in stride(from: 16, through: 1920, by: 16) {
             for height in stride(from: 16, through: 1440, by: 48) {
                 let size = FrameSize(width: width, height: height)
-                for first in VideoQuality.allCases {
+                for first in VideoQuality.presets {
                     let level = try first.level(for: size)
-                    for next in VideoQuality.allCases where next.tier == first.tier {
+                    for next in VideoQuality.presets where next.tier == first.tier {
                         #expect(level.carries(size, at: next.frameRate, bitrate: next.bitrate))
                     }
                 }

@@ -39,8 +39,14 @@ private func readFile(_ bytes: [UInt8]) {
     if json["button"] != nil || json["name"] != nil { check(BoardDescription.decode(json), lineCount: lineCount) }
 }
 
+private let qualities = ["Low1", "Medium1", "Medium3", "High1", "3500k", "4500k@60"]
 private let vocabulary = DeviceVocabulary(
-    videoQualities: ["Low1", "Medium1", "Medium3", "High1"], audioQualities: ["High1", "High2"]
+    videoQualities: VideoQualityVocabulary(
+        names: qualities, kilobits: 150...20_000, frameRates: 24...60,
+        named: { name in
+            qualities.firstIndex(of: name).map { .quality(name: name, Bitrate(kilobitsPerSecond: $0)) } ?? .unknown
+        },
+        problemWithLevel: { $0 == "3500k" && $1 == "1080p" ? "is too much" : nil }), audioQualities: ["High1", "High2"]
 ) { $0.hasSuffix("p") ? nil : "is no size" }
 
 private func check<Value>(_ decoded: Decoded<Value>, lineCount: Int) {

@@ -165,7 +165,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var mains = Mains.auto
     /// The camera's controls at the start of a stream.
     public var controls: [ControlChange] = []
-    /// Names of video qualities; the stream starts with `startQuality` and stays between the other two.
+    /// Names of video qualities, or bit rates such as "3500k"; the stream starts with `startQuality` and stays between the other two.
     public var startQuality = "Medium1"
     public var lowestQuality = "Low1"
     public var highestQuality = "Medium3"
@@ -199,24 +199,6 @@ public struct DeviceDescription: Hashable, Sendable {
     public var webcam = Webcam.off
 
     public init() {}
-}
-
-/// Names defined by other modules, for checking a file that uses them.
-public struct DeviceVocabulary: Sendable {
-    /// Lowest first.
-    public var videoQualities: [String]
-    public var audioQualities: [String]
-    /// What is wrong with a frame dimension; `nil` if it is valid.
-    public var problemWithDimension: @Sendable (String) -> String?
-
-    public init(
-        videoQualities: [String], audioQualities: [String],
-        problemWithDimension: @escaping @Sendable (String) -> String?
-    ) {
-        self.videoQualities = videoQualities
-        self.audioQualities = audioQualities
-        self.problemWithDimension = problemWithDimension
-    }
 }
 
 extension DeviceDescription {

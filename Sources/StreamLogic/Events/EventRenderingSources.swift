@@ -5,7 +5,7 @@ extension QualityError {
     /// `nil` if the error has no code.
     public var code: EventCode? {
         switch self {
-        case .impossibleSize, .tooManyFrames: .unsupportedResolution
+        case .impossibleSize, .tooManyFrames, .beyondLevel: .unsupportedResolution
         case .unsupportedSampleRate: .unsupportedSampleRate
         default: nil
         }

@@ -87,7 +87,7 @@ extension HardwareEncodingError: CustomStringConvertible {
         case .unsupportedSize(let path, let size, let smallest, let largest):
             "\(path) encodes frames of even sides from \(smallest) to \(largest), not \(size)"
         case .levelExceeded(let path, let level):
-            "\(path) does not reach level \(level.map { "\($0.rawValue / 10).\($0.rawValue % 10)" } ?? "above 5.1") "
+            "\(path) does not reach level \(level?.name ?? "above 5.1") "
                 + "that such frames need; use a smaller size or frame rate"
         case .unsupportedProfile(let path, let profile): "\(path) has no H.264 profile \(profile)"
         case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"

@@ -54,9 +54,12 @@ extension PublishArguments {
                     [,gain=DB][,mute=on]
                     """),
             CommandLineOption(
-                "quality", takes: "NAME",
-                help:
-                    "\(VideoQuality.allCases.map(\.name).joined(separator: " "))\n(default \(VideoQuality.standard.name))"
+                "quality", takes: "NAME|RATE",
+                help: """
+                    \(VideoQuality.presets.map(\.name).joined(separator: " "))
+                    (default \(VideoQuality.standard.name)); or a bit rate such as 4.5M or 3500k, or
+                    4.5M@60 for 60 frames per second
+                    """
             ),
             CommandLineOption(
                 "audio-quality", takes: "NAME",
