@@ -1,13 +1,16 @@
 import JSONText
+import Media
 import Settings
 import Testing
 
 /// Faults print an example of a correct entry. People copy it.
 @Suite("Examples in faults")
 struct DescriptionExampleTests {
+    private static let qualities = VideoQualityVocabulary(
+        names: ["Low1", "Medium1", "High3"], kilobits: 150...9000, frameRates: 24...60,
+        named: { .quality(name: $0, Bitrate(kilobitsPerSecond: 900)) }, problemWithLevel: { _, _ in nil })
     private static let vocabulary = DeviceVocabulary(
-        videoQualities: ["Low", "Medium", "High"].flatMap { name in (1...3).map { "\(name)\($0)" } },
-        audioQualities: ["Low1", "Low2", "Medium1", "Medium2", "High1", "High2"]
+        videoQualities: qualities, audioQualities: ["Low1", "Low2", "Medium1", "Medium2", "High1", "High2"]
     ) { _ in nil }
 
     /// Each form of each file; the keys that are read depend on it.
@@ -34,6 +37,12 @@ struct DescriptionExampleTests {
 
     /// - Returns: a file with the example at its place, and the key path of that place.
     private func file(with example: String, for keyPath: String) throws -> (text: String, keyPath: String) {
+        if example.hasPrefix("{"), let end = keyPath.lastIndex(of: ".") {
+            // The object that the key is in.
+            let parent = String(keyPath[..<end])
+            let name = parent.split(separator: ".").last ?? ""
+            return try file(with: "\"\(name)\": \(example)", for: parent)
+        }
         let name = try #require(example.split(separator: "\"").first.map(String.init), "\(keyPath): \(example)")
         let parts = keyPath.split(separator: ".").map(String.init)
         let depth = parts.lastIndex { $0.prefix { $0 != "[" } == name } ?? parts.count - 1
