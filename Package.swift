@@ -11,15 +11,16 @@ let package = Package(
     targets: [
         // Core: pure; no Glibc, no Foundation, no C module, no clock.
         .target(name: "Media"),
+        .target(name: "TimeZones", dependencies: ["Media"]),
         .target(name: "Bitstream", dependencies: ["Media"]),
         .target(name: "RTMP", dependencies: ["Bitstream", "Media"]),
         .target(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
         .target(name: "Controls", dependencies: ["Media"]),
-        .target(name: "Filters", dependencies: ["Media"]),
+        .target(name: "Filters", dependencies: ["TimeZones", "Media"]),
         .target(name: "USBVideo", dependencies: ["Controls", "Media"]),
-        .target(name: "Settings", dependencies: ["Controls", "Filters", "Media"]),
+        .target(name: "Settings", dependencies: ["Controls", "Filters", "TimeZones", "Media"]),
         .target(
             name: "StreamLogic",
             dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
@@ -27,7 +28,7 @@ let package = Package(
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
-        .target(name: "LinuxIO", dependencies: ["DevicePorts", "CLinux", "Media"]),
+        .target(name: "LinuxIO", dependencies: ["DevicePorts", "TimeZones", "CLinux", "Media"]),
         .target(
             name: "SoftwareEncoding",
             dependencies: [
@@ -36,7 +37,8 @@ let package = Package(
         .target(
             name: "FrameFiltering",
             dependencies: [
-                "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG", "CJPEG",
+                "Filters", "TimeZones", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "CFreeType", "CPNG",
+                "CJPEG",
             ]),
         .target(
             name: "AudioCapture",
@@ -108,7 +110,9 @@ let package = Package(
             name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
         .target(
             name: "Terminal",
-            dependencies: ["StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"]),
+            dependencies: [
+                "StreamLogic", "StreamQuality", "Controls", "Filters", "TimeZones", "JSONText", "LinuxIO", "Media",
+            ]),
         .target(
             name: "ApplianceRuntime",
             dependencies: [
@@ -178,15 +182,18 @@ let package = Package(
             path: "Benchmarks/filters/filter-frames"),
 
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
+        .testTarget(name: "TimeZonesTests", dependencies: ["TimeZones", "Media"]),
         .testTarget(name: "MediaTests", dependencies: ["Media", "SeededNumbers"]),
         .testTarget(name: "USBVideoTests", dependencies: ["USBVideo", "Controls", "Media", "SeededNumbers"]),
         .testTarget(name: "ControlsTests", dependencies: ["Controls", "Media", "MediaTestSupport"]),
         .testTarget(name: "DevicePortsTests", dependencies: ["DevicePorts", "LinuxIO", "Media", "MediaTestSupport"]),
-        .testTarget(name: "FiltersTests", dependencies: ["Filters", "Media", "MediaTestSupport", "SeededNumbers"]),
+        .testTarget(
+            name: "FiltersTests", dependencies: ["Filters", "TimeZones", "Media", "MediaTestSupport", "SeededNumbers"]),
         .testTarget(
             name: "FrameFilteringTests",
             dependencies: [
-                "FrameFiltering", "Filters", "DevicePorts", "LinuxIO", "Media", "CFilterKernels", "MediaTestSupport",
+                "FrameFiltering", "Filters", "TimeZones", "DevicePorts", "LinuxIO", "Media", "CFilterKernels",
+                "MediaTestSupport",
                 "SeededNumbers",
             ], exclude: ["reference.py"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
@@ -194,7 +201,9 @@ let package = Package(
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["Settings", "Filters", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers"]),
+            dependencies: [
+                "Settings", "Filters", "TimeZones", "JSONText", "LinuxIO", "Transport", "Media", "SeededNumbers",
+            ]),
         .testTarget(
             name: "StreamLogicTests",
             dependencies: [
@@ -310,7 +319,8 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO", "V4L2Devices",
+    "TimeZones", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
+    "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
     "BoardRuntime",

@@ -67,7 +67,7 @@ extension ApplianceDevice {
         if files.board == nil { files.takeBoard(previous.board ?? files.boardOfTheImage) }
         board.boardChanged(to: files.board, now: now)
         board.hearsDoublePress = files.device.doublePress != .none
-        if previous.networkText != files.networkText { takeUpNetworkSettings() }
+        if previous.networkText != files.networkText { takeUpNetworkSettings(previous: previous.network) }
         hasLoaded = true
         openConsole()
         supervisor.openPreview()
@@ -90,10 +90,15 @@ extension ApplianceDevice {
         reportFaults(now: now)
     }
 
-    private func takeUpNetworkSettings() {
+    private func takeUpNetworkSettings(previous: NetworkDescription) {
+        let network = files.network
+        WallClock.zone = network.timeZone
+        if hasLoaded, network.timeZone != previous.timeZone { tell("the time zone is now \(network.timeZone.name)") }
+        // A change that does not concern the connection must not break it.
+        guard !hasLoaded || !network.connects(like: previous) else { return }
         if hasLoaded { tell("the network's settings have changed") }
         // At boot, the start scripts have already applied the same settings.
-        card.give(.takeUpNetwork(files.network, restarts: hasLoaded), now: MonotonicClock.now())
+        card.give(.takeUpNetwork(network, restarts: hasLoaded), now: MonotonicClock.now())
     }
 
     func openConsole() {

@@ -50,6 +50,7 @@ final class ApplianceDevice {
         if !settings.isUnattended { try Self.check(settings, control) }
         watchdog = WatchdogFeeder(isSimulated: settings.simulatesPower)
         card = try Card(settings: settings)
+        WallClock.zone = card.firstFiles.value.network.timeZone
         events = EventRing(
             path: "\(settings.stateDirectory)/events", clockMark: NetworkWatch.awaitedClock(settings))
         stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)

@@ -53,7 +53,7 @@ public struct EXIF: Hashable, Sendable {
         entries.append(.undefined(tag: .version, Array("0232".utf8)))
         if let time {
             entries.append(.text(tag: .dateTimeOriginal, time.exifText))
-            entries.append(.text(tag: .offsetTimeOriginal, "+00:00"))
+            entries.append(.text(tag: .offsetTimeOriginal, time.offsetText))
         }
         // sRGB, the default for JPEG files.
         entries.append(.short(tag: .colorSpace, 1))

@@ -1,4 +1,5 @@
 import Media
+import TimeZones
 
 /// Text with fields that are filled in for each frame: `{time}`, `{date}`, `{name}`, `{bitrate}`, `{quality}`,
 /// `{frame}`, and formats of strftime such as `{%H:%M}`. `{{` and `}}` are braces, `\n` starts a new line, `\\` is a
@@ -36,7 +37,7 @@ public struct TextTemplate: Hashable, Sendable {
 
     /// - Parameters:
     ///   - fields: the frame's values.
-    ///   - moment: formats the local time at `fields.secondsSince1970` with strftime.
+    ///   - moment: formats the time at `fields.secondsSince1970` and `fields.offset` with strftime.
     /// - Returns: lines separated by `\n`, without other control characters.
     public func expanded(_ fields: TextFields, moment: (String) -> String) -> String {
         var result = String.UnicodeScalarView()
@@ -58,7 +59,7 @@ public struct TextTemplate: Hashable, Sendable {
     /// The fields that this template uses. Equal results expand to the same text.
     public func relevant(_ fields: TextFields) -> TextFields {
         var relevant = TextFields()
-        if showsTime { relevant.secondsSince1970 = fields.secondsSince1970 }
+        if showsTime { (relevant.secondsSince1970, relevant.offset) = (fields.secondsSince1970, fields.offset) }
         if usedFields.contains(.name) { relevant.name = fields.name }
         if usedFields.contains(.bitrate) { relevant.bitrate = fields.bitrate }
         if usedFields.contains(.quality) { relevant.quality = fields.quality }
@@ -71,6 +72,8 @@ public struct TextTemplate: Hashable, Sendable {
 public struct TextFields: Hashable, Sendable {
     /// Capture time of the frame, in UNIX seconds.
     public var secondsSince1970: Int64 = 0
+    /// Of the clocks in the device's time zone at that time.
+    public var offset = UTCOffset.utc
     /// Name of the device.
     public var name = ""
     /// The encoder's present target.

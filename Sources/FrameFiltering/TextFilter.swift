@@ -3,6 +3,7 @@ import Glibc
 import Media
 // Gives access to the standard library's string normalization. The public API is in Foundation, which adds many megabytes.
 @_spi(_Unicode) import Swift
+import TimeZones
 
 /// Text lines, drawn when they change and blended over each frame.
 final class TextFilter: FrameFilter {
@@ -42,7 +43,7 @@ final class TextFilter: FrameFilter {
         guard let template, let format, let renderer else { return }
         let relevant = template.relevant(fields)
         guard relevant != shown?.fields else { return }
-        let expanded = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970) }
+        let expanded = template.expanded(fields) { LocalTime.text($0, at: fields.secondsSince1970, fields.offset) }
         // Fonts have a letter and its marks as one character.
         let text = String(String.UnicodeScalarView(expanded._nfc))
         if text != shown?.text {
@@ -57,20 +58,53 @@ final class TextFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) { overlay?.blend(rows: rows, into: planes) }
 }
 
-/// Formats times in the device's time zone.
+/// Formats times as clocks in a time zone show them.
 private enum LocalTime {
     /// Room for a text full of `%c`, the longest conversion, with 24 bytes each. With less room, strftime writes nothing.
     private static let mostBytes = TextTemplate.longestSource / 2 * 32
 
     /// - Parameter format: for strftime.
-    static func text(_ format: String, at seconds: Int64) -> String {
-        var time = time_t(seconds)
-        var parts = tm()
-        guard localtime_r(&time, &parts) != nil else { return "" }
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: mostBytes) { buffer in
-            guard let text = buffer.baseAddress else { return "" }
-            let count = strftime(text, mostBytes, format, &parts)
-            return String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+    static func text(_ format: String, at seconds: Int64, _ offset: UTCOffset) -> String {
+        var parts = parts(of: CalendarTime(secondsSince1970: seconds, secondsFromUTC: offset.seconds))
+        parts.tm_isdst = offset.isDaylightSaving ? 1 : 0
+        let format = withSeconds(format, seconds)
+        return offset.abbreviation.withCString { abbreviation in
+            parts.tm_zone = abbreviation
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: mostBytes) { buffer in
+                guard let text = buffer.baseAddress else { return "" }
+                let count = strftime(text, mostBytes, format, &parts)
+                return String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+            }
         }
+    }
+
+    private static func parts(of time: CalendarTime) -> tm {
+        var parts = tm()
+        parts.tm_year = Int32(clamping: time.year - 1900)
+        parts.tm_mon = Int32(time.month - 1)
+        parts.tm_mday = Int32(time.day)
+        parts.tm_hour = Int32(time.hour)
+        parts.tm_min = Int32(time.minute)
+        parts.tm_sec = Int32(time.second)
+        parts.tm_wday = Int32(time.weekday)
+        parts.tm_yday = Int32(time.dayOfYear)
+        parts.tm_gmtoff = time.secondsFromUTC
+        return parts
+    }
+
+    /// strftime computes `%s` with the computer's own time zone.
+    private static func withSeconds(_ format: String, _ seconds: Int64) -> String {
+        var result = ""
+        var isConversion = false
+        for scalar in format.unicodeScalars {
+            if isConversion, scalar == "s" {
+                result.unicodeScalars.removeLast()
+                result += "\(seconds)"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+            isConversion = !isConversion && scalar == "%"
+        }
+        return result
     }
 }

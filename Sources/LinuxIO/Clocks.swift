@@ -1,5 +1,7 @@
 import Glibc
 import Media
+import Synchronization
+import TimeZones
 
 /// CLOCK_MONOTONIC: the clock of every `now:` parameter and of capture times.
 public enum MonotonicClock {
@@ -23,13 +25,30 @@ public enum WallClock {
     /// Whole seconds since 1970-01-01 00:00:00 UTC.
     public static func secondsSince1970() -> Int64 { Int64(time(nil)) }
 
+    /// In the zone.
     public static func calendarTime() -> CalendarTime {
-        var seconds = time_t(secondsSince1970())
+        let seconds = secondsSince1970()
+        return CalendarTime(secondsSince1970: seconds, secondsFromUTC: offset(at: seconds).seconds)
+    }
+
+    /// The time zone in which people read this program's times. `nil`, the default, is the computer's own: the variable TZ,
+    /// or /etc/localtime. May be set by any thread at any time.
+    public static var zone: TimeZone? {
+        get { currentZone.withLock { $0 } }
+        set { currentZone.withLock { $0 = newValue } }
+    }
+
+    private static let currentZone = Mutex<TimeZone?>(nil)
+
+    /// What the zone's clocks show at that time, compared with UTC.
+    public static func offset(at secondsSince1970: Int64) -> UTCOffset {
+        if let zone { return zone.offset(at: secondsSince1970) }
+        var seconds = time_t(secondsSince1970)
         var parts = tm()
-        gmtime_r(&seconds, &parts)
-        return CalendarTime(
-            year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday),
-            hour: Int(parts.tm_hour), minute: Int(parts.tm_min), second: Int(parts.tm_sec))
+        guard localtime_r(&seconds, &parts) != nil else { return .utc }
+        return UTCOffset(
+            seconds: parts.tm_gmtoff, abbreviation: parts.tm_zone.map { String(cString: $0) } ?? "",
+            isDaylightSaving: parts.tm_isdst > 0)
     }
 
     /// False while the clock still shows its start value: 1970, or the build date of an image.

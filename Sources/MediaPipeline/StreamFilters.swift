@@ -87,6 +87,7 @@ final class StreamFilters {
         let age = max(0, (MonotonicClock.now() - frame.captureTime).inSeconds)
         let seconds = Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - age
         fields.secondsSince1970 = Int64(max(0, min(1e12, seconds.rounded(.down))))
+        fields.offset = WallClock.offset(at: fields.secondsSince1970)
         return fields
     }
 

@@ -66,6 +66,13 @@ import Testing
         #expect(values[0x0112] == .number(1) && values[0x9000] == .text("0232"))
     }
 
+    @Test func timeIsLocalWithItsOffset() throws {
+        var exif = EXIF(size: FrameSize(width: 2, height: 2))
+        exif.time = CalendarTime(secondsSince1970: 1_795_413_600, secondsFromUTC: -12600)
+        let values = try Self.read(exif.segment)
+        #expect(values[0x9003] == .text("2026:11:23 02:30:00\0") && values[0x9011] == .text("-03:30\0"))
+    }
+
     @Test func omitsUnknownValues() throws {
         let values = try Self.read(EXIF(size: FrameSize(width: 2, height: 2)).segment)
         #expect(Set(values.keys) == [0x0112, 0x8769, 0x9000, 0xA001, 0xA002, 0xA003])

@@ -2,13 +2,14 @@
 
 CORE = {
     "Media": set(),
+    "TimeZones": {"Media"},
     "Bitstream": {"Media"},
     "RTMP": {"Bitstream", "Media"},
     "StreamQuality": {"Media"},
     "Controls": {"Media"},
-    "Filters": {"Media"},
+    "Filters": {"TimeZones", "Media"},
     "USBVideo": {"Controls", "Media"},
-    "Settings": {"Controls", "Filters", "Media"},
+    "Settings": {"Controls", "Filters", "TimeZones", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
 }
@@ -46,7 +47,7 @@ ENGINES = {
         "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
     "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
-    "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "JSONText", "LinuxIO", "Media"},
+    "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "TimeZones", "JSONText", "LinuxIO", "Media"},
     "CardStorage": {
         "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Filters", "FrameFiltering", "JSONText",
         "Transport", "LinuxIO", "Media",

@@ -5,6 +5,7 @@ import LinuxIO
 import Media
 import MediaTestSupport
 import Testing
+import TimeZones
 
 @testable import FrameFiltering
 
@@ -17,10 +18,13 @@ import Testing
         FilterPass(try LoadedFilters(FilterChain(parsing: [text])))
     }
 
-    private func shown(_ pass: FilterPass, at seconds: Int64 = morning, frame number: Int = 0) throws -> FrameInMemory {
+    private func shown(
+        _ pass: FilterPass, at seconds: Int64 = morning, offset: UTCOffset = .utc, frame number: Int = 0
+    ) throws -> FrameInMemory {
         var frame = FrameInMemory(.nv12, size, y: 16, u: 128, v: 128)
         var fields = TextFields()
         fields.secondsSince1970 = seconds
+        fields.offset = offset
         fields.frame = number
         try frame.apply(pass, .bt601, fields)
         return frame
@@ -71,6 +75,23 @@ import Testing
     @Test func separateLettersAndMarksAreOneGlyph() throws {
         let composed = try shown(make("text,text=\u{E9}\u{17D},position=0,0,size=0.2")).bytes
         #expect(try shown(make("text,text=e\u{301}Z\u{30C},position=0,0,size=0.2")).bytes == composed)
+    }
+
+    @Test(arguments: [
+        ("{time} {date}", "23:30:00 2026-11-22"), ("{%Z %z}", "ABC -0630"), ("{%a %j %u}", "Sun 326 7"),
+        ("{%s %%s}", "1795413600 %s"),
+    ])
+    func timeIsShownInTheZone(template: String, text: String) throws {
+        let west = UTCOffset(seconds: -23400, abbreviation: "ABC")
+        let frame = try shown(make("text,text=\(template),size=0.1,position=0,0"), offset: west)
+        #expect(try frame.bytes == shown(make("text,text=\(text),size=0.1,position=0,0")).bytes)
+    }
+
+    @Test func changedOffsetShowsWithTheNextFrame() throws {
+        let pass = try make("text,text={time},size=0.1,position=0,0")
+        let summer = UTCOffset(seconds: 3600, abbreviation: "CEST", isDaylightSaving: true)
+        let frames = try [UTCOffset.utc, summer, .utc].map { try shown(pass, offset: $0).bytes }
+        #expect(frames[0] != frames[1] && frames[0] == frames[2])
     }
 
     @Test func manyTimeFieldsAreShown() throws {

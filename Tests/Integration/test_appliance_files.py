@@ -4,6 +4,7 @@ import json
 import os
 import re
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ BROKEN = {
     "a buffer out of range": ("device", '{"buffer": {"seconds": 9}}', 3, 1, "from 1", "seconds"),
     "Wi-Fi password too short": ("network", '{"wifi": [{"ssid": "Studio",\n"password": "short12"}]}', 3, 2, "8 to 63", "password"),
     "a host name with a blank": ("network", '{"hostName": "my camera"}', 3, 1, "hostName", "camera-2"),
+    "a time zone without its continent": ("network", '{"timeZone": "Berlin"}', 3, 1, 'did you mean "Europe/Berlin"?', "Europe/Berlin"),
     "board.json missing": ("board", None, 9, 1, "missing", '{"name"'),
     "a line that does not exist": ("board", '{"name": "x", "button": {"line": "NOWHERE"}}', 9, 1, "NOWHERE", '"line": "'),
 }  # fmt: skip
@@ -87,6 +89,21 @@ def test_a_faulty_device_file_leaves_a_working_camera(children):
     camera.wait_until(lambda status: 3 not in [fault["blinks"] for fault in status["faults"]])
     assert camera.ask("start").child.returncode == 0
     camera.wait_for("live")
+
+
+def test_people_read_local_time_and_a_new_zone_keeps_the_network(children):
+    camera = Appliance(children, stream=GOOD)
+    camera.wait_for("ready" if has_route() else "no network")
+    camera.write("network", {"timeZone": "Asia/Kathmandu"})
+    camera.wait_until(lambda _: "the time zone is now Asia/Kathmandu" in camera.console("events 200"))
+    lines = camera.console("events 200").splitlines()
+    first = next(line for line in lines if " starts" in line)
+    changed = next(line for line in lines if "time zone is now" in line)
+    assert re.match(r"20\d\d-\S+Z ", first) and re.match(r"20\d\d-\S+\+05:45 ", changed)
+    # The same clock, a few seconds later.
+    seconds = [datetime.fromisoformat(line.split()[0]).timestamp() for line in (first, changed)]
+    assert 0 <= seconds[1] - seconds[0] < 60
+    assert not any("network's settings" in line for line in lines)
 
 
 def test_network_settings_are_written(children):

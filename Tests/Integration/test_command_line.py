@@ -13,7 +13,7 @@ OPTIONS = {
     "publish": [
         "--url", "--stream", "--video", "--audio", "--quality", "--audio-quality", "--dimension", "--encoder",
         "--duration", "--events", "--from-flv", "--pace", "--adapt", "--resize", "--smallest-size", "--bitrate",
-        "--keep-audio-quality", "--buffer", "--buffer-thresholds", "--trace", "--connect-timeout", "--handshake-timeout", "--tuning", "--commands",
+        "--keep-audio-quality", "--buffer", "--buffer-thresholds", "--trace", "--connect-timeout", "--handshake-timeout", "--tuning", "--commands", "--time-zone",
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],
@@ -51,6 +51,12 @@ def test_help_names_all_qualities(children):
         assert name in text
     for word in ("synthetic", "raw:", "i420", "nv12", "tone", "silence", "none", "openh264", "realtime", "fast"):
         assert word in text
+
+
+def test_an_unknown_time_zone_is_refused_with_the_nearest(children):
+    run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/a/b", "--time-zone", "Europe/Berln"])
+    assert run.child.returncode == 2
+    assert '--time-zone: "Europe/Berln" is not a name of the tz database; did you mean "Europe/Berlin"?' in run.stderr
 
 
 def test_words_must_be_utf8(children):

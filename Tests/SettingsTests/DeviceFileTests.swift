@@ -346,12 +346,14 @@ struct DeviceFileTests {
         let result = try network(
             """
             {"hostName": "camera-2", "country": "de", "timeServers": ["pool.ntp.org", "10.0.0.1"],
+             "timeZone": "Europe/Berlin",
              "wifi": [{"ssid": "Studio", "password": "hush-hush"}, {"ssid": "Öffentlich", "hidden": true}]}
             """)
         #expect(result.faults == [])
         let value = try #require(result.value)
         #expect(value.hostName == "camera-2" && value.country == "DE")
         #expect(value.timeServers.map(\.description) == ["pool.ntp.org", "10.0.0.1"])
+        #expect(value.timeZone.name == "Europe/Berlin")
         #expect(value.wifi.map(\.ssid) == ["Studio", "Öffentlich"])
         #expect(value.wifi.map { $0.password?.revealed } == ["hush-hush", nil])
         var dumped = ""
@@ -365,6 +367,8 @@ struct DeviceFileTests {
         (#"{"country": "Germany"}"#, ["1:13 country invalidValue"]),
         (#"{"timeServers": ["a", "http://b"]}"#, ["1:23 timeServers[1] invalidValue"]),
         (#"{"timeServers": ["a", 5]}"#, ["1:23 timeServers[1] wrongType"]),
+        (#"{"timeZone": "Berlin"}"#, ["1:14 timeZone invalidValue"]),
+        (#"{"timeZone": 1}"#, ["1:14 timeZone wrongType"]),
         (#"{"wifi": {"ssid": "a"}}"#, ["1:10 wifi wrongType"]),
         (
             #"{"country": "DE", "wifi": [7, {"ssid": ""}, {"password": "12345678"}]}"#,
@@ -377,6 +381,20 @@ struct DeviceFileTests {
         let result = try network(text)
         #expect(short(result.faults) == faults)
         #expect(result.faults.allSatisfy { !$0.description.contains("short") })
+    }
+
+    @Test func unknownTimeZoneNamesTheNearest() throws {
+        let fault = try #require(try network(#"{"timeZone": "Berlin"}"#).faults.first)
+        #expect(fault.problem == #"is not a name of the tz database; did you mean "Europe/Berlin"?"#)
+        #expect(fault.example == #""timeZone": "Europe/Berlin""#)
+        #expect(try network(#"{"timeZone": "Berlin"}"#).goodPart?.timeZone == .utc)
+    }
+
+    @Test func timeZoneDoesNotConcernTheConnection() throws {
+        let studio = try #require(try network(#"{"hostName": "studio"}"#).value)
+        let zoned = try #require(try network(#"{"hostName": "studio", "timeZone": "Asia/Tokyo"}"#).value)
+        #expect(studio != zoned && studio.connects(like: zoned))
+        #expect(!studio.connects(like: NetworkDescription()))
     }
 
     @Test func wrongKeyKeepsTheRestOfANetwork() throws {

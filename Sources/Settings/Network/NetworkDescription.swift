@@ -1,4 +1,5 @@
 import Media
+import TimeZones
 
 /// The contents of `network.json`: how the device connects. Wired networks are always tried with DHCP.
 public struct NetworkDescription: Hashable, Sendable {
@@ -20,6 +21,8 @@ public struct NetworkDescription: Hashable, Sendable {
     /// In order of preference.
     public var wifi: [WiFi] = []
     public var timeServers: [NetworkHost] = []
+    /// In which people read the time.
+    public var timeZone = TimeZone.utc
 
     public init() {}
 }
@@ -42,6 +45,7 @@ extension NetworkDescription {
                     .suspicious, "country", "is missing; some channels are not used", example: #""country": "DE""#)
             }
             network.readTimeServers(&reader)
+            network.readTimeZone(&reader)
             return network
         }
     }
@@ -70,6 +74,23 @@ extension NetworkDescription {
             reader.report(
                 .invalidValue, "country", at: text.position, "must be a country's two-letter code", example: example)
         }
+    }
+
+    private mutating func readTimeZone(_ reader: inout DescriptionReader) {
+        let example = #""timeZone": "Europe/Berlin""#
+        guard let text = reader.text("timeZone", example: example) else { return }
+        do throws(TimeZoneError) {
+            timeZone = try TimeZone(named: text.value)
+        } catch {
+            reader.report(.invalidValue, "timeZone", at: text.position, "\(error)", example: example)
+        }
+    }
+
+    /// Whether both connect in the same way, whatever else differs.
+    public func connects(like other: NetworkDescription) -> Bool {
+        var other = other
+        other.timeZone = timeZone
+        return self == other
     }
 
     private mutating func readTimeServers(_ reader: inout DescriptionReader) {

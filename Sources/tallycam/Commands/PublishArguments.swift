@@ -25,6 +25,7 @@ struct PublishArguments {
 
     init(_ arguments: CommandLineArguments) throws {
         flvPath = arguments["from-flv"]
+        try TimeZoneOption.apply(arguments)
         let destination: PublishDestination
         var warnings: [String]
         (destination, warnings) = try Self.destination(arguments)
@@ -164,7 +165,7 @@ struct PublishArguments {
         if flvPath != nil,
             let extra = [
                 "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
-                "trace", "commands", "preview", "orientation", "pause-image",
+                "trace", "commands", "preview", "orientation", "pause-image", "time-zone",
             ]
             .first(where: arguments.contains)
                 ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)

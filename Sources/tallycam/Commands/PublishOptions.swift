@@ -2,6 +2,7 @@ import Filters
 import LinuxIO
 import Publishing
 import StreamQuality
+import Terminal
 
 extension PublishArguments {
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
@@ -86,6 +87,7 @@ extension PublishArguments {
                     "text,text=Studio {time},position=bottom-left":
                     \(FilterName.allCases.map(\.rawValue).joined(separator: ", ")) (docs/reference/filters.md)
                     """),
+            TimeZoneOption.option,
             CommandLineOption(
                 "pause-image", takes: "FILE",
                 help: """
@@ -114,8 +116,6 @@ extension PublishArguments {
                     Medium2 changes the live stream at a keyframe; help lists all
                     """),
             CommandLineOption("trace", help: "report ten network measurements per second as events"),
-            CommandLineOption(
-                "events", takes: "STYLE",
-                help: "format of standard output: text (default) or json, one object per line"),
+            Console.EventStyle.option,
         ]
 }

@@ -11,8 +11,7 @@ private let receiveOptions = [
         "record", takes: "FILE.flv", isSingle: true,
         help: "record the published stream; a second one goes to FILE-2.flv"),
     CommandLineOption("overwrite", help: "let --record replace a file that is not empty"),
-    CommandLineOption(
-        "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line"),
+    Console.EventStyle.option,
     CommandLineOption("report-arrivals", help: "report each complete video and audio message as an event"),
     CommandLineOption("fault", takes: "NAME[=VALUE]", help: "misbehave for tests, as described below"),
 ]

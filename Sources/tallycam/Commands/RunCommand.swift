@@ -27,8 +27,7 @@ extension ApplianceSettings {
             "log",
             help: "write the log to standard output even if it is not a terminal;\n"
                 + "with --events json, to standard error"),
-        CommandLineOption(
-            "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line"),
+        Console.EventStyle.option,
     ]
 
     static let socketOption = CommandLineOption(
