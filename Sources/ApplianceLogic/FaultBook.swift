@@ -44,7 +44,7 @@ public struct FaultBook: Sendable {
     private var fileFaults: [FileFault] = []
     private var wirelessFaults: [FileFault] = []
     private var hardwareFaults: [FileFault] = []
-    /// A connected stream can continue despite the faults in stream.json.
+    /// A live stream can continue despite the faults in stream.json.
     private var isStreamFileTolerated = false
     private var isNetworkUp = true
     /// Why commands cannot be received.
@@ -138,7 +138,7 @@ extension FaultBook {
     }
 
     /// Live: earlier failures no longer count.
-    public mutating func streamConnected() {
+    public mutating func streamBecameLive() {
         failures = [:]
         forgiven = []
         vainAttempts = 0

@@ -72,7 +72,7 @@ final class ApplianceDevice {
     }
 
     func begin() {
-        tell("Tallycam \(version) starts")
+        tell("Tallycam \(Program.version) starts")
         supervisor.takeUpStream()
         perform(appliance.networkChanged(isUp: network.isUp, now: MonotonicClock.now()))
         load(card.firstFiles.value)

@@ -134,7 +134,7 @@ final class StreamSupervisor {
 
     private func stateChanged(to state: StreamState, now: MediaTimestamp) {
         device.perform(device.appliance.streamStateChanged(to: state, now: now))
-        if state == .connected {
+        if state == .live {
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }

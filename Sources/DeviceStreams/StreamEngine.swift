@@ -9,11 +9,11 @@ public protocol StreamEngine: Sendable {
     /// Runs a stream to its end on the calling thread.
     func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws
 
-    /// Opens the camera for one snapshot on the calling thread, until the descriptor is signalled at the latest.
+    /// Opens the camera for one snapshot on the calling thread, until the descriptor is signaled at the latest.
     /// - Returns: the snapshot and its brightness.
     func takeStill(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?)
 
-    /// Passes on the camera's frames without a stream, on the calling thread, until the descriptor is signalled. The camera is
+    /// Passes on the camera's frames without a stream, on the calling thread, until the descriptor is signaled. The camera is
     /// closed when this returns.
     func feedIdle(_ request: IdleFramesRequest, stop: EventFD, report: (IdleFramesEvent) -> Void)
 

@@ -119,7 +119,7 @@ public final class Connector {
     }
 
     /// Connects and waits for the result.
-    /// - Parameter cancellation: a descriptor that ends the call with `cancelled` when it becomes readable. Nothing is read
+    /// - Parameter cancellation: a descriptor that ends the call with `canceled` when it becomes readable. Nothing is read
     ///   from it.
     public static func connect(
         to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
@@ -135,7 +135,7 @@ public final class Connector {
             } catch {
                 throw .socketFailed(error)
             }
-            if entries.last?.ready.contains(.readable) == true { throw .cancelled }
+            if entries.last?.ready.contains(.readable) == true { throw .canceled }
         }
     }
 

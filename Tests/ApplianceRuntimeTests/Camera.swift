@@ -138,7 +138,7 @@ final class Camera {
         var counters = EncodedCounters()
         counters.videoSource.capturedFrames = 77
         var snapshot = StreamSnapshot(
-            time: .zero + duration, target: "the server", state: .connected, encoded: counters, sent: SentCounters(),
+            time: .zero + duration, target: "the server", state: .live, encoded: counters, sent: SentCounters(),
             configuration: configuration, point: point)
         snapshot.start = .zero
         return snapshot
@@ -191,7 +191,7 @@ final class Camera {
 
     func goLive() {
         reported(.stateChanged(.connecting))
-        reported(.stateChanged(.connected))
+        reported(.stateChanged(.live))
     }
 
     /// - Returns: the stream started by `start`, live.

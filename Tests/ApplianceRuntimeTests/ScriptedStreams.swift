@@ -64,7 +64,7 @@ final class ScriptedStreams: Sendable {
 
         func goLive() {
             say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
-            say(.stateChanged(.connected))
+            say(.stateChanged(.live))
         }
 
         /// The requested snapshots.

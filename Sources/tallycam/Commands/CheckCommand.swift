@@ -34,8 +34,11 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
 /// - Returns: the warnings, and a line saying that the file can be used.
 private func check(_ path: String) throws -> [String] {
     let bytes: [UInt8]
+    guard isRegularFile(path) != false else {
+        throw CommandFailure.usage("\(path): is not a regular file; give the path of a JSON file")
+    }
     do {
-        bytes = try readFile(path, limit: SettingsFile.sizeLimit)
+        bytes = try readRegularFile(path, limit: SettingsFile.sizeLimit)
     } catch {
         throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
     }

@@ -9,8 +9,8 @@ import Terminal
 /// `tallycam events`: the last events, or each new one.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("follow", help: "also print each new event, until the camera's program ends"),
-        CommandLineOption("json", help: "with --follow: print only new events, one JSON object per line"),
+        CommandLineOption("follow", help: "then print each new event, until the camera's program ends"),
+        CommandLineOption("json", help: "print only new events, one JSON object per line (with --follow)"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam events [N] [OPTION...]"
@@ -97,7 +97,7 @@ final class FollowedCamera {
                 return body
             }
             let text = String(decoding: body, as: UTF8.self)
-            throw CommandFailure(.connection, String(text.split(separator: "\n").joined(separator: "; ")))
+            throw CommandFailure(.refused, String(text.split(separator: "\n").joined(separator: "; ")))
         }
         guard head == nil else { throw CommandFailure(.system, "the camera's answer at \(path) is cut off") }
         return nil
