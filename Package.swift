@@ -114,9 +114,15 @@ let package = Package(
                 "StreamLogic", "StreamQuality", "Controls", "Filters", "TimeZones", "JSONText", "LinuxIO", "Media",
             ]),
         .target(
+            name: "Diagnosis",
+            dependencies: [
+                "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText",
+                "BoardIO", "Transport", "LinuxIO", "Media",
+            ]),
+        .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic",
+                "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -127,7 +133,7 @@ let package = Package(
             dependencies: [
                 "Terminal", "MediaPipeline", "VideoCapture", "Encoding", "ApplianceLogic", "StreamLogic",
                 "StreamQuality", "Settings", "FileSources", "SyntheticSources", "LibcameraCapture", "V4L2Devices",
-                "AudioCapture", "DisplayOutput", "SoftwareEncoding", "DevicePorts", "LinuxIO", "Media",
+                "AudioCapture", "DisplayOutput", "SoftwareEncoding", "JSONText", "DevicePorts", "LinuxIO", "Media",
             ]),
         .executableTarget(
             name: "tallycam",
@@ -138,7 +144,7 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "ApplianceRuntime",
+                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "Diagnosis", "ApplianceRuntime",
                 "WebcamService", "USBVideo", "BoardIO", "BoardRuntime",
             ]),
 
@@ -254,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal",
+                "ApplianceRuntime", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
+                "Terminal",
                 "Transport", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText",
                 "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",
@@ -324,7 +331,7 @@ let builtForSize = [
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
     "BoardRuntime",
-    "DeviceStreams", "ApplianceRuntime", "MachineDevices", "tallycam",
+    "DeviceStreams", "Diagnosis", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

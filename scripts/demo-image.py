@@ -30,7 +30,7 @@ FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf"
 FONT_SIZE, CELL, LINE = 15, 9, 19
 STILL_WIDTH, STILL_HEIGHT, MARGIN = 512, 384, 20
 BACKGROUND, PLAIN = "0x16181d", "0xd5d8de"
-# The foreground and background colours of the live view, by their SGR numbers (ECMA-48).
+# The foreground and background colors of the live view, by their SGR numbers (ECMA-48).
 FOREGROUNDS = {30: "0x16181d", 31: "0xe05561", 32: "0x8cc265", 33: "0xd18f52", 97: "0xffffff"}
 BACKGROUNDS = {41: "0xc4232f", 43: "0xd18f52", 100: "0x5c6370"}
 
@@ -47,7 +47,7 @@ class Style:
 
 
 class Terminal:
-    """The features of a terminal that the live view needs: colours, moving up, clearing, wrapping."""
+    """The features of a terminal that the live view needs: colors, moving up, clearing, wrapping."""
 
     SEQUENCE = re.compile(r"\x1b\[([0-9;]*)([A-Za-z])|(.)", re.DOTALL)
 

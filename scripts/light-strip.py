@@ -127,7 +127,7 @@ def drawing() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img"'
         ' aria-labelledby="title">',
         "<!-- Drawn by scripts/light-strip.py from Sources/ApplianceLogic. Do not edit. -->",
-        '<title id="title">What the tally light shows: red is light, grey is dark, seven seconds from left to right</title>',
+        '<title id="title">What the tally light shows: red is light, gray is dark, seven seconds from left to right</title>',
         "<style>text{font-family:'DejaVu Sans',Verdana,Helvetica,Arial,sans-serif;fill:#d5d8de;font-size:14.5px}"
         ".head{font-size:16px;font-weight:bold;fill:#fff}.live{font-weight:bold;fill:#ff5a4f}"
         ".scale{font-size:11px;fill:#8b93a1;text-anchor:middle}.unit{font-size:11px;fill:#8b93a1}</style>",

@@ -140,7 +140,7 @@ class Run:
             return None
         sizes = [(frame.arrival, frame.size) for frame in frames if frame.size]
         rates = [
-            (self.publisher_start + event["t"], (event["videoBitsPerSecond"], event["framesPerSecond"]))
+            (self.publisher_start + event["t"], (event["videoBitsPerSecond"], event["targetFramesPerSecond"]))
             for event in self._events("publish") if "videoBitsPerSecond" in event
         ]  # fmt: skip
         moments = [analysis.highest_again(values, start + back, end) for values in (sizes, rates)]

@@ -65,7 +65,7 @@ class Image:
         for plane, piece, cover, scale in zip(self.planes, sprite.planes, sprite.cover, (1, 2, 2)):
             at_x, at_y = x / scale, y / scale
             left, top = int(np.floor(at_x)), int(np.floor(at_y))
-            # One pixel further, so that interpolation has neighbours on both sides.
+            # One pixel further, so that interpolation has neighbors on both sides.
             piece, cover = (
                 cut(np.pad(values, 1), 1 - (at_x - left), 1 - (at_y - top), piece.shape[1], piece.shape[0])
                 for values in (piece, cover)

@@ -29,7 +29,7 @@ def main(path: str) -> None:
                 shown = now
                 print(row(event, first), point)
         elif name == "qualityChanged":
-            point = f"{event['quality']} {event.get('videoBitsPerSecond', 0) // 1000}k {event.get('framesPerSecond', 0)} fps"
+            point = f"{event['quality']} {event.get('videoBitsPerSecond', 0) // 1000}k {event.get('targetFramesPerSecond', 0)} fps"
             print(f"{now:7.2f}   -> {point}, audio {event.get('audioBitsPerSecond', 0) // 1000}k: {event['meaning']}"
                   f" (link {event.get('linkBitsPerSecond', 0) // 1000}k)")  # fmt: skip
         elif name == "dropped":
@@ -56,7 +56,7 @@ def show_swings(events: list[dict]) -> None:
             given = (inside[-1]["encodedVideoBytes"] - inside[0]["encodedVideoBytes"]) * 8 / seconds
             shares.append(f"{given / change['videoBitsPerSecond']:5.2f}")
         if shares:
-            print(f"{change['t']:7.2f} {change['videoBitsPerSecond'] // 1000:5d}k {change['framesPerSecond']:3d} fps  "
+            print(f"{change['t']:7.2f} {change['videoBitsPerSecond'] // 1000:5d}k {change['targetFramesPerSecond']:3d} fps  "
                   + " ".join(shares))  # fmt: skip
 
 

@@ -73,14 +73,14 @@ def measure(board: Board, host: UsbHost, coding: str, size: str, colorspace: str
     camera = Camera(board, size)
     host.plug()
     node = host.video_node()
-    camera.wait_for("connected")
+    camera.wait_for("attached")
     before, sent = camera.nanoseconds(), camera.status()["sentFrames"]
     board.run(
         f"v4l2-ctl -d {node} --set-fmt-video=width={width},height={height},pixelformat={coding} --stream-mmap "
         f"--stream-count={FRAMES} --stream-to=/dev/null",
         timeout=900,
     )
-    status = camera.wait_for("connected")
+    status = camera.wait_for("attached")
     after = camera.nanoseconds()
     frames = status["sentFrames"] - sent
     spent = (after["webcam"] - before["webcam"]) / frames
@@ -92,10 +92,10 @@ def measure(board: Board, host: UsbHost, coding: str, size: str, colorspace: str
 def idle(board: Board, host: UsbHost, name: str, webcam: bool, is_plugged: bool) -> None:
     camera = Camera(board, "640x480", webcam)
     if webcam:
-        camera.wait_for("notConnected")
+        camera.wait_for("notAttached")
     if is_plugged:
         host.plug()
-        camera.wait_for("connected")
+        camera.wait_for("attached")
     board.run("sleep 3")
     before = camera.nanoseconds()
     board.run(f"sleep {IDLE_SECONDS}")

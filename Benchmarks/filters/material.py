@@ -48,7 +48,7 @@ def write_look(path: Path, points: int = 33) -> None:
 
 
 class Material:
-    """Frames of one size: half of each has the colours of skin, with noise."""
+    """Frames of one size: half of each has the colors of skin, with noise."""
 
     def __init__(self, width: int, height: int):
         self.width, self.height = width, height

@@ -54,7 +54,7 @@ CASES = (
     Case("whiten", ("whiten",), "lutyuv=y=val+0.5*(val-16)*(235-val)/219"),
     Case("redden", ("redden",), "lutyuv=u=val-8:v=val+7"),
     Case("crop", ("crop,left=0.25,top=0.25,width=0.5,height=0.5",), "fillborders={column}:{column}:{row}:{row}:fixed"),
-    Case("grey", ("grey",), "hue=s=0"),
+    Case("gray", ("gray",), "hue=s=0"),
     Case("mirror", ("mirror",), "hflip"),
     # In the format of cameras; the content does not matter for rotation.
     Case("rotate by 90", ("--format nv12 --rotate 90",), "transpose=clock"),

@@ -181,14 +181,14 @@ public struct Appliance: Sendable {
             torch.streamEnded()
             isPaused = isPaused && wantsStream
         }
-        if next != .connected { isDegraded = false }
-        if next == .connected { faultBook.streamConnected() }
+        if next != .live { isDegraded = false }
+        if next == .live { faultBook.streamBecameLive() }
         let actions = updated()
         return powerOff != nil && !streamIsRunning ? actions + finishedPowerOff() : actions
     }
 
     public mutating func qualityChanged(isLowered: Bool, now: MediaTimestamp) -> [Action] {
-        isDegraded = isLowered && stream == .connected
+        isDegraded = isLowered && stream == .live
         return updated()
     }
 
@@ -220,7 +220,7 @@ public struct Appliance: Sendable {
 
     private var streamIsRunning: Bool {
         switch stream {
-        case .connecting, .connected, .reconnecting, .disconnecting: true
+        case .connecting, .live, .reconnecting, .disconnecting: true
         case .unknown, .disconnected, .error: false
         }
     }
@@ -252,7 +252,7 @@ public struct Appliance: Sendable {
             state = next
             actions.append(.show(next))
         }
-        let light = powerOff == nil && torch.isWanted(whileLive: stream == .connected)
+        let light = powerOff == nil && torch.isWanted(whileLive: stream == .live)
         if light != isTorchLit {
             isTorchLit = light
             actions.append(.setTorch(isLit: light))
@@ -264,7 +264,7 @@ public struct Appliance: Sendable {
     private var derivedState: ApplianceState {
         if powerOff != nil { return .shutdown }
         switch stream {
-        case .connected: return liveState
+        case .live: return liveState
         case .disconnecting: return .stopping
         case .reconnecting: return .reconnecting
         case .connecting: return connectingState

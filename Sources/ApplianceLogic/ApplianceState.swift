@@ -21,6 +21,14 @@ public enum ApplianceState: Hashable, Sendable {
     case stopping
     case shutdown
 
+    /// Whether a server has accepted the stream and media flows.
+    public var isLive: Bool {
+        switch self {
+        case .live, .degraded, .liveInSoftware, .paused: true
+        default: false
+        }
+    }
+
     /// For events and status.
     public var name: String {
         switch self {

@@ -44,7 +44,7 @@ public struct FaultBook: Sendable {
     private var fileFaults: [FileFault] = []
     private var wirelessFaults: [FileFault] = []
     private var hardwareFaults: [FileFault] = []
-    /// A connected stream can continue despite the faults in stream.json.
+    /// A live stream can continue despite the faults in stream.json.
     private var isStreamFileTolerated = false
     private var isNetworkUp = true
     /// Why commands cannot be received.
@@ -138,7 +138,7 @@ extension FaultBook {
     }
 
     /// Live: earlier failures no longer count.
-    public mutating func streamConnected() {
+    public mutating func streamBecameLive() {
         failures = [:]
         forgiven = []
         vainAttempts = 0
@@ -211,6 +211,14 @@ extension FaultBook {
     /// The lines for console and status, as of the last report, plus the faults of the card, which cannot be written to
     /// it.
     public var lines: [String] { (reported?.lines ?? []) + cardFailures }
+
+    /// What the server said when it refused the last stream; `nil` if it did not refuse it.
+    public var refusal: String? {
+        guard let failure = failures[.server], failure.code == .netStreamFailed || failure.code == .connectRejected else {
+            return nil
+        }
+        return failure.text
+    }
 
     /// - Parameter place: finds the place in a file where a failure can be repaired.
     /// - Returns: the new contents of faults.txt; `nil` if unchanged.

@@ -23,11 +23,15 @@ enum ApplianceCommand {
     case torch(DeviceDescription.Torch?)
     case toggleTorch
     case camera(CameraChoice)
+    /// - Parameter 1: see `status`.
+    case list(DeviceList.Kind, ReaderForm?)
     case pause(Bool)
     case togglePause
     case toggleMute
     case webcam(WebcamOrder)
     case faults
+    /// - Parameter 0: see `status`.
+    case doctor(ReaderForm?)
     case events(count: Int)
     case followEvents(ReaderForm, count: Int)
     case powerOff(Appliance.PowerOff)
@@ -45,7 +49,7 @@ extension ApplianceCommand {
     /// The requested form of the answer; `nil` for the asker's own.
     var form: ReaderForm? {
         switch self {
-        case .status(let form), .controls(let form): form
+        case .status(let form), .controls(let form), .list(_, let form), .doctor(let form): form
         default: nil
         }
     }
@@ -71,6 +75,9 @@ extension ApplianceCommand {
             self = .snapshot(isSent ? .send : .keep, quality: quality)
         case .torch: self = .torch(first.flatMap(DeviceDescription.Torch.init(rawValue:)))
         case .camera: self = .camera(CameraChoice(words.first ?? ""))
+        case .cameras: self = .list(.cameras, words.isEmpty ? nil : .json)
+        case .microphones: self = .list(.microphones, words.isEmpty ? nil : .json)
+        case .doctor: self = .doctor(words.isEmpty ? nil : .json)
         case .pause: self = .pause(first == "on")
         case .webcam: self = .webcam(first.flatMap(WebcamOrder.init(rawValue:)) ?? .allow)
         case .faults: self = .faults

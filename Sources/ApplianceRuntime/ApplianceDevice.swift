@@ -22,6 +22,7 @@ final class ApplianceDevice {
     private(set) lazy var commands = CommandService(of: self)
     private(set) lazy var supervisor = StreamSupervisor(of: self)
     private(set) lazy var webcam = WebcamRuntime(of: self)
+    private(set) lazy var doctor = DoctorDuty(of: self)
     private(set) lazy var network = NetworkWatch(of: self)
     var appliance: Appliance
     var events: EventRing
@@ -52,10 +53,10 @@ final class ApplianceDevice {
         card = try Card(settings: settings)
         WallClock.zone = card.firstFiles.value.network.timeZone
         events = EventRing(
-            path: "\(settings.stateDirectory)/events", clockMark: NetworkWatch.awaitedClock(settings))
+            path: "\(settings.stateDirectory)/events", clockMark: settings.awaitedClock)
         stream = try StreamRunner(streams, stateDirectory: settings.stateDirectory, card: card.calls)
         restarts = MachineRestarts(stateDirectory: settings.stateDirectory)
-        appliance = Appliance(awaitsClock: NetworkWatch.isClockAwaited(settings))
+        appliance = Appliance(awaitsClock: settings.isClockAwaited)
     }
 
     /// - Throws: problems that a person at the terminal can fix right away.
@@ -71,7 +72,7 @@ final class ApplianceDevice {
     }
 
     func begin() {
-        tell("Tallycam \(version) starts")
+        tell("Tallycam \(Program.version) starts")
         supervisor.takeUpStream()
         perform(appliance.networkChanged(isUp: network.isUp, now: MonotonicClock.now()))
         load(card.firstFiles.value)
@@ -87,6 +88,7 @@ final class ApplianceDevice {
         network.lookAtClock(now: now)
         perform(appliance.retryDue(now: now))
         commands.timeReached(now: now)
+        doctor.serve(now: now)
     }
 
     /// Call it every few seconds.

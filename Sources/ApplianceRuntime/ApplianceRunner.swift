@@ -9,7 +9,7 @@ import Terminal
 
 /// What the appliance's main thread waits for.
 enum ApplianceWait {
-    case signals, board, stream, links, console, supplicant, card, control
+    case signals, board, stream, links, console, supplicant, card, control, doctor
 }
 
 /// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.
@@ -67,6 +67,7 @@ extension ApplianceDevice {
         supervisor.join(&waits)
         webcam.join(&waits)
         commands.join(&waits)
+        doctor.join(&waits)
         card.join(&waits)
         control.join(&waits)
         consolePort.console?.join(&waits)

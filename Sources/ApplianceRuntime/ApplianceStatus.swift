@@ -70,7 +70,7 @@ extension ApplianceStatus {
         if let text = webcam.text { lines.append("webcam:   \(text)") }
         lines.append("network:  \(network?.text ?? "not known")")
         lines.append("board:    \(board ?? "not known")")
-        lines.append("running:  \(Int(runningTime.inSeconds)) s, version \(version)")
+        lines.append("running:  \(Int(runningTime.inSeconds)) s, version \(Program.version)")
         for fault in faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
         lines += details.map { "detail:   \($0)" }
         return lines
@@ -81,7 +81,7 @@ extension ApplianceStatus {
         var writer = JSONLineWriter()
         return writer.line { object in
             object.write("state", state.name)
-            object.write("version", version)
+            object.write("version", Program.version)
             object.write("runningSeconds", Int(runningTime.inSeconds))
             object.write("isStreamWanted", isStreamWanted)
             object.write("paused", isPaused)

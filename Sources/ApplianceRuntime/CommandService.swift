@@ -47,6 +47,7 @@ final class CommandService {
         case .torch(let torch): return self.torch(torch)
         case .toggleTorch: return toggleTorch()
         case .camera(let choice): return switchCamera(choice, for: asker)
+        case .list(let kind, _): return list(kind, for: asker)
         case .pause(let isPaused): return pause(isPaused, for: asker)
         case .togglePause: return togglePause()
         case .toggleMute: return toggleMute()
@@ -54,6 +55,7 @@ final class CommandService {
         case .faults:
             let lines = device.appliance.faultBook.lines
             return .done(lines.isEmpty ? ["none"] : lines)
+        case .doctor: return device.doctor.start(for: asker, now: now)
         case .events(let count): return .done(Array(device.events.lines.suffix(count)))
         case .followEvents(let form, let count): return followEvents(form, count: count)
         case .powerOff(let kind):

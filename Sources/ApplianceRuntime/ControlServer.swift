@@ -72,6 +72,8 @@ final class ControlServer {
         var answer: [UInt8]?
         var sentCount = 0
         var isDone = false
+        /// Whether part of its answer is not sent yet.
+        var hasUnsent: Bool { answer.map { sentCount < $0.count } ?? false }
         /// Whether it has not sent a command yet.
         var isIdle: Bool { !isWaiting && answer == nil }
 
@@ -97,7 +99,7 @@ final class ControlServer {
     var pollEntries: [PollEntry] {
         // Connections that are not accepted would stay readable.
         [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
-            + clients.filter { !$0.isWaiting }.map { client in
+            + clients.filter { !$0.isWaiting || $0.hasUnsent }.map { client in
                 PollEntry(client.connection.rawValue, client.answer == nil ? .readable : .writable)
             } + followers.pollEntries
     }
@@ -140,11 +142,11 @@ final class ControlServer {
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
 
-    /// A client as an asker. It is answered once; an answer to a client that is gone is dropped.
+    /// A client as an asker. An answer to a client that is gone is dropped, and so is one after a complete answer.
     private func asker(_ client: Client) -> CommandAsker {
         CommandAsker(on: .socket) { [weak self, weak client] answer, form in
             guard let self, let client, client.isWaiting else { return }
-            client.isWaiting = false
+            client.isWaiting = !answer.isComplete
             if case .follow(let form, let first) = answer {
                 follow(client, form, first: first)
             } else {
@@ -199,20 +201,21 @@ final class ControlServer {
     private static let good = Array("ok\n".utf8)
 
     private func send(_ answer: CommandAnswer, as form: ReaderForm = .text, to client: Client, now: MediaTimestamp) {
-        client.answer = (answer.isGood ? Self.good : Array("error\n".utf8)) + answer.content(as: form)
+        let start = client.answer ?? (answer.isGood ? Self.good : Array("error\n".utf8))
+        client.answer = start + answer.content(as: form)
         client.deadline = now + Self.readerPatience
         sendRest(to: client, now: now)
     }
 
     /// Sends as much as the socket's buffer accepts now.
     private func sendRest(to client: Client, now: MediaTimestamp) {
-        guard let answer = client.answer else { return }
+        guard let answer = client.answer, client.hasUnsent else { return }
         do throws(SystemCallError) {
             client.sentCount += try answer.withBytes { bytes throws(SystemCallError) in
                 try client.connection.write(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(client.sentCount)))
             }
-            client.deadline = now + Self.readerPatience
-            client.isDone = client.sentCount >= answer.count
+            client.deadline = client.hasUnsent || !client.isWaiting ? now + Self.readerPatience : nil
+            client.isDone = !client.hasUnsent && !client.isWaiting
         } catch {
             client.isDone = error.number != EAGAIN
         }

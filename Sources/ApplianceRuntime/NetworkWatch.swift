@@ -1,6 +1,5 @@
 import ApplianceLogic
 import CardStorage
-import Glibc
 import LinuxIO
 import Media
 import Settings
@@ -52,20 +51,13 @@ final class NetworkWatch {
 
     // MARK: The clock
 
-    /// While this file exists, a time server is being asked and has not answered yet (S40time).
-    static func awaitedClock(_ settings: ApplianceSettings) -> String {
-        "\(settings.networkDirectory)/clock-awaited"
-    }
-
-    static func isClockAwaited(_ settings: ApplianceSettings) -> Bool { access(awaitedClock(settings), F_OK) == 0 }
-
     func lookAtClock(now: MediaTimestamp) {
         guard device.appliance.isWaitingForClock else { return }
         if !isClockWaitReported {
             isClockWaitReported = true
             device.tell("waiting for the time of day")
         }
-        guard !Self.isClockAwaited(device.settings) else { return }
+        guard !device.settings.isClockAwaited else { return }
         device.tell("the clock is set")
         device.perform(device.appliance.clockSet(now: now))
     }
@@ -99,25 +91,8 @@ final class NetworkWatch {
         device.faultsChanged(now: now) { $0.wirelessChecked(faults) }
     }
 
-    /// Wi-Fi problems and their remedies. With a cable connected, it does not matter that no wireless network is in range.
+    /// Wi-Fi problems and their remedies.
     var wirelessFaults: [FileFault] {
-        let files = device.files
-        switch wireless.problem {
-        case .wrongPassword(let network):
-            let entry = files.network.wifi.first { $0.ssid == network }?.keyPath
-            return [
-                files.fault(
-                    .settings, "network.json", entry.map { "\($0).password" } ?? "wifi",
-                    "the Wi-Fi \"\(network)\" does not take the password")
-            ]
-        case .notInReach where device.appliance.faults.contains(.network):
-            let entry = files.network.wifi.first?.keyPath
-            return [
-                files.fault(
-                    .network, "network.json", entry.map { "\($0).ssid" } ?? "wifi",
-                    "none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\"")
-            ]
-        case .notInReach, nil: return []
-        }
+        device.files.faults(of: wireless.problem, isNetworkMissing: device.appliance.faults.contains(.network))
     }
 }

@@ -23,7 +23,7 @@ final class SerialConsole {
     init(path: String) throws(SystemCallError) {
         self.path = path
         port = try SerialPort(path)
-        print("Tallycam \(version); help lists the commands")
+        print("Tallycam \(Program.version); help lists the commands")
     }
 
     var pollEntry: PollEntry {

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CardStorage
 import DeviceStreams
 import LinuxIO
 import Media
@@ -98,6 +99,7 @@ final class StreamSupervisor {
         case .idleAudioEnded(let number):
             device.webcam.idleMicrophoneChanged(problem: nil)
             if streams.idleAudioEnded(number, now: now) { startWaiting(now: now) }
+        case .listed(let id, let kind, let list): device.commands.listed(id, kind, list)
         case .webcam(let number, let report): device.webcam.reported(report, of: number)
         case .ended(let failure, let devices): ended(failure, choices: devices)
         }
@@ -132,7 +134,7 @@ final class StreamSupervisor {
 
     private func stateChanged(to state: StreamState, now: MediaTimestamp) {
         device.perform(device.appliance.streamStateChanged(to: state, now: now))
-        if state == .connected {
+        if state == .live {
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }

@@ -123,7 +123,7 @@ final class WebcamRuntime {
         case .changed(let state):
             (duty.state, duty.isStalled, duty.problems.gadget) = (state, false, nil)
             // The next computer needs its own consent.
-            if state == .notConnected { relay.isAllowed = duty.plan?.asks != true }
+            if state == .notAttached { relay.isAllowed = duty.plan?.asks != true }
         case .stalled(let isStalled): duty.isStalled = isStalled
         case .failed(let reason): duty.problems.gadget = reason
         case .microphoneFailed(let reason): duty.problems.card = reason

@@ -1,4 +1,5 @@
 import CALSA
+import Glibc
 
 /// The devices that ALSA should know. Kept in memory, because a static program has no files in /usr/share/alsa.
 enum ALSAConfiguration {
@@ -34,6 +35,8 @@ public struct Microphone: Hashable, Sendable {
     /// In the form that `--audio alsa:` accepts.
     public let device: String
     public let name: String
+    /// The same device with the card's number.
+    public let numberedDevice: String
 
     /// Every capture device of every card, in numerical order.
     public static func all() -> [Microphone] {
@@ -41,6 +44,13 @@ public struct Microphone: Hashable, Sendable {
         var card: Int32 = -1
         while snd_card_next(&card) >= 0, card >= 0 { microphones += devices(ofCard: card) }
         return microphones
+    }
+
+    /// Why `all` is empty.
+    public static var absence: String {
+        access("/dev/snd", F_OK) == 0
+            ? "no sound card can record, or this user may not open its node in /dev/snd (group audio)"
+            : "the kernel has no sound card (no /dev/snd)"
     }
 
     private static func devices(ofCard card: Int32) -> [Microphone] {
@@ -64,7 +74,9 @@ public struct Microphone: Hashable, Sendable {
             snd_pcm_info_set_stream(info, SND_PCM_STREAM_CAPTURE)
             guard snd_ctl_pcm_info(control, info) >= 0 else { continue }
             microphones.append(
-                Microphone(device: "hw:\(cardName),\(device)", name: String(cString: snd_pcm_info_get_name(info))))
+                Microphone(
+                    device: "hw:\(cardName),\(device)", name: String(cString: snd_pcm_info_get_name(info)),
+                    numberedDevice: "hw:\(card),\(device)"))
         }
         return microphones
     }

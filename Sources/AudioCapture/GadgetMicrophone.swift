@@ -61,7 +61,7 @@ public final class GadgetMicrophone: AudioSink {
         /// More blocks accumulate only if the thread hangs.
         private static let largestCount = 32
         let wake: EventFD
-        /// Signalled after the thread has closed the card.
+        /// Signaled after the thread has closed the card.
         let ended: EventFD
         private let inner = Mutex(Inner())
 

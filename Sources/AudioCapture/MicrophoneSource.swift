@@ -42,7 +42,7 @@ public final class MicrophoneSource: AudioSource {
     /// - Parameters:
     ///   - device: `hw:CARD[,DEVICE]`; empty for the first device.
     ///   - control: controls this microphone while it is open.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public convenience init(
         device: String, control: MicrophoneControl, sampleRate: Int, stop: EventFD,
         notify: @escaping @Sendable (Event) -> Void

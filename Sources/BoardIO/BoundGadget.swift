@@ -25,7 +25,7 @@ extension GadgetError: CustomStringConvertible {
         case .taken(let controller, let gadget):
             "\(controller) is taken by \(gadget.map { "the gadget \($0)" } ?? "another gadget, g_ether perhaps"); "
                 + "take that down first"
-        case .stillThere(let name): "the gadget \(name) of before is still being taken down"
+        case .stillThere(let name): "the previous gadget \(name) is still being removed"
         case .failed(let error): "\(error)"
         }
     }

@@ -192,7 +192,7 @@ void cfilter_between(uint16_t *between, const uint16_t *near, const uint16_t *fa
     cfilter_between_scalar(between + i, near + i, far + i, count - i);
 }
 
-static uint8_t modelled(unsigned luma, unsigned gain, unsigned offset) {
+static uint8_t modeled(unsigned luma, unsigned gain, unsigned offset) {
     unsigned sum = ((luma * gain >> 8) + offset + 32) >> 6;
     return (uint8_t)(sum > 255 ? 255 : sum);
 }
@@ -201,7 +201,7 @@ void cfilter_apply_model_scalar(uint8_t *luma, size_t width, const uint16_t *gai
     for (size_t i = 0; i < width; i++) {
         const uint16_t *gain = gains + i / 2, *offset = offsets + i / 2;
         ptrdiff_t side = i % 2 == 0 ? -1 : 1;
-        luma[i] = modelled(luma[i], nearer(gain[0], gain[side]), nearer(offset[0], offset[side]));
+        luma[i] = modeled(luma[i], nearer(gain[0], gain[side]), nearer(offset[0], offset[side]));
     }
 }
 

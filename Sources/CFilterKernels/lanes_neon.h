@@ -98,7 +98,7 @@ LANE words narrowed_quads(quads low, quads high) {
 }
 
 LANE floats to_floats(quads x) { return vcvtq_f32_s32(x); }
-// Rounds towards zero.
+// Rounds toward zero.
 LANE quads to_quads(floats x) { return vcvtq_s32_f32(x); }
 LANE floats add_floats(floats x, floats y) { return vaddq_f32(x, y); }
 LANE floats subtract_floats(floats x, floats y) { return vsubq_f32(x, y); }

@@ -87,7 +87,7 @@ LANE quads high_quads(words x) { return _mm_unpackhi_epi16(x, zero()); }
 LANE words narrowed_quads(quads low, quads high) { return _mm_packs_epi32(low, high); }
 
 LANE floats to_floats(quads x) { return _mm_cvtepi32_ps(x); }
-// Rounds towards zero.
+// Rounds toward zero.
 LANE quads to_quads(floats x) { return _mm_cvttps_epi32(x); }
 LANE floats add_floats(floats x, floats y) { return _mm_add_ps(x, y); }
 LANE floats subtract_floats(floats x, floats y) { return _mm_sub_ps(x, y); }

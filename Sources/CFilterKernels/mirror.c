@@ -4,7 +4,7 @@
 #include <immintrin.h>
 #endif
 
-// From both ends towards the middle.
+// From both ends toward the middle.
 static void swap(uint8_t *left, uint8_t *right, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint8_t sample = left[i];

@@ -24,7 +24,7 @@ void MetadataReport::take(const ControlList &metadata) {
     keep(metadata, controls::ExposureTime, report.exposure_time);
     keep(metadata, controls::AnalogueGain, report.analogue_gain);
     keep(metadata, controls::Lux, report.lux);
-    keep(metadata, controls::ColourTemperature, report.colour_temperature);
+    keep(metadata, controls::ColourTemperature, report.color_temperature);
     keep(metadata, controls::LensPosition, report.lens_position);
     keep(metadata, controls::ExposureValue, report.exposure_value);
     keep(metadata, controls::Brightness, report.brightness);

@@ -56,7 +56,7 @@ void clibcamera_session::completed(Request *request) {
         std::lock_guard lock(mutex);
         captures[completion.index].place = Capture::Place::caller;
     }
-    completion.status = CLIBCAMERA_CANCELLED;
+    completion.status = CLIBCAMERA_CANCELED;
     if (request->status() == Request::RequestComplete) {
         const FrameMetadata &metadata = buffer(completion.index)->metadata();
         completion.status = statusOf(metadata);
@@ -242,7 +242,7 @@ void clibcamera_session_close(clibcamera_session *session) {
             std::lock_guard lock(session->mutex);
             session->running = false;
         }
-        // Requests that are with the camera complete as cancelled before this returns.
+        // Requests that are with the camera complete as canceled before this returns.
         session->camera->stop();
         session->camera->requestCompleted.disconnect(session);
         session->camera->disconnected.disconnect(session);

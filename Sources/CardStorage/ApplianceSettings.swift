@@ -1,3 +1,4 @@
+import Glibc
 import Settings
 
 /// Paths and modes of `tallycam run`.
@@ -15,4 +16,10 @@ public struct ApplianceSettings: Sendable {
     public var isUnattended = false
 
     public init() {}
+
+    /// While this file exists, a time server is being asked and has not answered yet (S40time).
+    package var awaitedClock: String { "\(networkDirectory)/clock-awaited" }
+    package var isClockAwaited: Bool { access(awaitedClock, F_OK) == 0 }
+    /// Whether this system's own start script asks time servers.
+    package var asksTimeServers: Bool { access("\(networkDirectory)/timeservers", F_OK) == 0 }
 }

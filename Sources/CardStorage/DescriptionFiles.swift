@@ -35,7 +35,7 @@ package struct DescriptionFiles {
     package private(set) var filters = UsableFilters()
     /// The board according to the image's maker, for when the card has no usable description.
     package private(set) var boardOfTheImage: BoardDescription?
-    /// Whether the certificates are the stream's only fault. A connected stream no longer needs them.
+    /// Whether the certificates are the stream's only fault. A live stream no longer needs them.
     package private(set) var onlyCertificatesAreWrong = false
 
     package init() {}

@@ -70,8 +70,8 @@ extension CameraReport {
         case (.whiteBalance, .gains(let red, let blue)):
             colorGains.map { Self.near($0.red, red, within: 0.01) && Self.near($0.blue, blue, within: 0.01) }
         case (.whiteBalance, .temperature(let wanted)): colorTemperature.map { Self.near($0, wanted, within: 1) }
-        case (.zoomCentre, .point(let wanted)):
-            point(of: .zoomCentre).map {
+        case (.zoomCenter, .point(let wanted)):
+            point(of: .zoomCenter).map {
                 Self.near($0.x, wanted.x, within: 0.02) && Self.near($0.y, wanted.y, within: 0.02)
             }
         // Zoom is gradual: a value that is only close is still changing.

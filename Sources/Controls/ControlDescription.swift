@@ -85,7 +85,7 @@ public struct ControlDescription: Hashable, Sendable {
             "makes the automatic exposure brighter or darker",
             (libcamera: "ExposureValue", v4l2: "AUTO_EXPOSURE_BIAS")),
         ControlDescription(
-            .metering, .word, words: [], usual: "centre", "the part of the frame that exposure is measured in",
+            .metering, .word, words: [], usual: "center", "the part of the frame that exposure is measured in",
             (libcamera: "AeMeteringMode", v4l2: "EXPOSURE_METERING")),
         ControlDescription(
             .exposurePoint, .area, words: ["auto"], "the area that exposure is measured in, in the visible frame",
@@ -128,7 +128,7 @@ public struct ControlDescription: Hashable, Sendable {
                 v4l2: "ZOOM_ABSOLUTE, else the driver's crop, else a part of each frame is scaled"
             )),
         ControlDescription(
-            .zoomCentre, .point, usual: "0.5,0.5",
+            .zoomCenter, .point, usual: "0.5,0.5",
             "the center of the visible part, in the unzoomed frame; moved inward if too close to an edge",
             (libcamera: "ScalerCrop", v4l2: "the driver's crop, else a part of each frame is scaled")),
         ControlDescription(

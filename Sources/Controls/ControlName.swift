@@ -17,7 +17,7 @@ public enum ControlName: String, CaseIterable, Sendable {
     case sharpness
     case denoise
     case zoom
-    case zoomCentre = "zoom-centre"
+    case zoomCenter = "zoom-center"
     case mirror
     case flip
     case torch
@@ -26,7 +26,7 @@ public enum ControlName: String, CaseIterable, Sendable {
     case mute
 
     /// Whether it changes which part of the camera's field of view is shown, or its orientation.
-    public var isOfView: Bool { [.zoom, .zoomCentre, .mirror, .flip].contains(self) }
+    public var isOfView: Bool { [.zoom, .zoomCenter, .mirror, .flip].contains(self) }
 
     /// Whether the camera implements it, rather than another part of the device.
     public var isOfCamera: Bool {

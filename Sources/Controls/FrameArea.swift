@@ -24,7 +24,7 @@ public struct FrameArea: Hashable, Sendable {
     /// An empty area at a point.
     public init(at point: FramePoint) { self.init(left: point.x, top: point.y, width: 0, height: 0) }
 
-    public var centre: FramePoint { FramePoint(x: left + width / 2, y: top + height / 2) }
+    public var center: FramePoint { FramePoint(x: left + width / 2, y: top + height / 2) }
     public var right: Double { left + width }
     public var bottom: Double { top + height }
 
@@ -67,5 +67,5 @@ public struct FramePoint: Hashable, Sendable {
         self.y = y
     }
 
-    public static let centre = FramePoint(x: 0.5, y: 0.5)
+    public static let center = FramePoint(x: 0.5, y: 0.5)
 }

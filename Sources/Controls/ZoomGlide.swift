@@ -31,9 +31,9 @@ public struct ZoomGlide: Sendable {
         guard part > 0 else { return start }
         return ZoomedView(
             zoom: start.zoom * Self.power(target.zoom / start.zoom, part),
-            centre: FramePoint(
-                x: start.centre.x + (target.centre.x - start.centre.x) * part,
-                y: start.centre.y + (target.centre.y - start.centre.y) * part))
+            center: FramePoint(
+                x: start.center.x + (target.center.x - start.center.x) * part,
+                y: start.center.y + (target.center.y - start.center.y) * part))
     }
 
     /// `base` to the power of a number from 0 to 1, by square roots, since the core has no math library.

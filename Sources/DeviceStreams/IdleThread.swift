@@ -23,7 +23,7 @@ final class IdleThread<Request: Sendable> {
     private var hanging: Set<Int> = []
 
     /// - Parameters:
-    ///   - run: runs on the thread until the descriptor is signalled.
+    ///   - run: runs on the thread until the descriptor is signaled.
     ///   - ended: the thread's last call, with its number.
     init(
         _ name: String, run: @escaping @Sendable (Request, EventFD) -> Void, ended: @escaping @Sendable (Int) -> Void

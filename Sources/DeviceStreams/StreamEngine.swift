@@ -9,11 +9,11 @@ public protocol StreamEngine: Sendable {
     /// Runs a stream to its end on the calling thread.
     func run(_ request: StreamRequest, commands: Mailbox<PublisherCommand>, reporter: EventSink) throws
 
-    /// Opens the camera for one snapshot on the calling thread, until the descriptor is signalled at the latest.
+    /// Opens the camera for one snapshot on the calling thread, until the descriptor is signaled at the latest.
     /// - Returns: the snapshot and its brightness.
     func takeStill(_ request: StillRequest, stop: EventFD) -> (SnapshotAnswer, Brightness?)
 
-    /// Passes on the camera's frames without a stream, on the calling thread, until the descriptor is signalled. The camera is
+    /// Passes on the camera's frames without a stream, on the calling thread, until the descriptor is signaled. The camera is
     /// closed when this returns.
     func feedIdle(_ request: IdleFramesRequest, stop: EventFD, report: (IdleFramesEvent) -> Void)
 
@@ -22,6 +22,15 @@ public protocol StreamEngine: Sendable {
 
     /// Cameras or microphones that the files could name instead of a missing one. May take seconds.
     func devices(insteadOf fault: ApplianceFault) -> [String]
+
+    /// The machine's cameras or microphones, as the files name them. May take seconds. Do not ask for cameras while one is open.
+    func list(_ kind: DeviceList.Kind) -> DeviceList
+
+    /// The machine's hardware encoders. May take seconds. Do not call it while a stream encodes.
+    func findEncoders() -> EncoderFinding
+
+    /// Why an image or movie that device.json names as a camera cannot be used; `nil` if it can, or for other sources.
+    func problem(ofFileSource source: String) -> String?
 
     /// Opens the display for the preview, which lights up when it is connected.
     func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink

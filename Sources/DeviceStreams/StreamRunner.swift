@@ -24,6 +24,8 @@ package enum EngineEvent: Sendable {
     case idleFramesEnded(Int)
     case idleAudio(IdleAudioEvent)
     case idleAudioEnded(Int)
+    /// Answers `list`.
+    case listed(CommandID, DeviceList.Kind, DeviceList)
     /// The stream has ended; nothing follows.
     /// - Parameter devices: if a device was missing, the available ones as the files name them.
     case ended(StreamFailure?, devices: [String] = [])
@@ -48,6 +50,8 @@ package final class StreamRunner {
     private var waitingStills: [StillRequest] = []
     /// A camera needs seconds to open and adjust. One that delivers nothing is closed again.
     private static let stillTimeout = Duration.seconds(8)
+    /// The lists that a thread is making.
+    var listing: Set<DeviceList.Kind> = []
 
     package init(_ engine: any StreamEngine, stateDirectory: String, card: CardCalls) throws {
         let reports = try Mailbox<EngineEvent>()
@@ -76,7 +80,9 @@ package final class StreamRunner {
     package var isRunning: Bool { running != nil }
     /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
-    private var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
+    package var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
+    /// Whether a stream or a computer has the microphones.
+    package var areMicrophonesTaken: Bool { isRunning || idleAudio.request != nil }
     /// Whether a new stream has to wait for something to end.
     private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
 

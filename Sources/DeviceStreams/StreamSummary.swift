@@ -16,6 +16,10 @@ package struct StreamSummary {
     package private(set) var point: OperatingPoint?
     /// Name of the active camera; `nil` if it has none, or before the first status.
     package private(set) var camera: String?
+    /// What the open camera calls itself; `nil` before its first frame.
+    package private(set) var cameraSource: String?
+    /// Why the camera or a microphone delivers nothing.
+    package private(set) var lost: [StreamTrack: String] = [:]
     /// Whether the quality is below that of the start.
     package private(set) var isLowered = false
 
@@ -47,7 +51,13 @@ package struct StreamSummary {
             status?.point = change.to
             guard change.to.videoQuality != nil, let startQuality = try? VideoQuality(named: start) else { return }
             isLowered = change.to.videoBitrate < startQuality.bitrate
-        case .cameraSwitched(_, let name, _): camera = name
+        case .cameraSwitched(_, let name, _):
+            camera = name
+            cameraSource = nil
+        case .source(.started(.camera(let name, _, _))): cameraSource = name
+        case .source(.started(.microphone)): break
+        case .source(.interrupted(let track, _, let reason)): lost[track] = reason
+        case .source(.returned(let track, _, _)): lost[track] = nil
         case .muted(let isMuted): status?.isMuted = isMuted
         default: break
         }

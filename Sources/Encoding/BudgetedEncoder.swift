@@ -99,7 +99,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
 
     public func sourceChanges(to frames: SourceFrames) {
         self.frames = frames
-        // Its header may say something else of the colours. One that does not open leaves the present one.
+        // Its header may say something else of the colors. One that does not open leaves the present one.
         guard let successor = try? make(configuration) else { return encoder.requestKeyframe() }
         earlierConversions += encoder.conversionCount
         encoder = successor
@@ -123,7 +123,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     }
 }
 
-/// What this processor encodes in software while it also captures and sends.
+/// The most that this processor encodes in software while it also captures and sends.
 public struct SoftwareBudget: Hashable, Sendable {
     let macroblocksPerSecond: Int
 

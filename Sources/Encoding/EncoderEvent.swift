@@ -1,11 +1,11 @@
 import Media
 import StreamLogic
 
-/// What a video encoder has to say while a stream is live.
+/// A report of a video encoder while a stream is live.
 public enum EncoderEvent: Sendable {
     /// Hardware failed, or works again.
     case changed(StreamEvent)
-    /// What people should know of an encoder that goes on.
+    /// For people, about an encoder that continues.
     case note(String)
     /// It did not take a setting, and goes on with the one before.
     case settingRefused(String)

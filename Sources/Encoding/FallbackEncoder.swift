@@ -21,8 +21,8 @@ public final class FallbackEncoder: VideoEncoder {
         case failed(any EncoderFailure)
     }
 
-    /// What opens the hardware, on its thread: for the configuration as it is by then, and frames in a layout and a memory.
-    /// `isProven` says that the node encodes already: there is no need to try before.
+    /// Opens the hardware, on its thread, for the configuration at that time and for frames in a layout and memory.
+    /// `isProven`: the node has already encoded, so it needs no trial.
     public typealias HardwareOpening =
         @Sendable (VideoEncoderConfiguration, FrameLayout, FrameMemoryKind, _ isProven: Bool) throws
         -> any PolledVideoEncoder
@@ -32,7 +32,7 @@ public final class FallbackEncoder: VideoEncoder {
     /// The source's.
     var frames: SourceFrames
     var layouts: SourceLayouts { frames.layouts }
-    /// Of the source's frames that this configuration is encoded from.
+    /// Layout of the source's frames for this configuration.
     var sourceLayout: FrameLayout
     private let openHardware: HardwareOpening
     let scalingDevice: ScalingDevice?
@@ -52,7 +52,7 @@ public final class FallbackEncoder: VideoEncoder {
     var successor: Successor?
     /// The hardware before, with the frames that are still in it.
     var retiring: (hardware: Hardware, deadline: MediaTimestamp)?
-    /// Of the frames that come.
+    /// Size of the newest frames.
     var newestSize: FrameSize
 
     /// The hardware's thread, and what of its doings the recovery knows.
@@ -66,12 +66,12 @@ public final class FallbackEncoder: VideoEncoder {
         var faultsReported = 0
     }
 
-    /// The hardware that is to be next.
+    /// The hardware that takes over when it is ready.
     struct Successor {
         let hardware: Hardware
         /// Brings the frames to its size.
         var scaling: FrameScaling
-        /// Of the frames that it is for.
+        /// Layout of the frames that it will encode.
         let sourceLayout: FrameLayout
     }
 
@@ -134,7 +134,7 @@ public final class FallbackEncoder: VideoEncoder {
         useHardware()
     }
 
-    /// - Throws: when there is no thread for it.
+    /// - Throws: if its thread cannot be started.
     func startHardware() throws {
         hardware = try makeHardware(configuration, from: sourceLayout, of: frames, &scaling)
     }
@@ -142,7 +142,7 @@ public final class FallbackEncoder: VideoEncoder {
     /// - Parameters:
     ///   - layout: of the frames to come, one of `frames`.
     ///   - scaling: brings them to the configuration's size; its device opens with the hardware.
-    /// - Throws: when there is no thread for it.
+    /// - Throws: if its thread cannot be started.
     func makeHardware(
         _ configuration: VideoEncoderConfiguration, from layout: FrameLayout, of frames: SourceFrames,
         _ scaling: inout FrameScaling, isProven: Bool = false

@@ -73,7 +73,7 @@ extension FallbackEncoder {
         newestSize != size && layouts.all.contains { $0.size == newestSize }
     }
 
-    /// What is to be encoded next: of the wanted size, or of the other source, or both.
+    /// The next encoder's configuration and frames: of the wanted size, the other source, or both.
     var goal: (configuration: VideoEncoderConfiguration, frames: SourceFrames) {
         (succession.wanted ?? configuration, succession.nextFrames ?? frames)
     }

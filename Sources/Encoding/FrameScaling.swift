@@ -39,7 +39,7 @@ struct FrameScaling {
         layout.format.isPlanar && layout.size != size && !Letterbox(layout.size, into: size).hasBars
     }
 
-    /// - Returns: `nil` when there is no memory for the frame now: it is left out.
+    /// - Returns: `nil` if there is no memory for the frame now; it is dropped.
     mutating func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
         if let hardware, frame.layout == hardware.source, frame.dmabuf != nil {
             do {
@@ -63,7 +63,7 @@ struct FrameScaling {
         return scaler
     }
 
-    /// What people should know since it was asked last.
+    /// News for people since the last call.
     mutating func takeNote() -> String? {
         defer { note = nil }
         return note

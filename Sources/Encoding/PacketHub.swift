@@ -7,7 +7,7 @@ import Synchronization
 /// their payloads are shared.
 ///
 /// An epoch is what one start of a stream on a server can carry: another profile, size or sample rate starts the next one.
-/// Encoders name the epoch that they were made for, and what an earlier one still gives reaches nobody. A new header within
+/// Encoders name the epoch that they were made for. Late packets of an earlier one are dropped. A new header within
 /// an epoch is for all sinks to follow.
 ///
 /// Any thread. Sinks take packets under the hub's lock, so that they see the tracks in one order, and are woken without it.
@@ -19,7 +19,7 @@ public final class PacketHub: Sendable {
     private let state: Mutex<State>
 
     fileprivate struct Track {
-        /// What earlier encoders give is not for anybody.
+        /// Packets of earlier encoders are dropped.
         var oldestEpoch = PacketHub.firstEpoch
         var header: EncodedPacket?
         var newestTime: MediaTimestamp?
@@ -218,7 +218,7 @@ extension PacketHub.State {
         }
     }
 
-    /// - Returns: that nobody has to know.
+    /// - Returns: no wakeups.
     fileprivate mutating func refuse(_ packets: [EncodedPacket]) -> PacketHub.Wakeups {
         refusedFrameCount += packets.count { $0.isVideo && !$0.isHeader }
         return PacketHub.Wakeups()

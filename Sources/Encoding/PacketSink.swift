@@ -10,7 +10,7 @@ public protocol PacketSink: AnyObject, Sendable {
     /// Starts again: what waits is void, and these headers decode what comes. Called with the hub's lock held.
     /// - Returns: as `append`.
     func restart(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent]
-    /// What comes from here on needs new headers: a server takes it on another connection only. Called with the hub's lock held.
+    /// Packets from here on need new headers, which a server accepts only on a new connection. Called with the hub's lock.
     func epochStarted()
     /// Nothing more comes. Called with the hub's lock held.
     func mediaEnded()

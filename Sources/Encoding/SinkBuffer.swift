@@ -7,7 +7,7 @@ import Synchronization
 /// A send buffer between the hub, which appends on the threads `video`, `encoder` and `audio`, and one thread that takes: a
 /// target's `network`, or whatever shows a preview or writes a recording.
 public final class SinkBuffer: PacketSink {
-    /// Signalled when there is something to take, or when the last packet was appended.
+    /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
     private let hasVideo: Bool
     /// A server takes one epoch on a connection; others go on with the new headers.
@@ -85,7 +85,7 @@ public final class SinkBuffer: PacketSink {
         if !events.isEmpty { report(events) }
     }
 
-    /// What happened outside the hub.
+    /// Passes on events from outside the hub.
     @discardableResult
     private func reported(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
         guard !events.isEmpty else { return events }
@@ -124,18 +124,18 @@ public final class SinkBuffer: PacketSink {
         return reported(state.withLock { $0.counted($0.buffer.discardWaitingVideo(now: now)) })
     }
 
-    // MARK: What it holds
+    // MARK: Contents
 
     /// More came than a recording may hold; it ends with what waits.
     public var hasOverflowed: Bool { state.withLock { $0.buffer.hasOverflowed } }
 
-    /// What was taken and dropped.
+    /// Counts of accepted and dropped packets.
     public var sent: SentCounters { state.withLock { $0.sent } }
 
     /// Frames that came before the sink's stream started, or between its end and its next start.
     public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
 
-    /// Frames that nobody has taken yet.
+    /// Frames that have not been taken yet.
     public var waitingFrameCount: Int { state.withLock { $0.buffer.waitingFrameCount } }
 
     /// Media waiting here and in the kernel's queue.
@@ -146,7 +146,7 @@ public final class SinkBuffer: PacketSink {
 
     // MARK: The way to a server
 
-    /// What the quality controller learns.
+    /// The quality controller's input.
     public func measurement(_ encoded: EncodedCounters, now: MediaTimestamp) -> StreamMeasurement {
         state.withLock {
             StreamMeasurement(

@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder on a thread of its own: a call of its driver that does not return holds up nobody else.
+/// A hardware encoder on a thread of its own: if a call of its driver does not return, other threads go on.
 ///
 /// Drivers take one lock for everything, and wait for their firmware with it: a new bit rate can keep every other call
 /// waiting for seconds. So settings and frames are left here and taken by the thread, which waits for both its orders
@@ -19,7 +19,7 @@ public final class ThreadedEncoder: Sendable {
     /// A drain that never ends is cut off; 400 ms is what the slowest needs.
     static let drainTimeout = Duration.milliseconds(400)
 
-    /// What the thread does in one go, in this order, before it takes a frame.
+    /// Work that the thread does in one go, in this order, before it takes a frame.
     struct Orders: Sendable {
         var frameRate: (rate: FrameRate, keyframeInterval: Int)?
         var bitrate: Bitrate?
@@ -84,7 +84,7 @@ public final class ThreadedEncoder: Sendable {
         self.output = output
         work = try EventFD()
         progressed = try EventFD()
-        // What hangs in it is the recovery's business, not the watchdog's.
+        // A hang in it is for the recovery, not for the watchdog.
         _ = try NamedThread("encoder", mayBlock: true) { [self] in run(open) }
     }
 
@@ -139,7 +139,7 @@ public final class ThreadedEncoder: Sendable {
     /// Outputs that were marked as faulty, or held no frame.
     public var faultCount: Int { state.withLock { $0.faultCount } }
 
-    /// What people should know since it was asked last.
+    /// News for people since the last call.
     public func takeNotes() -> [String] {
         state.withLock { state in
             defer { state.notes = [] }

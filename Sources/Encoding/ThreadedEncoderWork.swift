@@ -31,7 +31,7 @@ extension ThreadedEncoder {
         progressed.signal()
     }
 
-    /// What fails is reported before the encoder is closed, which may take its time.
+    /// Reports a failure before it closes the encoder, because closing may take long.
     private func serve(_ open: () throws -> any PolledVideoEncoder) {
         var encoder: (any PolledVideoEncoder)?
         do {
@@ -75,7 +75,7 @@ extension ThreadedEncoder {
         }
     }
 
-    /// - Returns: `nil` when the encoder is to be closed.
+    /// - Returns: `nil` if the encoder should be closed.
     private func takeOrders() -> Orders? {
         work.drain()
         return state.withLock { state in

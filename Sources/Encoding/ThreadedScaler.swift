@@ -3,10 +3,10 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A device that scales a stream's frames. What has failed once is not tried again in this stream: frames are needed
+/// A device that scales a stream's frames. After a failure it is not tried again in this stream: frames are needed
 /// without a break, and the processor scales them as well. Any thread.
 public final class ScalingDevice: Sendable {
-    /// Opens the device, for frames in this layout and to this size. What it throws is for people.
+    /// Opens the device, for frames in this layout and to this size. Its errors are shown to people.
     public typealias Opening = @Sendable (FrameLayout, FrameSize) throws -> any FrameScaler
 
     let path: String
@@ -45,7 +45,7 @@ final class ThreadedScaler: Sendable {
         var waiting: CapturedFrame?
         /// The frame that the thread was asked for and has not answered for yet.
         var asked: (at: MediaTimestamp, memory: RevocableMemory)?
-        /// Whether somebody waits for the answer.
+        /// Whether the caller still waits for the answer.
         var isAwaited = false
         var result: Result<CapturedFrame?, any Error>?
         var isCloseWanted = false
@@ -57,11 +57,11 @@ final class ThreadedScaler: Sendable {
     }
 
     let path: String
-    /// Of the frames that it takes.
+    /// Layout of the frames that it scales.
     let source: FrameLayout
     private let state = Mutex(State())
     private let work: EventFD
-    /// Signalled for good once it is open, or has failed.
+    /// Signaled for good once it is open, or has failed.
     private let opened: EventFD
     private let answered: EventFD
 
@@ -89,8 +89,8 @@ final class ThreadedScaler: Sendable {
         }
     }
 
-    /// Waits for the scaled frame, for a tenth of a second at the most.
-    /// - Returns: `nil` for a frame that is to be left out: the device has no memory for it now, or is late.
+    /// Waits for the scaled frame, for at most a tenth of a second.
+    /// - Returns: `nil` for a frame to drop: the device has no memory for it now, or is late.
     /// - Throws: what the device threw, or `NodeOccupancyError.blocked`. It scales nothing any more then.
     func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
         guard try ask(for: frame) else { return nil }
@@ -204,7 +204,7 @@ extension ThreadedScaler {
         }
     }
 
-    /// - Returns: false when the device is to be closed.
+    /// - Returns: false if the device should be closed.
     private func waitForWork() throws -> Bool {
         var entries = [PollEntry(work.fileDescriptor)]
         state.withLock { $0.busySince = nil }

@@ -28,13 +28,13 @@ public protocol VideoEncoderFactory: Sendable {
     ) throws -> any VideoEncoder
 }
 
-/// What a stream's encoders are to fit.
+/// A stream's requirements for its encoders.
 public struct EncoderNeeds: Sendable {
     /// At the start.
     public var frames: SourceFrames
     /// Whether frames of another camera may follow.
     public var maySwitchCameras = false
-    /// Whether somebody asked for the size or the quality of the video: software keeps to them.
+    /// Whether a person chose the size or quality of the video: software keeps to them.
     public var isVideoChosen = false
     public let inUse: EncoderInUse
     public let output: VideoOutput

@@ -24,8 +24,8 @@ public final class VideoOutput: Sendable {
         /// The latest header of each encoder that is not heard yet.
         var headers: [Int: EncodedPacket] = [:]
         var lastHeader: [UInt8]?
-        /// What keyframes carry in front once the header is not the stream's first any more: who keeps the first one, as remuxers
-        /// to MP4 do, decodes them all the same.
+        /// Precedes keyframes once the header is no longer the stream's first: a program that keeps the first one, as a remuxer
+        /// to MP4 does, decodes them all the same.
         var setsInFront: [UInt8]?
         var lastDecodeTime: MediaTimestamp?
         /// Reported with the first frame that was captured then or later.
@@ -54,7 +54,7 @@ public final class VideoOutput: Sendable {
     }
 
     /// Frames from `start` on are of this camera: the first one that comes out is reported.
-    /// - Parameter wished: when somebody asked for it.
+    /// - Parameter wished: time of the request.
     package func cameraChanged(to name: String, at start: MediaTimestamp, wished: MediaTimestamp) {
         state.withLock { $0.awaitedCamera = AwaitedCamera(name: name, start: start, wished: wished) }
     }
@@ -62,7 +62,7 @@ public final class VideoOutput: Sendable {
     /// An encoder's place here.
     package struct Source: Sendable {
         fileprivate let number: Int
-        /// What the encoder is made with.
+        /// The arguments of the encoder's initializer.
         let output: EncodedOutput
     }
 
@@ -114,7 +114,7 @@ public final class VideoOutput: Sendable {
         }
     }
 
-    /// Whether the encoder in use is to be asked for its first keyframe once more; true once.
+    /// Whether to ask the encoder in use for its first keyframe again; true once.
     func takeKeyframeWish() -> Bool {
         state.withLock { state in
             guard state.awaitsKeyframe, state.awaitedCount >= Self.awaitedLimit else { return false }
@@ -198,7 +198,7 @@ extension VideoOutput.State {
 }
 
 extension [EncodedPacket] {
-    /// With headers that say what the colours are.
+    /// With headers that say what the colors are.
     fileprivate func showing(_ colors: VideoColors) -> [EncodedPacket] {
         map { packet in
             guard packet.kind == .videoHeader, let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload)

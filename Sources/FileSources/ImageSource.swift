@@ -27,7 +27,7 @@ public final class ImageSource: VideoSource, Camera {
     /// - Parameters:
     ///   - path: of a PNG or JPEG file.
     ///   - size: of the frames; even sides.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public init(_ path: String, size: FrameSize, frameRate: FrameRate, stop: EventFD) throws(FileSourceError) {
         name = path
         self.frameRate = frameRate

@@ -33,7 +33,7 @@ public final class MovieAudio: AudioSource {
     /// - Parameters:
     ///   - clock: also followed by the movie's video.
     ///   - loops: whether the movie restarts at its end.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public init(_ path: String, clock: MovieClock, loops: Bool, stop: EventFD) throws(FileSourceError) {
         self.clock = clock
         self.loops = loops

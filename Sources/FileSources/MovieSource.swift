@@ -38,7 +38,7 @@ public final class MovieSource: VideoSource, Camera {
     /// - Parameters:
     ///   - clock: also followed by the movie's audio.
     ///   - loops: whether the movie restarts at its end.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public init(_ path: String, clock: MovieClock, loops: Bool, stop: EventFD) throws(FileSourceError) {
         name = path
         self.clock = clock

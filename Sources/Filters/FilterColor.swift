@@ -27,7 +27,7 @@ public struct FilterColor: Hashable, Sendable {
         ("blue", FilterColor(red: 0, green: 0, blue: 255)), ("yellow", FilterColor(red: 255, green: 255, blue: 0)),
         ("cyan", FilterColor(red: 0, green: 255, blue: 255)),
         ("magenta", FilterColor(red: 255, green: 0, blue: 255)),
-        ("orange", FilterColor(red: 255, green: 165, blue: 0)), ("grey", FilterColor(red: 128, green: 128, blue: 128)),
+        ("orange", FilterColor(red: 255, green: 165, blue: 0)), ("gray", FilterColor(red: 128, green: 128, blue: 128)),
     ]
 
     /// - Parameter text: a name, `#RRGGBB` or `#RRGGBBAA`, case-insensitive.

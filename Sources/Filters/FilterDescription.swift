@@ -12,7 +12,7 @@ public struct FilterDescription: Hashable, Sendable {
 
     public func parameter(_ name: FilterParameterName) -> FilterParameter? { parameters.first { $0.name == name } }
 
-    public static let all = [image, text, lut, smooth, whiten, redden, crop, grey, mirror]
+    public static let all = [image, text, lut, smooth, whiten, redden, crop, gray, mirror]
 
     public static func of(_ name: FilterName) -> FilterDescription {
         // A test checks that each name has a row.
@@ -89,7 +89,7 @@ public struct FilterDescription: Hashable, Sendable {
 
     private static let part = FilterParameter.Kind.number(0...1)
 
-    private static let grey = FilterDescription(.grey, [], "removes all color")
+    private static let gray = FilterDescription(.gray, [], "removes all color")
 
     private static let mirror = FilterDescription(
         .mirror, [], "swaps left and right, including what earlier filters drew")

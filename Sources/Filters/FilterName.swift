@@ -9,14 +9,14 @@ public enum FilterName: String, CaseIterable, Sendable {
     case whiten
     case redden
     case crop
-    case grey
+    case gray
     case mirror
 
     /// The most filters of this kind in a chain, such as a logo and a sponsor's, or a title and a clock.
     public var largestNumber: Int {
         switch self {
         case .image, .text: 9
-        case .lut, .smooth, .whiten, .redden, .crop, .grey, .mirror: 1
+        case .lut, .smooth, .whiten, .redden, .crop, .gray, .mirror: 1
         }
     }
 }

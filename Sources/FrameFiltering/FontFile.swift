@@ -39,7 +39,7 @@ final class FontFile: Sendable {
     private static func reason(_ status: Int32) -> String {
         switch status {
         case 0, 0x40: "there is no memory for it"
-        case 0x02: "its format is none that can be drawn in any size"
+        case 0x02: "its format is not scalable"
         default: "its data are broken (FreeType's error \(status))"
         }
     }

@@ -95,7 +95,7 @@ public struct LoadedFilters: Sendable {
         case .whiten: WhitenFilter(strength: setting.number(.strength))
         case .redden: ReddenFilter(strength: setting.number(.strength))
         case .crop: CropFilter(setting)
-        case .grey: GreyFilter()
+        case .gray: GrayFilter()
         case .mirror: MirrorFilter()
         }
     }

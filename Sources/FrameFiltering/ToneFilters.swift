@@ -62,7 +62,7 @@ final class ReddenFilter: FrameFilter {
 }
 
 /// Removes all color.
-final class GreyFilter: FrameFilter {
+final class GrayFilter: FrameFilter {
     func apply(to rows: Range<Int>, of planes: FramePlanes) {
         planes.takeColor(FramePlanes.chromaRows(of: rows), 0..<(planes.size.width + 1) / 2)
     }

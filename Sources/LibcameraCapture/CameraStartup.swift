@@ -17,7 +17,7 @@ struct CameraStartup {
     private var firstArrival: MediaTimestamp?
     private var isOver = false
 
-    /// Called for each completed request except cancelled ones.
+    /// Called for each completed request except canceled ones.
     mutating func verdict(_ status: clibcamera_status, now: MediaTimestamp) -> Verdict {
         let first = firstArrival ?? now
         firstArrival = first

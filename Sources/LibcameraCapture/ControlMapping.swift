@@ -61,7 +61,7 @@ struct ControlMapping {
         case .sharpness: return range("Sharpness").map { ControlOffer(.sharpness, range: $0) }
         case .denoise: return choices("NoiseReductionMode").map { ControlOffer(.denoise, words: $0) }
         case .zoom: return crop.map { ControlOffer(.zoom, range: 1...$0.largestZoom) }
-        case .zoomCentre: return crop.map { _ in ControlOffer(.zoomCentre) }
+        case .zoomCenter: return crop.map { _ in ControlOffer(.zoomCenter) }
         case .exposurePoint, .mirror, .flip, .torch, .webcam, .microphoneGain, .mute: return nil
         }
     }
@@ -88,7 +88,7 @@ struct ControlMapping {
     private static let words: [String: [(libcamera: String, word: String)]] = [
         "AfMode": [("AfModeAuto", "auto"), ("AfModeContinuous", "continuous"), ("AfModeManual", "manual")],
         "AeMeteringMode": [
-            ("MeteringCentreWeighted", "centre"), ("MeteringSpot", "spot"), ("MeteringMatrix", "matrix"),
+            ("MeteringCentreWeighted", "center"), ("MeteringSpot", "spot"), ("MeteringMatrix", "matrix"),
         ],
         "AwbMode": [
             ("AwbAuto", "auto"), ("AwbIncandescent", "incandescent"), ("AwbTungsten", "tungsten"),
@@ -120,10 +120,10 @@ struct ControlMapping {
 
     /// - Returns: the controls to set together.
     mutating func settings(for changes: [ControlChange]) -> [Setting] {
-        let isViewChanged = changes.contains { $0.name == .zoom || $0.name == .zoomCentre }
+        let isViewChanged = changes.contains { $0.name == .zoom || $0.name == .zoomCenter }
         var settings: [Setting] = []
         // Points refer to the view after the zoom, so apply zoom first.
-        let views = changes.filter { $0.name == .zoom || $0.name == .zoomCentre }
+        let views = changes.filter { $0.name == .zoom || $0.name == .zoomCenter }
         for change in views + changes.filter({ !views.contains($0) }) {
             settings += self.settings(for: change, among: changes)
         }
@@ -155,7 +155,7 @@ struct ControlMapping {
         case (.metering, .word(let word)): return choose("AeMeteringMode", word)
         case (.denoise, .word(let word)): return choose("NoiseReductionMode", word)
         case (.zoom, .number(let zoom)): view.zoom = zoom
-        case (.zoomCentre, .point(let point)): view.centre = point
+        case (.zoomCenter, .point(let point)): view.center = point
         case (let name, .number(let number)): return self.number(Self.names[name] ?? "", number)
         default: break
         }

@@ -47,7 +47,7 @@ struct CropRange: Hashable {
         guard reported.width >= 1, reported.height >= 1 else { return nil }
         return ZoomedView(
             zoom: whole.width / reported.width,
-            centre: FramePoint(
+            center: FramePoint(
                 x: (reported.left + reported.width / 2 - whole.left) / whole.width,
                 y: (reported.top + reported.height / 2 - whole.top) / whole.height))
     }

@@ -35,7 +35,7 @@ extension LibcameraCamera: ControllableSource {
         report.exposureTime = said.exposure_time < 0 ? nil : .microseconds(said.exposure_time)
         report.gain = said.analogue_gain.ifKnown
         report.lux = said.lux.ifKnown
-        report.colorTemperature = said.colour_temperature.ifKnown
+        report.colorTemperature = said.color_temperature.ifKnown
         if let red = said.red_gain.ifKnown, let blue = said.blue_gain.ifKnown { report.colorGains = (red, blue) }
         report.values = values(said)
         return report
@@ -57,7 +57,7 @@ extension LibcameraCamera: ControllableSource {
         let crop = said.crop
         if let view = mapping.zoom((left: crop.0, top: crop.1, width: crop.2, height: crop.3)) {
             values[.zoom] = .number(view.zoom)
-            values[.zoomCentre] = .point(view.centre)
+            values[.zoomCenter] = .point(view.center)
         }
         return values
     }

@@ -46,7 +46,7 @@ public final class LibcameraCamera: Camera {
     ///   - settings: `device` is an id, `front`, `back` or `external`, or empty for the first camera.
     /// the stream's, for what the settings leave open.
     ///   - smallerSize: the size of a second stream, for cameras that can deliver two.
-    ///   - stop: ends the wait when signalled. It is not drained.
+    ///   - stop: ends the wait when signaled. It is not drained.
     public init(
         _ settings: CameraSettings, size: FrameSize, smallerSize: FrameSize? = nil, frameRate: FrameRate, stop: EventFD
     ) throws(CameraError) {
@@ -119,8 +119,8 @@ public final class LibcameraCamera: Camera {
             session.takeBack()
             while !waiting.isEmpty {
                 let completion = waiting.removeFirst()
-                // While a camera runs, requests are cancelled only if the driver accepts no more buffers.
-                guard completion.status != CLIBCAMERA_CANCELLED else { throw CameraError.gone(camera: name) }
+                // While a camera runs, requests are canceled only if the driver accepts no more buffers.
+                guard completion.status != CLIBCAMERA_CANCELED else { throw CameraError.gone(camera: name) }
                 if let frame = frame(completion) { return .captured(frame) }
             }
             var waits: PollSet<Waited> = [

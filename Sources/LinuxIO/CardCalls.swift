@@ -6,7 +6,7 @@ public enum CardCallError: Error, Hashable, Sendable {
     /// The thread was still busy with this work, or with earlier work.
     case unanswered(after: Duration)
     /// The caller was asked to stop waiting.
-    case cancelled
+    case canceled
     /// The kernel gave the caller no descriptor to wait on.
     case systemFailed(SystemCallError)
 }
@@ -15,7 +15,7 @@ extension CardCallError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unanswered(let patience): "the card has not answered for \(patience)"
-        case .cancelled: "stopped"
+        case .canceled: "stopped"
         case .systemFailed(let error): "\(error)"
         }
     }
@@ -61,7 +61,7 @@ public struct CardCalls: Sendable {
         } catch {
             throw .systemFailed(error)
         }
-        throw waits.isReady(.cancellation) ? .cancelled : .unanswered(after: patience)
+        throw waits.isReady(.cancellation) ? .canceled : .unanswered(after: patience)
     }
 
     /// Readable when there is work for `performWaiting`.

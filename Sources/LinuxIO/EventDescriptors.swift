@@ -29,7 +29,7 @@ public final class EventFD: Sendable {
     }
 
     /// Waits for a signal without draining it.
-    public func isSignalled(until deadline: MediaTimestamp) -> Bool {
+    public func isSignaled(until deadline: MediaTimestamp) -> Bool {
         var entries = [PollEntry(fileDescriptor)]
         guard let count = try? poll(&entries, until: deadline) else { return true }
         return count > 0

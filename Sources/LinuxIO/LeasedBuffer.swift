@@ -45,7 +45,7 @@ public struct LeasedBuffers {
     private let leases: BufferLeases
     private var leased = BufferNumbers()
 
-    /// - Parameter wakeup: signalled when an awaited buffer comes back; `nil` if the owner never waits.
+    /// - Parameter wakeup: signaled when an awaited buffer comes back; `nil` if the owner never waits.
     public init(wakeup: EventFD? = nil) { leases = BufferLeases(wakeup: wakeup) }
 
     /// How often the CPU has mapped a leased buffer so far.

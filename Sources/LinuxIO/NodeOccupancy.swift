@@ -3,7 +3,7 @@ import Synchronization
 
 /// Marks a device node as occupied while a call of its driver hangs, so that retries fail fast and only one thread is lost.
 ///
-/// A hung call cannot be cancelled and keeps its thread and descriptors until the kernel returns. An abandoned occupancy
+/// A hung call cannot be canceled and keeps its thread and descriptors until the kernel returns. An abandoned occupancy
 /// applies to the whole process, whichever stream tries the node next. Any thread.
 public final class NodeOccupancy: Sendable {
     private struct Abandoned: Sendable {

@@ -32,13 +32,13 @@ package enum AudioInput: AudioSourceChoice {
         }
         guard parts.count <= Self.largestCount else {
             throw CommandFailure.usage(
-                "--audio may be given \(Self.largestCount) times at the most, not \(parts.count)")
+                "--audio may be given \(Self.largestCount) times at most, not \(parts.count)")
         }
         guard !parts.contains(where: \.isNone) else {
-            throw CommandFailure.usage("--audio none does not go with another --audio")
+            throw CommandFailure.usage("--audio none cannot be combined with another --audio")
         }
         guard parts.count(where: \.readsStandardInput) <= 1 else {
-            throw CommandFailure.usage("one --audio only can read standard input")
+            throw CommandFailure.usage("only one --audio can read standard input")
         }
         self = .mixed(parts)
     }

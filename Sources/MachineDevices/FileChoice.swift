@@ -59,8 +59,8 @@ enum FileChoice {
     }
 
     private static func path(_ text: Substring, of form: String) throws(CommandFailure) -> String {
-        guard !text.isEmpty else { throw .usage("the file is missing; write \(form)") }
-        guard text != "-" else { throw .usage("\(form) takes a file: standard input cannot be read from its end") }
+        guard !text.isEmpty else { throw .usage("the file name is missing; write \(form)") }
+        guard text != "-" else { throw .usage("\(form) needs a file; standard input cannot be read from its end") }
         return String(text)
     }
 

@@ -194,7 +194,7 @@ extension CameraSettings {
         }
         for part in parts {
             guard let separator = part.firstIndex(of: "="), separator > part.startIndex else {
-                throw CommandFailure.usage("\"\(part)\" in \"\(text)\" is no NAME=VALUE")
+                throw CommandFailure.usage("\"\(part)\" in \"\(text)\" is not NAME=VALUE")
             }
             let name = String(part[..<separator])
             let value = String(part[part.index(after: separator)...])

@@ -18,7 +18,7 @@ public struct IdleAudio: Sendable {
     }
 
     /// Passes on the microphone's audio whenever it is available. The microphone is closed when this returns.
-    /// - Parameter stop: ends this at once when signalled. It is not drained.
+    /// - Parameter stop: ends this at once when signaled. It is not drained.
     public func run(stop: EventFD, report: (IdleAudioEvent) -> Void) {
         var isAway = false
         func learned(_ problem: String?) {
@@ -26,12 +26,12 @@ public struct IdleAudio: Sendable {
             isAway = problem != nil
             report(problem.map { .away(reason: $0) } ?? .returned)
         }
-        while !stop.isSignalled(until: MonotonicClock.now()) {
+        while !stop.isSignaled(until: MonotonicClock.now()) {
             do {
                 try feed(stop: stop, learned)
             } catch {
                 learned((error as? StreamFailure)?.text ?? "\(error)")
-                guard !stop.isSignalled(until: MonotonicClock.now() + Self.retryInterval) else { return }
+                guard !stop.isSignaled(until: MonotonicClock.now() + Self.retryInterval) else { return }
             }
         }
     }
@@ -52,7 +52,7 @@ public struct IdleAudio: Sendable {
             learned(lost.problem)
             sink.offer(block, format: source.format)
         }
-        guard stop.isSignalled(until: MonotonicClock.now()) else {
+        guard stop.isSignaled(until: MonotonicClock.now()) else {
             throw StreamFailure(.microphoneUnavailable, source.endingNote ?? "the source has ended")
         }
     }

@@ -12,7 +12,7 @@ struct IdleCamera {
     /// Reports of source and filters. A caller that reads frames for long must empty it.
     let reports: Mailbox<TrackEvent>
 
-    /// - Parameter stop: ends the source when signalled. It is not drained.
+    /// - Parameter stop: ends the source when signaled. It is not drained.
     /// - Throws: a `StreamFailure` if the camera cannot be opened.
     init(_ settings: MediaSettings, stop: EventFD) throws {
         reports = try Mailbox()

@@ -28,11 +28,11 @@ public struct IdleFrames: Sendable {
     }
 
     /// Passes on the camera's frames whenever it is available. The camera is closed when this returns.
-    /// - Parameter stop: ends this at once when signalled. It is not drained.
+    /// - Parameter stop: ends this at once when signaled. It is not drained.
     public func run(stop: EventFD, report: (IdleFramesEvent) -> Void) {
         var failures = 0
         var wished = WishedControls()
-        while !stop.isSignalled(until: MonotonicClock.now()) {
+        while !stop.isSignaled(until: MonotonicClock.now()) {
             do {
                 try feed(stop: stop, keeping: &wished, report: report) {
                     if failures >= Self.failuresOfNews { report(.returned) }
@@ -43,7 +43,7 @@ public struct IdleFrames: Sendable {
                 if failures == Self.failuresOfNews {
                     report(.away(reason: (error as? StreamFailure)?.text ?? "\(error)"))
                 }
-                guard !stop.isSignalled(until: MonotonicClock.now() + Self.retryInterval) else { return }
+                guard !stop.isSignaled(until: MonotonicClock.now() + Self.retryInterval) else { return }
             }
         }
     }
@@ -85,7 +85,7 @@ public struct IdleFrames: Sendable {
             for sink in sinks { sink.offer(frame, colors: camera.source.colors) }
             camera.filters.frameDone(after: MonotonicClock.now() - start, at: frame.captureTime)
         }
-        guard stop.isSignalled(until: MonotonicClock.now()) else {
+        guard stop.isSignaled(until: MonotonicClock.now()) else {
             throw StreamFailure(.cameraUnavailable, camera.source.endingNote ?? "the source has ended")
         }
     }

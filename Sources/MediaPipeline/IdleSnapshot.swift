@@ -18,7 +18,7 @@ public struct IdleSnapshot: Sendable {
 
     /// Opens the camera, waits until exposure has settled, and closes it. If memory is too short for the largest frames, or the
     /// driver cannot deliver them, uses a stream's size.
-    /// - Parameter stop: ends this at once, without a snapshot, when signalled. It is not drained.
+    /// - Parameter stop: ends this at once, without a snapshot, when signaled. It is not drained.
     /// - Returns: the answer, and the snapshot's brightness; `nil` without a snapshot.
     public func take(_ request: SnapshotRequest, stop: EventFD) -> (answer: SnapshotAnswer, brightness: Brightness?) {
         var settings = settings

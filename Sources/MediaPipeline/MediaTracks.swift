@@ -31,7 +31,7 @@ public final class MediaTracks {
 
     /// - Parameters:
     ///   - settings: receive any changes that the machine required.
-    /// - Throws: if a source, encoder or thread is unavailable. Nothing stays open then, and `context.stop` may be signalled.
+    /// - Throws: if a source, encoder or thread is unavailable. Nothing stays open then, and `context.stop` may be signaled.
     public init(
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
@@ -110,7 +110,7 @@ public final class MediaTracks {
     /// - Parameter start: the stream's time zero.
     public func start(from start: MediaTimestamp, until end: MediaTimestamp?) { gate.open(from: start, until: end) }
 
-    /// Waits for the threads to end. `context.stop` must have been signalled.
+    /// Waits for the threads to end. `context.stop` must have been signaled.
     public func join() {
         for thread in threads { thread.join() }
         snapshots?.finish(reason: "the stream has ended", within: Self.snapshotTimeout)

@@ -124,7 +124,7 @@ final class SnapshotFile: Sendable {
         texts.model = camera
         texts.exposureTime = report?.exposureTime
         texts.gain = report?.gain
-        texts.software = "Tallycam \(version)"
+        texts.software = "Tallycam \(Program.version)"
         let time = WallClock.isPlausible ? WallClock.calendarTime() : nil
         return requests.map { request in
             texts.time = request.isClockSet ? time : nil

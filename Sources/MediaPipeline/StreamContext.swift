@@ -10,7 +10,7 @@ public struct StreamContext: Sendable {
     public let requests: EncoderRequests
     /// Reports to the thread `stream`.
     public let reports: Mailbox<TrackEvent>
-    /// Ends all sources when signalled. It is not drained.
+    /// Ends all sources when signaled. It is not drained.
     public let stop: EventFD
     public let reporter: EventSink
 

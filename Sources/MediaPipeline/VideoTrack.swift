@@ -183,7 +183,7 @@ public struct VideoTrack {
             do {
                 return try settings.video.open(settings.sourceWish, stop: stop) { reports.send(.video(.source($0))) }
             } catch let error as any CameraFailure where error.mayBeContention && MonotonicClock.now() < deadline {
-                guard !stop.isSignalled(until: MonotonicClock.now() + retryInterval) else { throw error }
+                guard !stop.isSignaled(until: MonotonicClock.now() + retryInterval) else { throw error }
             }
         }
     }

@@ -4,7 +4,7 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-/// What a connection's thread is asked to do.
+/// An order for a connection's thread.
 enum ConnectionCommand: Sendable {
     /// Do the handshakes and publish, after `connected` was reported.
     /// - Parameter 0: of the stream, which may have opened its sources meanwhile.
@@ -21,7 +21,7 @@ enum ConnectionCommand: Sendable {
     case abort
 }
 
-/// What a connection's thread reports to the thread `stream`.
+/// A report of a connection's thread to the thread `stream`.
 struct ConnectionEvent: Sendable {
     enum Content: Sendable {
         /// The thread waits for `startHandshake`: connections that hold the stream's name are ended first.
@@ -33,7 +33,7 @@ struct ConnectionEvent: Sendable {
         /// Nothing gets through any more. The thread waits for `abort`: a server that learns of the end when it
         /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
         case peerDead(ConnectionFailure)
-        /// What was sent, and sent again, stays unanswered.
+        /// Bytes that were sent, and sent again, stay unanswered.
         case peerUnresponsive
         /// Something has arrived after all.
         case resumed
@@ -49,7 +49,7 @@ struct ConnectionEvent: Sendable {
     let content: Content
 }
 
-/// What a target's threads report to the thread `stream`.
+/// A report of a target's threads to the thread `stream`.
 struct TargetReport: Sendable {
     enum Content: Sendable {
         case connection(ConnectionEvent)

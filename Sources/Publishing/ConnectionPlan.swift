@@ -4,7 +4,7 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// What a connection is to be. Where exactly it goes, its thread finds out: that may need the card.
+/// The properties of a new connection. Its thread works out the exact address, because that may need the card.
 struct ConnectionPlan: Sendable {
     let destination: PublishDestination
     /// Where the server asked the stream to move; `nil` for where the settings say.
@@ -21,7 +21,8 @@ struct ConnectionPlan: Sendable {
             url = requestedURL
         }
         return PublishConfiguration(
-            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528), metadata: nil,
+            url: url, encoderName: "Tallycam/\(Program.version)", randomBytes: try randomBytes(count: 1528),
+            metadata: nil,
             timeouts: timeouts.session, acceptsReconnectRequest: true, md5: { MD5.digest(of: $0) })
     }
 }

@@ -17,8 +17,8 @@ final class ConnectionThread {
     /// miss a publisher sooner than that.
     private static let stalledTimeout = Duration.seconds(180)
     private static let measurementInterval = Duration.milliseconds(20)
-    /// TCP's own repetitions come after seconds when a few were lost: too late for the return of a way that nobody
-    /// tells of.
+    /// After a few losses, TCP repeats only every few seconds: too late for a route whose return is not
+    /// reported.
     private static let repetition = Duration.milliseconds(300)
 
     private let id: ConnectionID
@@ -61,7 +61,7 @@ final class ConnectionThread {
         do {
             try publish()
             report(.closed)
-        } catch TransportError.cancelled {
+        } catch TransportError.canceled {
             report(.closed)
         } catch let error as TransportError {
             report(.failed(ConnectionFailure(error)))
@@ -102,7 +102,7 @@ final class ConnectionThread {
         // The watch detects a dead peer; the kernel's own end of the connection would leave the server unaware.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledTimeout
-        // What the kernel holds cannot be given up for newer frames.
+        // Bytes in the kernel can no longer be dropped for newer frames.
         settings.unsentByteLimit = settings.unsentLowWaterByteCount
         let stream = try network.connect(
             PublisherNetwork.Request(
@@ -162,7 +162,7 @@ final class ConnectionThread {
     }
 
     private func checkSilence(of connection: PublishConnection) {
-        // Until something arrives: between two repetitions nobody knows.
+        // Until something arrives: between two repetitions the state is unknown.
         let isSilentNow = watch.hasPaused(now: MonotonicClock.now()) && (isSilent || connection.isUnanswered)
         guard isSilentNow != isSilent else { return }
         isSilent = isSilentNow

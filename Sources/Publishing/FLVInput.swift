@@ -63,7 +63,7 @@ final class FLVInput {
         }
     }
 
-    /// - Returns: how many bytes came, 0 at the end, `nil` while there are none.
+    /// - Returns: the number of bytes read, 0 at the end, `nil` if none are ready.
     private func fill(_ reader: inout FLVReader) throws(FLVInputError) -> Int? {
         // Before its first writer comes, a FIFO reads as if it had ended; only poll tells the two apart.
         guard isRegularFile || isReady else { return nil }

@@ -31,7 +31,7 @@ public final class FilePublisher {
         case connection, signals, input
     }
 
-    /// What changes with every tag. Not a part of the object: there each access would be checked for
+    /// State that changes with every tag. It is not part of the object, where each access would be checked for
     /// overlaps while the program runs.
     private struct Progress {
         var reader = FLVReader()
@@ -83,14 +83,14 @@ public final class FilePublisher {
         guard let stream = try connect() else { return }
         reporter.emit(.connected(server: stream.peer))
         let configuration = PublishConfiguration(
-            url: url, encoderName: "Tallycam/\(version)", randomBytes: try randomBytes(count: 1528),
+            url: url, encoderName: "Tallycam/\(Program.version)", randomBytes: try randomBytes(count: 1528),
             metadata: nil, timeouts: settings.timeouts.session, md5: { MD5.digest(of: $0) })
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         do {
             try publish(first, &progress, on: connection)
         } catch let failure as StreamFailure where failure.kind == .media {
-            // What came before is good, and is to arrive.
+            // The earlier tags are good and must arrive.
             try sayGoodbye(on: connection)
             throw failure
         }
@@ -115,7 +115,7 @@ public final class FilePublisher {
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
                 return stream
             } catch {
-                guard error == .cancelled else { throw error }
+                guard error == .canceled else { throw error }
                 takeSignals()
             }
         }
@@ -129,7 +129,7 @@ public final class FilePublisher {
             events = try wait(for: connection, until: connection.nextDeadline)
         }
         reporter.emit(.publishing(destination: settings.destination.label))
-        enter(.connected)
+        enter(.live)
         progress.status.start(now: MonotonicClock.now())
         let isPaced = settings.pace == .realtime
         var clock = PlaybackClock()

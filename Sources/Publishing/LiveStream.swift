@@ -17,9 +17,9 @@ public final class LiveStream {
     /// How the stream is now; at the start as the settings say.
     var configuration: LiveConfiguration
     var cameras: CameraSelection
-    /// Who waits for the camera that was asked for.
+    /// Askers that wait for a requested camera.
     var cameraAskers: [(name: String, id: CommandID)] = []
-    /// What a line has changed beside the camera, whose answer is waited for.
+    /// Other changes of a command that waits for the camera's answer.
     var answersUnderWay: [CommandID: [String]] = [:]
     var filterChanges: FilterChanges
     let reporter: EventSink
@@ -37,10 +37,10 @@ public final class LiveStream {
     var leading: PublishTarget
     /// The tracks were let go.
     var hasStarted = false
-    /// When those who watch get the next snapshot; `nil` when nobody does.
+    /// When observers get the next snapshot; `nil` without observers.
     var nextSnapshot: MediaTimestamp?
     let snapshotInterval: Duration
-    /// Of the tracks; each target has its own.
+    /// The tracks' failure; each target has its own.
     var failure: StreamFailure?
 
     /// - Parameters:
@@ -135,7 +135,7 @@ public final class LiveStream {
     }
 
     private func endThreads() {
-        // What follows takes a moment, and nothing is live any more.
+        // The rest takes a moment, and the stream is no longer live.
         reporter.show(nil)
         stopTracks.signal()
         for target in targets { target.end() }

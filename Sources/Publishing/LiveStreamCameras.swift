@@ -3,7 +3,7 @@ import StreamLogic
 
 // Which of its cameras is on.
 extension LiveStream {
-    /// What becomes of it is reported by the video's thread.
+    /// The video's thread reports the result.
     func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
         switch cameras.choose(choice) {
         case .select(let name):

@@ -54,7 +54,7 @@ extension LiveStream {
             if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
             if !ofCamera.isEmpty { control.set(ofCamera, for: id) }
         }
-        // Who waits gets the camera's answer, which comes later, with what else was changed.
+        // The asker gets the camera's answer, which comes later, together with the other changes.
         if let id, !ofCamera.isEmpty {
             answersUnderWay[id] =
                 (changes.configuration.isEmpty ? [] : configuration.values.map(\.description))
@@ -102,7 +102,7 @@ extension LiveStream {
         adapted(events)
     }
 
-    /// What the stream goes on with at this point, without another start.
+    /// The encoder's configuration at this point; the stream continues without another start.
     func reconfiguredEncoder(at point: OperatingPoint) -> VideoEncoderConfiguration? {
         guard let needed = try? encoderConfiguration(at: point) else { return nil }
         tracks.reconfigured(video: needed, audio: nil)

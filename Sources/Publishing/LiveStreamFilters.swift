@@ -69,7 +69,7 @@ extension LiveStream {
         return settings.isEmpty ? ["no filters"] : settings.map { "filter \($0)" }
     }
 
-    /// What text in the frame says of the stream.
+    /// Updates the stream's state in text filters.
     func showStatusInFrame() {
         guard tracks.videoConfiguration != nil else { return }
         var status = FilterStatus()

@@ -36,7 +36,7 @@ extension LiveStream {
         reporter.show(snapshot)
     }
 
-    /// What the threads have reported of drops since it was last taken.
+    /// Takes the last reports of the threads.
     func takeLastReports() {
         for case .snapshot(let answer) in trackReports.takeAll() { reporter.emit(.snapshot(answer)) }
         for report in reports.takeAll() {

@@ -4,7 +4,7 @@ import MediaPipeline
 import RTMP
 import StreamLogic
 
-// What its targets report, and which of them leads.
+// Handles the targets' reports and chooses the leading target.
 extension LiveStream: TargetOwner {
     var metadata: StreamMetadata { StreamMetadata(tracks) }
 
@@ -55,7 +55,7 @@ extension LiveStream: TargetOwner {
         guard let links, let events = try? links.takeEvents() else { return }
         if events.contains(where: { if case .linkUp = $0 { true } else { false } }) {
             // Without the right to do so, only some time is lost.
-            try? links.forgetUnresolvedNeighbours()
+            try? links.forgetUnresolvedNeighbors()
         }
         for target in targets { target.linksChanged(events, links) }
     }

@@ -11,7 +11,7 @@ extension LiveStream {
         switch report {
         case .ended(let track, let note):
             hub.trackEnded()
-            // Audio alone is no use when the video has ended.
+            // Audio alone is useless after the video has ended.
             if track == .video { stopTracks.signal() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .video(let event): videoReported(event)

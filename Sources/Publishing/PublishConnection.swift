@@ -8,7 +8,7 @@ import Transport
 /// One RTMP connection of a publisher: the stream of bytes, the session on it, and
 /// what is half written. Used from one thread, the network thread.
 final class PublishConnection {
-    /// What the owner of the connection has to know.
+    /// An event for the owner of the connection.
     enum Event {
         case publishingStarted
         case acknowledged(byteCount: UInt64)
@@ -96,7 +96,7 @@ final class PublishConnection {
     func service(ready: PollEvents) throws -> [Event] {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
-        // Room to write is no reason to read; only the stream itself may ask for room in order to.
+        // Room to write is not a reason to read, unless TLS needs room in order to read.
         if readsOn || !ready.isEmpty && (ready != .writable || isIdle) { try read() }
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))

@@ -69,7 +69,7 @@ public final class PublishDestination: Sendable {
         if case .described(let stream, _) = kind { stream.pauseImage } else { nil }
     }
 
-    /// What the service asks of a stream.
+    /// The service's requirements for a stream.
     var platform: PlatformProfile {
         switch kind {
         case .url(let url): PlatformProfile(host: url.host)
@@ -82,20 +82,20 @@ public final class PublishDestination: Sendable {
     public func fitted(_ media: MediaSettings, warnings: inout [String]) throws(StreamFailure) -> MediaSettings {
         let platform = platform
         if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
-            throw StreamFailure(.settings, "\(platform.name) takes RTMPS only; start the URL with rtmps://")
+            throw StreamFailure(.settings, "\(platform.name) accepts only RTMPS; start the URL with rtmps://")
         }
         var media = media
-        // Who joins waits for a keyframe, and nobody waits longer than this.
+        // A late joiner waits for a keyframe, for no longer than this.
         let longest = min(platform.longestKeyframeInterval, .seconds(4))
         media.keyframes = KeyframeSpacing(usual: platform.keyframeInterval, longest: longest)
         if platform.requiresAudio, media.audio.isNone {
             media.addSilence()
-            warnings.append("\(platform.name) shows no stream without audio; silence is sent")
+            warnings.append("\(platform.name) does not show streams without audio; sending silence")
         }
         return media
     }
 
-    /// How the frame size changes where nobody asks for anything: as the service takes it.
+    /// How the frame size changes by default: as the service accepts it.
     public var usualResizePolicy: ResizePolicy {
         switch platform.resizing {
         case .never: .never
@@ -104,7 +104,7 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// What the service may make of frames whose size changes like that; `nil` where it takes them.
+    /// Warns of how the service may handle frames whose size changes like that; `nil` if it accepts them.
     public func warning(of policy: ResizePolicy) -> String? {
         let (name, resizing) = (platform.name, platform.resizing)
         return switch (policy, resizing) {
@@ -141,7 +141,7 @@ public final class PublishDestination: Sendable {
                 Result { try self.connectionURL() }
             }
         } catch {
-            guard error != .cancelled else { throw TransportError.cancelled }
+            guard error != .canceled else { throw TransportError.canceled }
             if let url = try reservedURL(stream) { return url }
             throw StreamFailure(.system, "the last nonce cannot be read: \(error)")
         }

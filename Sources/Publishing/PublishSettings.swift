@@ -3,7 +3,7 @@ import MediaPipeline
 import StreamLogic
 import StreamQuality
 
-/// What a stream is to be, checked.
+/// A stream's settings, checked.
 public struct PublishSettings {
     public enum Pace: String, Sendable {
         /// As the file's timestamps say.
@@ -21,18 +21,18 @@ public struct PublishSettings {
     public var statusInterval: Duration
     public var reconnectLimit: ReconnectPolicy.Limit
     public var timeouts = StepTimeouts()
-    /// What reads and writes the files of a connection.
+    /// Reads and writes the files of a connection.
     public var card = CardCalls.onCallingThread
     /// Every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime
     /// From the start on, until it is taken back.
     public var isMuted = false
-    /// From the start on, until somebody ends the pause.
+    /// From the start until a command ends the pause.
     public var isPaused = false
     /// A PNG or JPEG file that is shown in a pause, at first the destination's; `nil` for the last frame before it.
     public var pauseImage: String?
-    /// What filters write for `{name}`.
+    /// The name that text filters write for `{name}`.
     public var deviceName = FilterStatus().name
     /// What is odd but no fault, for the log.
     public var warnings: [String] = []

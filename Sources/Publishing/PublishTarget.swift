@@ -9,7 +9,7 @@ import Transport
 /// One server that a stream goes to: performs what its `StreamSession` decides, with connections and a send buffer of its own.
 /// Used from the thread `stream`.
 final class PublishTarget {
-    /// What the targets of a stream have in common.
+    /// Shared by all targets of a stream.
     struct Surroundings {
         let settings: PublishSettings
         let network: PublisherNetwork
@@ -18,7 +18,7 @@ final class PublishTarget {
         let reporter: EventSink
     }
 
-    /// What the stream does or knows about it.
+    /// A target's news for its stream.
     enum News {
         /// Media flows on another connection from now on.
         case mediaFlows
@@ -87,7 +87,7 @@ final class PublishTarget {
         return (leading, [leading] + others)
     }
 
-    // MARK: What the stream wants
+    // MARK: Requests of the stream
 
     func start() { perform(session.startRequested(now: MonotonicClock.now())) }
     func sourcesOpened() { perform(session.sourcesOpened(now: MonotonicClock.now())) }
@@ -113,7 +113,7 @@ final class PublishTarget {
     }
 
     /// A server gets media now.
-    var carriesMedia: Bool { session.state == .connected && mediaConnection != nil }
+    var carriesMedia: Bool { session.state == .live && mediaConnection != nil }
 
     var deadline: MediaTimestamp? { [timer, drops.deadline].compactMap { $0 }.min() }
 
@@ -130,9 +130,9 @@ final class PublishTarget {
         for line in drops.takeLines(since: surroundings.hub.start, now: now) { reporter.note(line) }
     }
 
-    // MARK: What the session wants
+    // MARK: Actions of the session
 
-    /// Does the actions in their order. What one of them makes the session want is done after the rest.
+    /// Performs the actions in order. If one of them causes further actions, they follow after the rest.
     func perform(_ actions: [StreamSession.Action]) {
         let isOutermost = pendingActions.isEmpty
         pendingActions += actions

@@ -60,11 +60,11 @@ extension PublishTarget {
         (connections.removeValue(forKey: id) ?? parked.removeValue(forKey: id))?.thread.join()
     }
 
-    /// - Parameter isStalled: nothing comes through, though the target is connected.
+    /// - Parameter isStalled: nothing comes through, though the target is live.
     func bufferReported(_ events: [SendBufferEvent], isStalled: Bool) {
         for event in events {
             if case .droppedItems(let items) = event { drops.dropped(items, now: MonotonicClock.now()) }
-            let isAway = session.state != .connected || isStalled
+            let isAway = session.state != .live || isStalled
             for event in StreamEvent.ofSendBuffer(event, since: surroundings.hub.start, isServerAway: isAway) {
                 reporter.emit(event)
             }

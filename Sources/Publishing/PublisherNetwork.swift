@@ -12,9 +12,9 @@ public struct PublisherNetwork: Sendable {
         public let authorityFile: String?
         public let timeouts: ConnectionTimeouts
         public let settings: TCPSettings
-        /// What reads that file.
+        /// Reads that file.
         public let card: CardCalls
-        /// A descriptor: once it is readable, the attempt ends with `cancelled`. Nothing is read from it.
+        /// A descriptor: once it is readable, the attempt ends with `canceled`. Nothing is read from it.
         public let cancellation: Int32
     }
 
@@ -51,14 +51,14 @@ extension PublisherNetwork.Request {
     }
 }
 
-/// What a live stream learns of the machine's links. Used from one thread.
+/// Tells a live stream about the machine's links. Used from one thread.
 public protocol LinkWatch: AnyObject, OwnLink.Links {
     /// Readable when `takeEvents` may have something.
     var fileDescriptor: Int32 { get }
-    /// What has happened since the last call; never waits.
+    /// The events since the last call; never waits.
     func takeEvents() throws(SystemCallError) -> [LinkEvent]
-    /// Lets neighbours that did not answer be asked afresh.
-    func forgetUnresolvedNeighbours() throws(SystemCallError)
+    /// Lets neighbors that did not answer be asked afresh.
+    func forgetUnresolvedNeighbors() throws(SystemCallError)
 }
 
 extension LinkMonitor: LinkWatch {}

@@ -11,7 +11,7 @@ struct StatusReporter {
 
     init(now: MediaTimestamp) { last = (now, SentCounters()) }
 
-    /// What went out since the report before.
+    /// Rates are measured since the previous report.
     mutating func status(_ snapshot: StreamSnapshot) -> StreamStatus {
         let rates = StreamRates(from: last.sent, to: snapshot.sent, in: snapshot.time - last.time)
         last = (snapshot.time, snapshot.sent)
@@ -19,7 +19,7 @@ struct StatusReporter {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    /// The same for somebody who asks between two reports; the next report is not changed by it.
+    /// The same between two reports. The next report is not changed by it.
     func statusNow(_ snapshot: StreamSnapshot) -> StreamStatus {
         let time = snapshot.time - last.time
         let rates = StreamRates(from: last.sent, to: snapshot.sent, in: time)

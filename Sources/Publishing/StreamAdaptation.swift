@@ -8,7 +8,7 @@ import StreamQuality
 /// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
 /// Used from the thread `stream`.
 final class StreamAdaptation {
-    /// What the publisher has to do or tell.
+    /// An order or message for the publisher.
     enum Event {
         case changed(QualityChange)
         /// - Parameter bitrate: what it carries.

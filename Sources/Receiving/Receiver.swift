@@ -63,7 +63,7 @@ public final class Receiver {
         do {
             listener = try TCPListener(endpoint)
         } catch {
-            throw StreamFailure(.connection, code: error.code.flatMap(EventCode.init), "\(error)")
+            throw StreamFailure(.system, code: error.code.flatMap(EventCode.init), "\(error)")
         }
         // Find out now, not when the first publisher comes, whether the recording can be written.
         if let recording { try FLVRecording.check(path: recording.path, overwrites: recording.overwrites) }

@@ -45,25 +45,25 @@ extension ReceiverFault {
     public static let helpText = """
 
         Faults, for tests of publishers only. They hit the first connection.
-          no-accept=SECONDS           take no connection for so long
-          no-handshake                never answer the handshake
-          garbage-handshake           answer it with bytes that are none
-          dribbled-handshake          answer it in small portions over a second
+          no-accept=SECONDS           accept no connection for SECONDS
+          no-handshake                leave the handshake unanswered
+          garbage-handshake           answer the handshake with other bytes
+          dribbled-handshake          answer the handshake in small portions over a second
           connect-rejected            refuse the RTMP connection
           unknown-application         refuse the application
-          connect-unanswered          never answer to connect
+          connect-unanswered          leave connect unanswered
           bad-name                    refuse the stream name
-          publish-unanswered          never answer to publish
+          publish-unanswered          leave publish unanswered
           chunk-size=N                send chunks of N bytes, 1 to 16777215
           tiny-window                 announce windows of one byte
           no-acknowledgements         acknowledge nothing
-          zero-window=SECONDS         read nothing for so long, from 1 s on
-          close-after=SECONDS         close the connection after so long
-          reset-after=SECONDS         reset it
-          garbage-after=SECONDS       send what is no RTMP
-          error-after=SECONDS         report a fault of the stream
-          reconnect-to=HOST:PORT      ask to move to another server, after 1 s; what holds a slash is sent as it is
-          ping-flood                  20000 pings a second, from 1 s on
+          zero-window=SECONDS         read nothing for SECONDS, from 1 s on
+          close-after=SECONDS         close the connection after SECONDS
+          reset-after=SECONDS         reset the connection after SECONDS
+          garbage-after=SECONDS       send data that is not RTMP after SECONDS
+          error-after=SECONDS         report a fault of the stream after SECONDS
+          reconnect-to=HOST:PORT      ask to move to another server after 1 s; a text with a slash is sent unchanged
+          ping-flood                  send 20000 pings a second, from 1 s on
           every-connection            let the other faults hit every connection
 
         """
@@ -78,7 +78,7 @@ extension ReceiverFault {
             self = fault
         } else {
             throw StreamFailure(
-                .settings, "--fault: \"\(name)\" is no fault, or needs a value: see tallycam receive --help")
+                .settings, "--fault: \"\(name)\" is unknown or needs a value; see tallycam receive --help")
         }
     }
 
@@ -116,12 +116,13 @@ extension ReceiverFault {
             return .midStream(.reconnectRequest(tcURL: "rtmp://\(endpoint)/live"), after: .seconds(1))
         default: break
         }
-        throw StreamFailure(.settings, "--fault: \"\(name)=\(value)\" is no fault: see tallycam receive --help")
+        throw StreamFailure(
+            .settings, "--fault: \"\(name)=\(value)\" is unknown or has a wrong value; see tallycam receive --help")
     }
 
     private static func seconds(_ name: String, _ text: String) throws(StreamFailure) -> Duration {
         guard let seconds = Double(text), seconds >= 0, seconds <= 86_400 else {
-            throw StreamFailure(.settings, "--fault: \(name) takes a number of seconds, not \"\(text)\"")
+            throw StreamFailure(.settings, "--fault: \(name) must be 0 to 86400 seconds, not \"\(text)\"")
         }
         return .nanoseconds(Int64(seconds * 1e9))
     }

@@ -38,7 +38,7 @@ public final class ColorConverter {
         let end = place.top + place.size.height
         for row in stride(from: place.top, to: end, by: Self.stripRows) {
             let status = convert(base, colors, row: row, count: min(Self.stripRows, end - row))
-            guard status == 0 else { throw .libraryFailed(call: "libyuv colours", status: Int(status), reason: nil) }
+            guard status == 0 else { throw .libraryFailed(call: "libyuv colors", status: Int(status), reason: nil) }
         }
     }
 

@@ -9,7 +9,7 @@ struct Pacing {
 
     private let stop: EventFD
 
-    /// - Parameter stop: ends every wait when signalled. It is not drained.
+    /// - Parameter stop: ends every wait when signaled. It is not drained.
     init(stop: EventFD) { self.stop = stop }
 
     /// - Returns: false if the source should end.

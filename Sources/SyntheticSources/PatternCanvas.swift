@@ -9,15 +9,15 @@ struct PatternCanvas {
     private var chromaHeight: Int { (size.height + 1) / 2 }
 
     /// Fills a rectangle with one color (luma and chroma in limited range).
-    func fill(x: Int, y: Int, width: Int, height: Int, colour: (y: UInt8, u: UInt8, v: UInt8)) {
-        fill(0, size.width, size.height, x, y, width, height, colour.y)
+    func fill(x: Int, y: Int, width: Int, height: Int, color: (y: UInt8, u: UInt8, v: UInt8)) {
+        fill(0, size.width, size.height, x, y, width, height, color.y)
         let luma = size.width * size.height
         let (left, top) = (x / 2, y / 2)
         let (right, bottom) = ((x + width + 1) / 2, (y + height + 1) / 2)
-        fill(luma, chromaWidth, chromaHeight, left, top, right - left, bottom - top, colour.u)
+        fill(luma, chromaWidth, chromaHeight, left, top, right - left, bottom - top, color.u)
         fill(
             luma + chromaWidth * chromaHeight, chromaWidth, chromaHeight, left, top, right - left, bottom - top,
-            colour.v)
+            color.v)
     }
 
     private func fill(
@@ -62,7 +62,7 @@ struct PatternCanvas {
         let advance = 6 * scale
         fill(
             x: x - scale, y: y - scale, width: text.utf8.count * advance + scale, height: 9 * scale,
-            colour: (16, 128, 128))
+            color: (16, 128, 128))
         for (place, character) in text.utf8.enumerated() {
             for (row, bits) in DigitFont.rows(of: character).enumerated() {
                 for column in 0..<5 where bits >> (4 - column) & 1 == 1 {

@@ -77,17 +77,17 @@ extension Int16 {
 /// channels are attenuated by 3 dB, the back center by 6 dB, and the low frequencies of `.1` are dropped. The sum is scaled so
 /// that all channels at full scale do not clip.
 struct StereoDownmix {
-    private enum Channel { case left, right, centre, lowFrequencies, surroundLeft, surroundRight, backCentre }
+    private enum Channel { case left, right, center, lowFrequencies, surroundLeft, surroundRight, backCenter }
 
     /// The channel orders of FLAC (RFC 9639) and WAVE files.
     private static let orders: [Int: [Channel]] = [
-        3: [.left, .right, .centre],
+        3: [.left, .right, .center],
         4: [.left, .right, .surroundLeft, .surroundRight],
-        5: [.left, .right, .centre, .surroundLeft, .surroundRight],
-        6: [.left, .right, .centre, .lowFrequencies, .surroundLeft, .surroundRight],
-        7: [.left, .right, .centre, .lowFrequencies, .backCentre, .surroundLeft, .surroundRight],
+        5: [.left, .right, .center, .surroundLeft, .surroundRight],
+        6: [.left, .right, .center, .lowFrequencies, .surroundLeft, .surroundRight],
+        7: [.left, .right, .center, .lowFrequencies, .backCenter, .surroundLeft, .surroundRight],
         8: [
-            .left, .right, .centre, .lowFrequencies, .surroundLeft, .surroundRight, .surroundLeft, .surroundRight,
+            .left, .right, .center, .lowFrequencies, .surroundLeft, .surroundRight, .surroundLeft, .surroundRight,
         ],
     ]
 
@@ -101,11 +101,11 @@ struct StereoDownmix {
             switch channel {
             case .left: (1, 0)
             case .right: (0, 1)
-            case .centre: (half, half)
+            case .center: (half, half)
             case .lowFrequencies: (0, 0)
             case .surroundLeft: (half, 0)
             case .surroundRight: (0, half)
-            case .backCentre: (0.5, 0.5)
+            case .backCenter: (0.5, 0.5)
             }
         }
         // Both sides have the same sum.

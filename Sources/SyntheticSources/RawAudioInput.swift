@@ -30,7 +30,7 @@ public final class RawAudioInput: AudioSource {
     ///   - path: `-` is standard input.
     ///   - waitsForWriter: whether to wait for a pipe's first samples; otherwise it is silent until they come.
     ///   - isPaced: `false` delivers a pipe's samples as fast as they come.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public init(
         path: String, format: RawAudioFormat, waitsForWriter: Bool = true, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {

@@ -33,7 +33,7 @@ public final class RawVideoInput: VideoSource {
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - isPaced: `false` delivers a pipe's frames as fast as they come.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public init(
         path: String, format: PixelFormat, size: FrameSize, frameRate: FrameRate, isPaced: Bool = true, stop: EventFD
     ) throws(SourceError) {

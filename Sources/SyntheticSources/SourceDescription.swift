@@ -43,7 +43,7 @@ public enum VideoSourceDescription: Hashable, Sendable {
     /// Opens the source.
     /// - Parameters:
     /// of the stream. Synthetic sources produce such frames; others have their own.
-    ///   - stop: ends the source when signalled. It is not drained.
+    ///   - stop: ends the source when signaled. It is not drained.
     public func open(size: FrameSize, frameRate: FrameRate, stop: EventFD) throws(SourceError) -> (any VideoSource)? {
         switch self {
         case .none: nil
@@ -124,7 +124,7 @@ private struct RawSettings {
             guard keys.contains(key) else {
                 throw .badDescription(text, problem: "\"\(key)\" is not one of \(keys.joined(separator: ", "))")
             }
-            guard values[key] == nil else { throw .badDescription(text, problem: "\(key) is there twice") }
+            guard values[key] == nil else { throw .badDescription(text, problem: "\(key) is given twice") }
             values[key] = String(part[part.index(after: separator)...])
             parts.removeLast()
         }

@@ -121,22 +121,22 @@ public final class TestPattern: VideoSource {
     /// Eight bars above a ramp from black to white, with neutral chroma under the strip.
     private static func background(_ layout: FrameLayout) -> [UInt8] {
         let size = layout.size
-        let colours = bars(layout.colors(reported: nil))
+        let colors = bars(layout.colors(reported: nil))
         let strip = BurntInClock.height(in: size)
         let rampTop = max(0, size.height - strip - size.height / 8)
         var bytes = [UInt8](repeating: 128, count: layout.byteCount)
         bytes.withUnsafeMutableBytes { bytes in
             let canvas = PatternCanvas(bytes: bytes, size: size)
-            for (index, colour) in colours.enumerated() {
-                let left = index * size.width / colours.count
-                let right = (index + 1) * size.width / colours.count
+            for (index, color) in colors.enumerated() {
+                let left = index * size.width / colors.count
+                let right = (index + 1) * size.width / colors.count
                 canvas.fill(
-                    x: left, y: 0, width: right - left, height: rampTop, colour: (y: colour.0, u: colour.1, v: colour.2)
+                    x: left, y: 0, width: right - left, height: rampTop, color: (y: color.0, u: color.1, v: color.2)
                 )
             }
             for x in stride(from: 0, to: size.width, by: 2) {
                 let level = UInt8(16 + x * 219 / size.width)
-                canvas.fill(x: x, y: rampTop, width: 2, height: size.height - rampTop, colour: (level, 128, 128))
+                canvas.fill(x: x, y: rampTop, width: 2, height: size.height - rampTop, color: (level, 128, 128))
             }
         }
         return bytes

@@ -67,7 +67,7 @@ extension StreamStatus {
     /// The line with the time since going live.
     public var lengthLines: [String] { liveDuration.map { ["length:   \(StreamPage.clock($0))"] } ?? [] }
 
-    private var stateName: String { state == .connected ? isPaused ? "paused" : "live" : state.rawValue }
+    private var stateName: String { state == .live && isPaused ? "paused" : state.rawValue }
 
     fileprivate var lines: [String] {
         var lines = ["state:    \(stateName)"]

@@ -61,7 +61,7 @@ public struct ConfigurationTransaction: Sendable {
         case .stop: return [.command(.stop)]
         case .help: return [.answer(CommandDescription.help(on: .publish))]
         // The table does not offer these in publish.
-        case .start, .torch, .webcam, .faults, .events, .reboot, .powerOff:
+        case .start, .cameras, .microphones, .torch, .webcam, .faults, .doctor, .events, .reboot, .powerOff:
             return [.refuse(CommandError.unavailable(command.name).description)]
         }
     }

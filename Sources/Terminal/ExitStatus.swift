@@ -1,8 +1,12 @@
+import LinuxIO
+import Media
 import StreamLogic
 
 /// The program's exit statuses; `tallycam --help` lists them.
 package enum ExitStatus: Int32 {
     case success = 0
+    /// `doctor` has found a problem.
+    case problem = 1
     /// The command line or a description file is wrong.
     case usage = 2
     /// The server could not be reached, refused, or went away.
@@ -13,6 +17,8 @@ package enum ExitStatus: Int32 {
     case recording = 5
     /// The system refused something that has no category of its own.
     case system = 6
+    /// The running camera was asked for something and refused.
+    case refused = 7
 }
 
 /// A failure that ends the program: one clear line and an exit status.
@@ -55,6 +61,19 @@ extension ExitStatus {
         case .recording: self = .recording
         case .system: self = .system
         }
+    }
+}
+
+extension CommandLineError {
+    /// - Returns: the end of a sentence that suggests similar options; empty if there are none.
+    package func suggestion(among options: [CommandLineOption]) -> String {
+        guard case .unknownOption(let typed) = self, typed.hasPrefix("--") else { return "" }
+        let name = String(typed.dropFirst(2).prefix { $0 != "=" })
+        let names = options.map(\.name)
+        var near = names.filter { !name.isEmpty && $0.hasPrefix(name) }
+        if near.isEmpty { near = [NameSuggestion.nearest(to: name, among: names)].compactMap { $0 } }
+        guard !near.isEmpty else { return "" }
+        return "; did you mean \(near.prefix(4).map { "--\($0)" }.joined(separator: " or "))?"
     }
 }
 

@@ -67,21 +67,21 @@ struct LiveView {
     }
 
     private static func stateName(_ snapshot: StreamSnapshot) -> String {
-        guard snapshot.state == .connected else { return snapshot.state.rawValue }
+        guard snapshot.state == .live else { return snapshot.state.rawValue }
         if snapshot.isStalled { return "stalled" }
         return snapshot.isPaused ? "paused" : "live"
     }
 
     /// The state in the tally light's color: red is live.
     private static func badge(_ snapshot: StreamSnapshot) -> String {
-        let colour =
+        let color =
             switch snapshot.state {
-            case .connected where snapshot.isPaused && !snapshot.isStalled: "44;97"
-            case .connected where !snapshot.isStalled: "41;97"
+            case .live where snapshot.isPaused && !snapshot.isStalled: "44;97"
+            case .live where !snapshot.isStalled: "41;97"
             case .connecting: "43;30"
             default: "100;97"
             }
-        return "\u{1B}[1;\(colour)m \(stateName(snapshot).uppercased()) \u{1B}[0m"
+        return "\u{1B}[1;\(color)m \(stateName(snapshot).uppercased()) \u{1B}[0m"
     }
 
     private static func width(_ columns: Int) -> Int { max(5, min(barWidth, columns - 40)) }
@@ -96,9 +96,9 @@ struct LiveView {
     private static func bufferBar(_ snapshot: StreamSnapshot, columns: Int) -> String {
         let limits = snapshot.bufferLimits
         let share = share(snapshot.buffered.inSeconds, of: limits.maxDuration.inSeconds)
-        let colour = share < limits.lowThreshold ? "32" : share < limits.highThreshold ? "33" : "31"
+        let color = share < limits.lowThreshold ? "32" : share < limits.highThreshold ? "33" : "31"
         let bar = bar(share, of: 1, columns: columns)
-        return "\u{1B}[\(colour)m\(bar)\u{1B}[0m"
+        return "\u{1B}[\(color)m\(bar)\u{1B}[0m"
     }
 
     private static func share(_ value: Double, of full: Double) -> Double {

@@ -53,7 +53,7 @@ public protocol ByteStream: AnyObject {
     /// finish, read to the end, then close.
     func finishSending()
 
-    /// Ends the stream; never blocks. The kernel still sends what it holds. Later calls throw `cancelled`.
+    /// Ends the stream; never blocks. The kernel still sends what it holds. Later calls throw `canceled`.
     func close()
 
     /// Ends the stream at once and discards unsent data; the peer gets an RST. Never blocks.

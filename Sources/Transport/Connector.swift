@@ -53,6 +53,8 @@ public final class Connector {
     private var attempts: [ConnectionAttempt] = []
     private var failedAttempts: [TransportError.FailedAttempt] = []
 
+    /// The addresses found so far; numeric for a host that is an address.
+    public private(set) var addresses: [String] = []
     private var offer = TLSOffer.latest
     /// The address that answered.
     private var address: SocketAddress?
@@ -69,6 +71,7 @@ public final class Connector {
         if case .tls(let context) = security, context.tls12Servers.contains(endpoint) { offer = .tls12 }
         if let address = SocketAddress(numericHost: endpoint.host, port: endpoint.port) {
             order = HappyEyeballs(lookingUp: [address.family])
+            addresses = [address.host]
             try perform(order.lookupAnswered(address.family, with: [address], now: now), now: now)
         } else {
             order = HappyEyeballs()
@@ -116,7 +119,7 @@ public final class Connector {
     }
 
     /// Connects and waits for the result.
-    /// - Parameter cancellation: a descriptor that ends the call with `cancelled` when it becomes readable. Nothing is read
+    /// - Parameter cancellation: a descriptor that ends the call with `canceled` when it becomes readable. Nothing is read
     ///   from it.
     public static func connect(
         to endpoint: Endpoint, security: TransportSecurity = .none, timeouts: ConnectionTimeouts = ConnectionTimeouts(),
@@ -132,7 +135,7 @@ public final class Connector {
             } catch {
                 throw .socketFailed(error)
             }
-            if entries.last?.ready.contains(.readable) == true { throw .cancelled }
+            if entries.last?.ready.contains(.readable) == true { throw .canceled }
         }
     }
 
@@ -188,6 +191,7 @@ extension Connector {
         case .success(let found): addresses = found
         case .failure(let failure): lookupFailures.append(failure)
         }
+        self.addresses += addresses.map(\.host)
         try perform(order.lookupAnswered(answer.family, with: addresses, now: now), now: now)
     }
 

@@ -64,7 +64,7 @@ public enum EndpointError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .missingPort(let text): "\"\(text)\" has no port: write HOST:PORT, for example 127.0.0.1:1935"
         case .invalidPort(let port, let text):
-            "\"\(port)\" in \"\(text)\" is not a port: a port is a number from 0 to 65535"
+            "\"\(port)\" in \"\(text)\" is not a port; a port is a number from 0 to 65535"
         case .missingBracket(let text):
             "\"\(text)\": write an IPv6 address in brackets, for example [::1]:1935"
         case .invalidHost(let text): "\"\(text)\" is not in the form HOST:PORT, for example 127.0.0.1:1935"

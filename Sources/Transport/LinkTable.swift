@@ -89,7 +89,7 @@ struct LinkTable {
         case .addressRemoved(let address): addresses.remove(address)
         case .routeAdded(let route): routes.insert(route)
         case .routeRemoved(let route): routes.remove(route)
-        case .neighbour, .done, .failed: break
+        case .neighbor, .done, .failed: break
         }
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// A lost query does not stall the lookup. Up to three queries run in parallel, a third of a second apart, on separate sockets
 /// and to another name server if there is one; each is retransmitted every second. The first answer counts.
 ///
-/// getaddrinfo cannot be cancelled. Dropping the object abandons its threads: each ends when the name servers have answered or
+/// getaddrinfo cannot be canceled. Dropping the object abandons its threads: each ends when the name servers have answered or
 /// timed out, and its answer is discarded.
 ///
 /// Used from one thread.

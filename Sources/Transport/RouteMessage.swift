@@ -30,7 +30,7 @@ enum RouteMessage: Hashable, Sendable {
     }
 
     /// Another machine on a link, from the kernel's neighbor table.
-    struct Neighbour: Hashable, Sendable {
+    struct Neighbor: Hashable, Sendable {
         var family: UInt8
         var link: Int32
         /// 4 or 16 bytes.
@@ -48,7 +48,7 @@ enum RouteMessage: Hashable, Sendable {
     case addressRemoved(Address)
     case routeAdded(DefaultRoute)
     case routeRemoved(DefaultRoute)
-    case neighbour(Neighbour)
+    case neighbor(Neighbor)
     /// The end of a reply.
     case done
     case failed(errorNumber: Int32)
@@ -107,7 +107,7 @@ extension RouteMessage {
         case Int(RTM_DELADDR): address(payload, mustBeUsable: false).map { .addressRemoved($0) }
         case Int(RTM_NEWROUTE): defaultRoute(payload).map { .routeAdded($0) }
         case Int(RTM_DELROUTE): defaultRoute(payload).map { .routeRemoved($0) }
-        case Int(RTM_NEWNEIGH): neighbour(payload).map { .neighbour($0) }
+        case Int(RTM_NEWNEIGH): neighbor(payload).map { .neighbor($0) }
         default: nil
         }
     }
@@ -143,13 +143,13 @@ extension RouteMessage {
     }
 
     /// Reads a `struct ndmsg` and its attributes.
-    private static func neighbour(_ payload: NetlinkBytes) -> Neighbour? {
+    private static func neighbor(_ payload: NetlinkBytes) -> Neighbor? {
         guard let family = payload.load(UInt8.self, at: 0), let index = payload.load(Int32.self, at: 4),
             let state = payload.load(UInt16.self, at: 8),
             let address = payload.part(from: 12).attributes[UInt16(NDA_DST)]?.bytes,
             address.count == 4 || address.count == 16
         else { return nil }
-        return Neighbour(family: family, link: index, address: Array(address), state: state)
+        return Neighbor(family: family, link: index, address: Array(address), state: state)
     }
 
     /// Reads a `struct rtmsg` and its attributes; `nil` for anything but a default route.

@@ -60,7 +60,7 @@ public final class TCPConnection: ByteStream {
     private static let maximumSliceCount = 64
 
     public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
-        guard fileDescriptor >= 0 else { throw .cancelled }
+        guard fileDescriptor >= 0 else { throw .canceled }
         if let unsentByteLimit, unsentByteCount >= unsentByteLimit { return 0 }
         let sliceCount = min(slices.count, Self.maximumSliceCount)
         let count = withUnsafeTemporaryAllocation(of: iovec.self, capacity: max(1, sliceCount)) { vectors -> Int in
@@ -82,7 +82,7 @@ public final class TCPConnection: ByteStream {
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
-        guard fileDescriptor >= 0 else { throw .cancelled }
+        guard fileDescriptor >= 0 else { throw .canceled }
         guard !buffer.isEmpty else { return .wouldBlock }
         let count = retryingInterrupted { recv(fileDescriptor, buffer.baseAddress, buffer.count, 0) }
         if count > 0 {

@@ -99,7 +99,7 @@ public final class TLSConnection: ByteStream {
     }
 
     public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
-        guard isOpen else { throw .cancelled }
+        guard isOpen else { throw .canceled }
         guard try sendPendingRecord() else { return 0 }
         fillRecord(from: slices)
         guard !record.isEmpty else { return 0 }
@@ -111,7 +111,7 @@ public final class TLSConnection: ByteStream {
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
-        guard isOpen else { throw .cancelled }
+        guard isOpen else { throw .canceled }
         guard let bytes = buffer.baseAddress, !buffer.isEmpty else { return .wouldBlock }
         waitsForWritable = false
         if try sendPendingRecord() { sendEnd() }

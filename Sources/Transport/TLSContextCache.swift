@@ -46,7 +46,7 @@ final class TLSContextCache: Sendable {
                 Result { () throws(TransportError) in try self.context(authorityFile: authorityFile) }
             }
         } catch {
-            guard error != .cancelled else { throw .cancelled }
+            guard error != .canceled else { throw .canceled }
             guard let known else { throw .authoritiesUnread(error) }
             return known
         }

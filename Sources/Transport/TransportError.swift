@@ -30,8 +30,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case tlsUnavailable(reason: String)
     /// The CA certificates could not be read in time. The next attempt may succeed.
     case authoritiesUnread(CardCallError)
-    /// Cancelled locally. Not an error.
-    case cancelled
+    /// Canceled locally. Not an error.
+    case canceled
 
     /// An address to which no connection was made.
     public struct FailedAttempt: Hashable, Sendable, CustomStringConvertible {
@@ -46,7 +46,7 @@ public enum TransportError: Error, Hashable, Sendable {
         public var description: String { "\(address) (\(reason))" }
     }
 
-    /// The number in the product's list of error codes; `nil` for `cancelled`.
+    /// The number in the product's list of error codes; `nil` for `canceled`.
     public var code: Int? {
         switch self {
         case .nameLookupFailed, .timedOut(_, .lookup): -1000
@@ -59,7 +59,7 @@ public enum TransportError: Error, Hashable, Sendable {
         case .timedOut: -1015
         case .tlsFailed: -1200
         case .tlsUnavailable, .authoritiesUnread: -1201
-        case .cancelled: nil
+        case .canceled: nil
         }
     }
 }
@@ -90,7 +90,7 @@ extension TransportError: CustomStringConvertible {
         case .tlsFailed(let endpoint, let failure): "TLS with \(endpoint) failed: \(failure)"
         case .tlsUnavailable(let reason): "TLS cannot be used: \(reason)"
         case .authoritiesUnread(let error): "TLS cannot be used: the CA certificates cannot be read: \(error)"
-        case .cancelled: "stopped"
+        case .canceled: "stopped"
         }
     }
 }

@@ -45,7 +45,7 @@ public struct UnitControl: Hashable, Sendable {
         UnitControl(.exposure, .camera, selector: 2, bit: 1, bytes: 1, .words([1: "locked", 8: "auto"])),
         // In units of 100 µs.
         UnitControl(.exposureTime, .camera, selector: 4, bit: 3, bytes: 4, .parts([10])),
-        // Hundredths of diopters, since webcams use a number that grows towards near focus. The class specifies millimeters.
+        // Hundredths of diopters, since webcams use a number that grows toward near focus. The class specifies millimeters.
         UnitControl(.lens, .camera, selector: 6, bit: 5, bytes: 2, .parts(hundredths)),
         UnitControl(.focus, .camera, selector: 8, bit: 17, bytes: 1, .words([0: "manual", 1: "continuous"])),
         UnitControl(.zoom, .camera, selector: 11, bit: 9, bytes: 2, .parts(hundredths)),

@@ -27,7 +27,7 @@ public struct VideoFunction {
     private static let controlInterface: UInt8 = 0
     private static let streamingInterface: UInt8 = 1
 
-    public private(set) var state = WebcamState.notConnected
+    public private(set) var state = WebcamState.notAttached
     private var speed = USBSpeed.unknown
     private let bus: IsochronousBudget
     private var negotiation: Negotiation
@@ -47,20 +47,20 @@ public struct VideoFunction {
         case .connected(let speed):
             self.speed = speed
             negotiation.largestTransfer = bus.carried(at: speed).packetBytes
-            return reset() + change(to: .connected(speed))
-        case .disconnected: return reset() + change(to: .notConnected)
+            return reset() + change(to: .attached(speed))
+        case .disconnected: return reset() + change(to: .notAttached)
         case .setup(let setup): return connectIfNeeded() + [.answer(answer(setup))]
         case .data(let bytes): return received(bytes)
         case .streamOn:
             guard let choice = negotiation.choice else { return [] }
             return change(to: .active(speed, choice)) + [.startFrames(choice)]
         // The kernel waits for this acknowledgement in any case.
-        case .streamOff: return [.stopFrames] + change(to: .connected(speed))
+        case .streamOff: return [.stopFrames] + change(to: .attached(speed))
         }
     }
 
     /// The kernel does not always report a new connection after the end of an earlier one (f_uvc, after STREAMOFF).
-    private mutating func connectIfNeeded() -> [Action] { state == .notConnected ? change(to: .connected(speed)) : [] }
+    private mutating func connectIfNeeded() -> [Action] { state == .notAttached ? change(to: .attached(speed)) : [] }
 
     /// Forgets the agreement with the computer.
     private mutating func reset() -> [Action] {
@@ -130,9 +130,9 @@ public enum USBSpeed: String, Hashable, Sendable {
 /// The camera's state as a webcam.
 public enum WebcamState: Hashable, Sendable {
     /// There is no computer, or it has not identified the device yet.
-    case notConnected
+    case notAttached
     /// No program is using the webcam, so neither camera nor encoder runs for it.
-    case connected(USBSpeed)
+    case attached(USBSpeed)
     /// A program receives frames.
     case active(USBSpeed, VideoChoice)
 }
@@ -141,8 +141,8 @@ extension WebcamState {
     /// The name in events and in the status.
     public var name: String {
         switch self {
-        case .notConnected: "notConnected"
-        case .connected: "connected"
+        case .notAttached: "notAttached"
+        case .attached: "attached"
         case .active: "active"
         }
     }
@@ -151,8 +151,8 @@ extension WebcamState {
 extension WebcamState: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .notConnected: "no computer"
-        case .connected(let speed): "a computer at \(speed.rawValue) speed, nobody looks"
+        case .notAttached: "no computer"
+        case .attached(let speed): "a computer at \(speed.rawValue) speed, idle"
         case .active(let speed, let choice):
             "\(choice.mode) at \(choice.framesPerSecond.rounded()) fps, \(speed.rawValue) speed"
         }

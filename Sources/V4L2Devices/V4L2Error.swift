@@ -32,7 +32,7 @@ public enum V4L2Error: Error, Hashable, Sendable {
         case EACCES where error.call == "open", EPERM where error.call == "open": self = .forbidden(path: path)
         case EBUSY: self = .busy(path: path)
         case ENODEV, ENXIO: self = error.call == "open" ? .missing(path: path) : .gone(path: path)
-        case ENOTTY: self = .wrongKind(path: path, reason: "it is no video device")
+        case ENOTTY: self = .wrongKind(path: path, reason: "it is not a video device")
         default: self = .failed(path: path, error)
         }
     }
@@ -66,7 +66,7 @@ extension V4L2Error: CustomStringConvertible {
             "\(name) of \(path) is \(possible), not \"\(value)\""
         case .conversionFailed(let path, let reason): "a frame of \(path) cannot be decoded: \(reason)"
         case .blocked(let path, let duration):
-            "the driver of \(path) has not answered for \(duration); plug the camera in anew, or restart the machine"
+            "the driver of \(path) has not answered for \(duration); plug the camera in again, or restart the machine"
         case .failed(let path, let error): "\(path): \(error)"
         }
     }

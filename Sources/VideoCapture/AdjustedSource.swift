@@ -183,7 +183,7 @@ public final class AdjustedSource: VideoSource {
         let shown = view.glide.view(at: time)
         do throws(ControlError) {
             try camera?.apply([
-                ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCentre, .point(shown.centre)),
+                ControlChange(.zoom, .number(shown.zoom)), ControlChange(.zoomCenter, .point(shown.center)),
             ])
         } catch {
             // The frames continue without the zoom.

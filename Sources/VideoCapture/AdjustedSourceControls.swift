@@ -27,12 +27,12 @@ extension AdjustedSource: ControllableSource {
     /// Zoom by cropping, for frames with more pixels than the stream.
     private var zoomOffers: [ControlOffer] {
         let size = source.layout.size
-        guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCentre)] }
+        guard hasEvenSides else { return [turnOffer(.zoom), turnOffer(.zoomCenter)] }
         guard largestZoom > 1 else {
             let reason = "frames of \(size) have no more pixels than the stream's \(streamSize)"
-            return [ControlOffer(.zoom, isMissing: reason), ControlOffer(.zoomCentre, isMissing: reason)]
+            return [ControlOffer(.zoom, isMissing: reason), ControlOffer(.zoomCenter, isMissing: reason)]
         }
-        return [ControlOffer(.zoom, range: 1...largestZoom), ControlOffer(.zoomCentre)]
+        return [ControlOffer(.zoom, range: 1...largestZoom), ControlOffer(.zoomCenter)]
     }
 
     /// The zoom at which one frame pixel becomes one stream pixel.
@@ -56,9 +56,9 @@ extension AdjustedSource: ControllableSource {
             let shown = view.glide.view(at: lastTime)
             report.values[.zoom] = .number(shown.zoom)
             // A center too close to an edge is moved inside.
-            report.values[.zoomCentre] = .point(view.turn.applied(to: shown.area.centre))
-        } else if case .point(let centre) = report.values[.zoomCentre] {
-            report.values[.zoomCentre] = .point(view.turn.applied(to: centre))
+            report.values[.zoomCenter] = .point(view.turn.applied(to: shown.area.center))
+        } else if case .point(let center) = report.values[.zoomCenter] {
+            report.values[.zoomCenter] = .point(view.turn.applied(to: center))
         }
         let turn = isTurning ? view.turn : FrameTurn()
         if !cameraOffers(.mirror) { report.values[.mirror] = .flag(turn.isMirrored) }
@@ -74,7 +74,7 @@ extension AdjustedSource: ControllableSource {
         var forCamera: [ControlChange] = []
         for change in changes {
             switch (change.name, change.value) {
-            case (.zoom, _), (.zoomCentre, _): break
+            case (.zoom, _), (.zoomCenter, _): break
             case (.mirror, _) where !cameraOffers(.mirror), (.flip, _) where !cameraOffers(.flip): break
             case (let name, .area(let area)):
                 let inFrame = try seen.area(area, of: name, turned: turn)
@@ -107,7 +107,7 @@ extension AdjustedSource: ControllableSource {
         for change in changes {
             switch (change.name, change.value) {
             case (.zoom, .number(let zoom)): target.zoom = zoom
-            case (.zoomCentre, .point(let point)): target.centre = seen.point(point, turned: turn)
+            case (.zoomCenter, .point(let point)): target.center = seen.point(point, turned: turn)
             default: break
             }
         }
@@ -124,7 +124,7 @@ extension AdjustedSource: ControllableSource {
     /// A larger stream leaves less room for zooming.
     func keepZoomWithinRange() {
         guard zoomsItself, view.glide.target.zoom > largestZoom else { return }
-        show(ZoomedView(zoom: largestZoom, centre: view.glide.target.centre), from: MonotonicClock.now())
+        show(ZoomedView(zoom: largestZoom, center: view.glide.target.center), from: MonotonicClock.now())
         view.wished.take([ControlChange(.zoom, .number(largestZoom))])
     }
 

@@ -64,7 +64,7 @@ final class PendingCamera {
     private let stop: EventFD
     private var isTaken = false
 
-    /// - Parameter stop: ends the wait for frames when signalled. It is not drained.
+    /// - Parameter stop: ends the wait for frames when signaled. It is not drained.
     init(_ thread: CameraThread, stop: EventFD) {
         self.thread = thread
         self.stop = stop

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Opens a camera, as often as needed, on any thread.
 ///
-/// The parameter ends the camera's waits when it is signalled. It is not drained.
+/// The parameter ends the camera's waits when it is signaled. It is not drained.
 public typealias CameraOpening = @Sendable (EventFD) throws -> any Camera
 
 /// A camera on its own thread, which opens, reads and closes it. Nothing there can delay the frames of another camera, and a

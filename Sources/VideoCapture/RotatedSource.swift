@@ -159,8 +159,8 @@ extension FrameRotation {
         var rotated = report
         (rotated.values[.mirror], rotated.values[.flip]) =
             (report.values[exchanged(.mirror)], report.values[exchanged(.flip)])
-        if case .point(let centre) = report.values[.zoomCentre] {
-            rotated.values[.zoomCentre] = .point(applied(to: FrameArea(at: centre)).centre)
+        if case .point(let center) = report.values[.zoomCenter] {
+            rotated.values[.zoomCenter] = .point(applied(to: FrameArea(at: center)).center)
         }
         return rotated
     }
@@ -169,7 +169,7 @@ extension FrameRotation {
         changes.map { change in
             switch change.value {
             case .area(let area): ControlChange(change.name, .area(undone(on: area)))
-            case .point(let point): ControlChange(change.name, .point(undone(on: FrameArea(at: point)).centre))
+            case .point(let point): ControlChange(change.name, .point(undone(on: FrameArea(at: point)).center))
             case .flag: ControlChange(exchanged(change.name), change.value)
             default: change
             }

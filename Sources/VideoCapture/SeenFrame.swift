@@ -16,7 +16,7 @@ struct SeenFrame {
     /// - Parameter turn: applied to the source's frames.
     /// - Returns: the nearest point of the frame.
     func point(_ point: FramePoint, turned turn: FrameTurn) -> FramePoint {
-        let seen = turn.applied(to: withoutBars(FrameArea(at: point))).centre
+        let seen = turn.applied(to: withoutBars(FrameArea(at: point))).center
         return FramePoint(x: min(max(0, seen.x), 1), y: min(max(0, seen.y), 1))
     }
 

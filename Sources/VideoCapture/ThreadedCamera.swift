@@ -13,7 +13,7 @@ final class ThreadedCamera: Camera {
 
     /// - Parameters:
     ///   - thread: the thread of an open camera; it is closed together with this object.
-    ///   - stop: ends the wait when signalled. It is not drained.
+    ///   - stop: ends the wait when signaled. It is not drained.
     init(_ thread: CameraThread, _ properties: CameraThread.Properties, stop: EventFD) {
         self.thread = thread
         self.properties = properties

@@ -39,7 +39,7 @@ public protocol VideoSourceChoice: Sendable {
     var frameRate: FrameRate? { get }
     var readsStandardInput: Bool { get }
 
-    /// - Parameter stop: ends the source when signalled. It is not drained.
+    /// - Parameter stop: ends the source when signaled. It is not drained.
     func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)?

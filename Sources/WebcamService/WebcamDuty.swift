@@ -31,7 +31,7 @@ package struct WebcamDuty {
 
     /// Streams hold it from their start on.
     package let relay = WebcamRelay()
-    package var state = WebcamState.notConnected
+    package var state = WebcamState.notAttached
     /// The computer takes no frames although a program there has opened the webcam.
     package var isStalled = false
     /// Whether a program on the computer is recording.
@@ -164,7 +164,7 @@ package struct WebcamDuty {
         }
         relay.sink = nil
         relay.isAllowed = false
-        (state, isStalled, isRecorded) = (.notConnected, false, false)
+        (state, isStalled, isRecorded) = (.notAttached, false, false)
         problems.gadgetEnded()
         (isWanted, lookDeadline) = (false, nil)
         (retryTime, pause) = (nil, Self.shortestPause)

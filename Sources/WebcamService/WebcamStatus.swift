@@ -40,8 +40,8 @@ package struct WebcamStatus {
     package func write(to object: borrowing JSONObjectWriter) {
         object.write("state", problem == nil ? state.name : "failed")
         switch state {
-        case .notConnected: break
-        case .connected(let speed): object.write("speed", speed.rawValue)
+        case .notAttached: break
+        case .attached(let speed): object.write("speed", speed.rawValue)
         case .active(let speed, let choice):
             object.write("speed", speed.rawValue)
             object.write("format", choice.mode.coding.rawValue)

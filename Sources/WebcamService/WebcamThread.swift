@@ -165,7 +165,7 @@ final class WebcamThread {
             // Without consent, the computer's changes are ignored.
             case .change(let change): if isAllowed { report(.change(change)) }
             case .report(let state):
-                if state == .notConnected { isAllowed = !asks }
+                if state == .notAttached { isAllowed = !asks }
                 report(.event(.changed(state)))
             }
         }
@@ -223,7 +223,7 @@ final class WebcamThread {
 
     /// Consent does not apply if no computer is connected: the next one has to ask itself.
     private func allowed() {
-        guard function.state != .notConnected else { return }
+        guard function.state != .notAttached else { return }
         isAllowed = true
         if case .active(_, let choice) = function.state { waitForFrames(of: choice) }
     }

@@ -10,8 +10,13 @@ private struct Command: Sendable {
     let run: @Sendable ([String]) throws -> ExitStatus
 }
 
+/// They have options of their own and work without a running camera.
+private let commandsWithoutCamera: [CommandName] = [.help, .cameras, .microphones, .doctor]
+
 /// The commands that query the running camera, from the table of commands.
-private let cameraCommands = CommandDescription.all(on: .socket).filter { $0.name != .help }.map { row in
+private let cameraCommands = CommandDescription.all(on: .socket).filter {
+    !commandsWithoutCamera.contains($0.name)
+}.map { row in
     Command(name: row.name.rawValue, summary: row.summary) { try runCameraCommand(row, $0) }
 }
 
@@ -28,6 +33,7 @@ private let lastCommands: [Command] = [
     Command(name: "cameras", summary: "list cameras and their features", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(name: "capture", summary: "capture frames without encoding, report timing and losses", run: runCapture),
+    Command(name: "doctor", summary: "check the device part by part; say what to do next", run: runDoctor),
     Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]
 
@@ -79,17 +85,24 @@ private func finishOutput() throws(CommandFailure) {
 private func dispatch(_ arguments: [String]) throws -> ExitStatus {
     switch arguments.first {
     case nil: throw CommandFailure.usage("missing command; try tallycam --help")
-    case "--help", "-h": printHelp(helpText)
-    case "help":
-        guard let name = arguments.dropFirst().first, !name.hasPrefix("-") else {
-            printHelp(helpText)
-            break
-        }
-        return try command(named: name).run(["--help"])
-    case "--version", "-V": print("tallycam \(version)")
+    case "--help", "-h", "help": return try runHelp(Array(arguments.dropFirst()))
+    case "--version", "-V":
+        guard arguments.count == 1 else { throw CommandFailure.usage("--version takes no arguments") }
+        print("tallycam \(Program.version)")
     case let name?: return try command(named: name).run(Array(arguments.dropFirst()))
     }
     return .success
+}
+
+private func runHelp(_ arguments: [String]) throws -> ExitStatus {
+    guard let parsed = try parseOptions(arguments, [], usage: "tallycam help [COMMAND]", operands: 0...1) else {
+        return .success
+    }
+    guard let name = parsed.operands.first else {
+        printHelp(helpText)
+        return .success
+    }
+    return try command(named: name).run(["--help"])
 }
 
 private func command(named name: String) throws(CommandFailure) -> Command {
@@ -104,17 +117,6 @@ private func command(named name: String) throws(CommandFailure) -> Command {
 /// Wrapped in case the terminal is too narrow for the table.
 private func printHelp(_ text: String) { print(WordWrap.fitted(text, to: STDOUT_FILENO), terminator: "") }
 
-/// - Returns: the end of a sentence that suggests similar options; empty if there are none.
-private func suggestion(for error: CommandLineError, among options: [CommandLineOption]) -> String {
-    guard case .unknownOption(let typed) = error, typed.hasPrefix("--") else { return "" }
-    let name = String(typed.dropFirst(2).prefix { $0 != "=" })
-    let names = options.map(\.name)
-    var near = names.filter { !name.isEmpty && $0.hasPrefix(name) }
-    if near.isEmpty { near = [NameSuggestion.nearest(to: name, among: names)].compactMap { $0 } }
-    guard !near.isEmpty else { return "" }
-    return "; did you mean \(near.prefix(4).map { "--\($0)" }.joined(separator: " or "))?"
-}
-
 private var helpText: String {
     var text = "Usage: tallycam COMMAND [OPTION...]\n\nLive streaming from a camera board.\n\n"
     for command in commands {
@@ -125,9 +127,9 @@ private var helpText: String {
         tallycam help COMMAND describes a command, as tallycam COMMAND --help does;
         tallycam --version prints the version.
 
-        Exit status: 0 success; 2 wrong command line or description file; 3 server not
-        reached, refused or lost; 4 source or encoder failed; 5 recording failed; 6 the
-        system refused.
+        Exit status: 0 success; 1 problem found by doctor; 2 wrong command line or
+        description file; 3 server not reached, refused or lost; 4 source or encoder
+        failed; 5 recording failed; 6 the system refused; 7 the running camera refused.
 
         """
 }
@@ -143,7 +145,7 @@ func parseOptions(
     do {
         parsed = try options.parse(arguments)
     } catch {
-        throw CommandFailure.usage("\(error)\(suggestion(for: error, among: options.options)); usage: \(usage)")
+        throw CommandFailure.usage("\(error)\(error.suggestion(among: options.options)); usage: \(usage)")
     }
     if parsed.contains("help") {
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")

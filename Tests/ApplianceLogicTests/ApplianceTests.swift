@@ -20,7 +20,7 @@ struct ApplianceTests {
         var appliance = ready(configuration)
         _ = appliance.shortPressed(now: now)
         _ = appliance.streamStateChanged(to: .connecting, now: now)
-        _ = appliance.streamStateChanged(to: .connected, now: now)
+        _ = appliance.streamStateChanged(to: .live, now: now)
         return appliance
     }
 
@@ -41,11 +41,11 @@ struct ApplianceTests {
         #expect(appliance.configurationLoaded(Configuration(), now: now) == [.show(.ready)])
         #expect(appliance.shortPressed(now: now) == [.startStream])
         #expect(appliance.streamStateChanged(to: .connecting, now: now) == [.show(.connecting)])
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.live)])
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [.show(.degraded)])
         #expect(appliance.qualityChanged(isLowered: false, now: now) == [.show(.live)])
         #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.live)])
         #expect(appliance.shortPressed(now: now) == [.stopStream])
         #expect(appliance.streamStateChanged(to: .disconnecting, now: now) == [.show(.stopping)])
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.ready)])
@@ -56,7 +56,7 @@ struct ApplianceTests {
         #expect(appliance.streamPaused(true, now: now) == [.show(.paused)])
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
         #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.paused)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.paused)])
         #expect(appliance.streamPaused(false, now: now) == [.show(.live)])
         // A stream that restarts because a file has changed stays paused.
         _ = appliance.streamPaused(true, now: now)
@@ -120,7 +120,7 @@ struct ApplianceTests {
         // The uplink changes; the encoder stays dead.
         #expect(appliance.qualityChanged(isLowered: true, now: now) == [])
         _ = appliance.streamStateChanged(to: .reconnecting, now: now)
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.liveInSoftware)])
         #expect(appliance.shortPressed(now: now) == [.stopStream])
         #expect(appliance.streamStateChanged(to: .disconnected, now: now) == [.show(.fault(.hardwareEncoder))])
         // Neither the next stream nor changed files repair it.
@@ -128,7 +128,7 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
         _ = appliance.streamStateChanged(to: .connecting, now: now)
         #expect(appliance.state == .connecting)
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.liveInSoftware)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.liveInSoftware)])
         #expect(appliance.faultsChanged(now: now) { $0.hardwareEncoderChecked(nil) } == [.show(.live)])
     }
 
@@ -189,7 +189,7 @@ struct ApplianceTests {
         // Without a network the server's state is unknown.
         #expect(appliance.networkChanged(isUp: false, now: now) == [.show(.fault(.network))])
         #expect(appliance.networkChanged(isUp: true, now: now) == [.show(.fault(.server))])
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.live)])
         #expect(appliance.streamStateChanged(to: .reconnecting, now: now) == [.show(.reconnecting)])
     }
 
@@ -238,7 +238,7 @@ struct ApplianceTests {
             #expect(isTriedAgain(&appliance) == [.startStream, .show(.ready)], "attempt \(attempt)")
         }
         _ = appliance.streamStateChanged(to: .connecting, now: now)
-        #expect(appliance.streamStateChanged(to: .connected, now: now) == [.show(.live)])
+        #expect(appliance.streamStateChanged(to: .live, now: now) == [.show(.live)])
         // A running stream is left alone.
         _ = fails(&appliance, fault)
         #expect(isTriedAgain(&appliance) == [])
@@ -330,7 +330,7 @@ struct ApplianceTests {
         var appliance = ready(Configuration(torch: .whileLive))
         _ = appliance.shortPressed(now: now)
         #expect(
-            appliance.streamStateChanged(to: .connected, now: now) == [.show(.live), .setTorch(isLit: true)])
+            appliance.streamStateChanged(to: .live, now: now) == [.show(.live), .setTorch(isLit: true)])
         #expect(
             appliance.streamStateChanged(to: .reconnecting, now: now)
                 == [.show(.reconnecting), .setTorch(isLit: false)])
@@ -344,7 +344,7 @@ struct ApplianceTests {
     @Test func torchLightsADarkRoomWhileLive() {
         var appliance = ready(Configuration(torch: .automatic))
         _ = appliance.shortPressed(now: now)
-        _ = appliance.streamStateChanged(to: .connected, now: now)
+        _ = appliance.streamStateChanged(to: .live, now: now)
         #expect(appliance.brightnessMeasured(.lux(3), now: now) == [])
         #expect(appliance.brightnessMeasured(.lux(3), now: now + .seconds(1)) == [.setTorch(isLit: true)])
         _ = appliance.stopRequested(now: now)

@@ -83,7 +83,7 @@ struct FaultBookTests {
         book.hardwareEncoderChecked("it is dead")
         book.filesRead([], isOther: true)
         book.streamStarted()
-        book.streamConnected()
+        book.streamBecameLive()
         book.streamEnded()
         #expect(book.current == [.hardwareEncoder])
         #expect(lines() == ["it is dead"])
@@ -111,7 +111,7 @@ struct FaultBookTests {
         book.attemptFailed(refused, at: stage)
         #expect(book.current == [.server])
         #expect(book.retryTime == nil, "the attempts go on by themselves")
-        book.streamConnected()
+        book.streamBecameLive()
         #expect(book.current == [])
     }
 
@@ -122,7 +122,7 @@ struct FaultBookTests {
         for _ in 1...5 { book.attemptFailed(refused, at: .lookup) }
         #expect(book.current == [.network], "nobody knows without a network")
         book.networkChanged(isUp: true)
-        book.streamConnected()
+        book.streamBecameLive()
         for _ in 1...5 { book.attemptFailed(refused, at: .connect) }
         #expect(book.current == [], "a stream that was up shows that it reconnects")
     }
@@ -133,7 +133,7 @@ struct FaultBookTests {
         book.streamStopped()
         for _ in 1...2 { book.attemptFailed(refused, at: .connect) }
         #expect(book.current == [])
-        book.streamConnected()
+        book.streamBecameLive()
         book.streamEnded()
         for _ in 1...3 { book.attemptFailed(refused, at: .connect) }
         #expect(book.current == [.server], "the next one has not been up")
@@ -174,7 +174,7 @@ struct FaultBookTests {
         #expect(book.retryTime == now + .seconds(35))
         book.mediaForgiven()
         book.streamStarted()
-        book.streamConnected()
+        book.streamBecameLive()
         #expect(book.current == [])
         #expect(lines() == [])
     }
@@ -273,7 +273,7 @@ struct FaultBookTests {
             { $0.wirelessChecked([.ofKind(.settings)]) }, { $0.networkChanged(isUp: false) },
             { $0.hardwareEncoderChecked("dead") }, { $0.streamStands("dies") }, { $0.streamStarted() },
             { $0.attemptFailed(ConnectionFailure(code: -1001, text: "refused"), at: .connect) },
-            { $0.streamConnected() }, { $0.sourceChanged(.interrupted(.video, source: "a", reason: "b")) },
+            { $0.streamBecameLive() }, { $0.sourceChanged(.interrupted(.video, source: "a", reason: "b")) },
             { $0.sourceChanged(.returned(.video, source: "a", after: .zero)) }, { $0.streamEnded() },
             { $0.streamFailed(Failure(.camera, "gone"), now: .zero) },
             { $0.streamFailed(Failure(.server, "refused"), now: .zero) }, { $0.mediaForgiven() },
@@ -286,7 +286,7 @@ struct FaultBookTests {
         book.networkChanged(isUp: true)
         book.hardwareEncoderChecked(nil)
         book.streamStarted()
-        book.streamConnected()
+        book.streamBecameLive()
         book.streamEnded()
         book.streamStopped()
         #expect(book.current == [])

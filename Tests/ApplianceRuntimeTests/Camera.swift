@@ -138,7 +138,7 @@ final class Camera {
         var counters = EncodedCounters()
         counters.videoSource.capturedFrames = 77
         var snapshot = StreamSnapshot(
-            time: .zero + duration, target: "the server", state: .connected, encoded: counters, sent: SentCounters(),
+            time: .zero + duration, target: "the server", state: .live, encoded: counters, sent: SentCounters(),
             configuration: configuration, point: point)
         snapshot.start = .zero
         return snapshot
@@ -152,11 +152,19 @@ final class Camera {
 
     func askForBytes(_ command: String) throws -> [UInt8] { try answer(on: try connect(command)) }
 
-    /// Reads only available data, so that time can advance in between.
+    /// Reads only available data, so that time can advance in between. An answer may come part by part.
     func answer(on connection: borrowing OwnedFileDescriptor) throws -> [UInt8] {
-        var entries = [PollEntry(connection.rawValue)]
-        try poll(&entries, until: nil)
-        return try connection.readAll(limit: 1 << 24)
+        var answer: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            var entries = [PollEntry(connection.rawValue)]
+            try poll(&entries, until: nil)
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try connection.read(into: bytes)
+            }
+            guard count > 0 else { return answer }
+            answer += block[..<count]
+        }
     }
 
     /// For an answer that comes later.
@@ -183,7 +191,7 @@ final class Camera {
 
     func goLive() {
         reported(.stateChanged(.connecting))
-        reported(.stateChanged(.connected))
+        reported(.stateChanged(.live))
     }
 
     /// - Returns: the stream started by `start`, live.

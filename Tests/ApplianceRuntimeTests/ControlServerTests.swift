@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
@@ -81,6 +82,28 @@ import Testing
     }
 
     /// A short time passes between connecting and asking.
+    @Test func answerArrivesPartByPart() throws {
+        let reader = try client("1")
+        serve()
+        let waiting = askers.waiting.removeValue(forKey: 1)
+        let asker = try #require(waiting)
+        let parts = [CheckupLine(.card, .ok, "good"), CheckupLine(.network, .problem, "down", advice: "plug it in")]
+        for (number, part) in parts.enumerated() {
+            asker.answer(.checkup([part]))
+            serve()
+            var block = [UInt8](repeating: 0, count: 4096)
+            let count = try block.withMutableBytes { bytes throws(SystemCallError) in
+                try reader.readIfReady(into: bytes)
+            }
+            let head = number == 0 ? "ok\n" : ""
+            #expect(String(decoding: block[..<(count ?? 0)], as: UTF8.self) == "\(head)\(part)\n")
+        }
+        let summary = CheckupSummary(problems: [.network], warnings: [], unchecked: [])
+        asker.answer(.checkupEnded(summary))
+        asker.answer(.checkup(parts))
+        #expect(try String(decoding: received(on: reader), as: UTF8.self) == "\(summary)\n")
+    }
+
     @Test func newClientGetsAMomentToAsk() throws {
         var clients: [Client] = []
         for _ in 0..<9 { clients.append(Client(connection: try client())) }

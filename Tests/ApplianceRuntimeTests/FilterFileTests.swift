@@ -14,7 +14,7 @@ import Testing
         "LUT_3D_SIZE 2\n" + (0..<8).map { "\($0 & 1) \($0 >> 1 & 1) \($0 >> 2 & 1)\n" }.joined()
 
     private func device(_ filter: String, _ path: String) -> String {
-        #"{"camera": "synthetic", "filters": [{"filter": "grey"}, {"filter": "\#(filter)", "file": "\#(path)"}]}"#
+        #"{"camera": "synthetic", "filters": [{"filter": "gray"}, {"filter": "\#(filter)", "file": "\#(path)"}]}"#
     }
 
     @Test func missingWatermarkIsAFaultUntilItAppears() throws {

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func waitingStartIsShownAndCanBeCancelled() throws {
+    @Test func waitingStartIsShownAndCanBeCanceled() throws {
         try time.run {
             try startWithCamera()
             idle.content.withLock { $0.isHanging = true }

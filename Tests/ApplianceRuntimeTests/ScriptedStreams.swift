@@ -64,7 +64,7 @@ final class ScriptedStreams: Sendable {
 
         func goLive() {
             say(.stateChanged(.connecting), .connected(server: "127.0.0.1:9"), .publishing(destination: "the server"))
-            say(.stateChanged(.connected))
+            say(.stateChanged(.live))
         }
 
         /// The requested snapshots.
@@ -153,6 +153,8 @@ final class ScriptedStreams: Sendable {
     private let started = Mutex<[Run]>([])
     /// Alternatives to a missing camera.
     private let cameras = ["/dev/video7"]
+    /// What drivers answer about their devices.
+    let drivers = ScriptedDrivers()
     /// The screen that device.json may enable.
     let preview = RecordedPreview()
 
@@ -185,6 +187,12 @@ extension ScriptedStreams: StreamEngine {
 
     func devices(insteadOf fault: ApplianceFault) -> [String] { fault == .camera ? cameras : [] }
 
+    func list(_ kind: DeviceList.Kind) -> DeviceList { drivers.list(kind) }
+
+    func findEncoders() -> EncoderFinding { EncoderFinding(hardware: ["codec (/dev/video11)"]) }
+
+    func problem(ofFileSource source: String) -> String? { nil }
+
     func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink { preview }
 
     func openWebcam(
@@ -196,6 +204,31 @@ extension ScriptedStreams: StreamEngine {
     var webcamAbsence: String? { webcams.absence }
 
     func removeFormerWebcam() { webcams.removeFormer() }
+}
+
+/// Drivers that list their devices, if they answer at all.
+final class ScriptedDrivers: Sendable {
+    struct Content: Sendable {
+        var isHanging = false
+        /// What was asked for.
+        var questions: [DeviceList.Kind] = []
+    }
+
+    static let cameras = DeviceList([ListedDevice("/dev/video7", label: "Webcam")])
+    static let microphones = DeviceList([
+        ListedDevice("hw:one,0", label: "First", aliases: ["hw:0,0"]),
+        ListedDevice("hw:two,0", label: "Second", aliases: ["hw:1,0"]),
+    ])
+
+    let content = Mutex(Content())
+
+    func list(_ kind: DeviceList.Kind) -> DeviceList {
+        content.withLock { $0.questions.append(kind) }
+        while content.withLock({ $0.isHanging }) {
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(50))
+        }
+        return kind == .cameras ? Self.cameras : Self.microphones
+    }
 }
 
 /// A camera that is opened for snapshots; each takes as long as the test wants.

@@ -77,7 +77,7 @@ import Testing
             #expect(try camera.ask("set brightnes 0").contains("did you mean brightness?"))
             #expect(changes?.takeAll() == [])
             // The program has closed the webcam, so no camera is open.
-            try report(.connected(.high), until: "nobody looks")
+            try report(.attached(.high), until: "idle")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5").contains("not live"))
             #expect(

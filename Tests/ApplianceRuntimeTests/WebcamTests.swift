@@ -60,7 +60,7 @@ import USBVideo
             try look()
             try camera.waitUntil { idle.isOpen }
             #expect(try camera.ask("status").contains("state:    webcam"))
-            try report(.connected(.high), until: "a computer at high speed, nobody looks")
+            try report(.attached(.high), until: "a computer at high speed, idle")
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("status").contains("state:    ready"))
             try camera.end()
@@ -213,7 +213,7 @@ import USBVideo
             try camera.write("network", #"{"hostName": "studio-2"}"#)
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
             #expect(webcams.openings == 1 && webcams.ended == 0)
-            webcams.report(.event(.changed(.connected(.high))))
+            webcams.report(.event(.changed(.attached(.high))))
             try camera.waitUntil { webcams.openings == 2 }
             #expect(webcams.gadget?.request.identity.name == "studio-2")
             try camera.end()
@@ -240,7 +240,7 @@ import USBVideo
     @Test func recordingComputerWaitsForAPressToo() throws {
         try time.run {
             try startWithGadget(#""ask""#)
-            try report(.connected(.high), until: "nobody looks")
+            try report(.attached(.high), until: "idle")
             webcams.report(.recorded(true))
             try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
             #expect(!idleAudio.isOpen)
@@ -249,7 +249,7 @@ import USBVideo
             #expect(try camera.ask("status").contains("state:    webcam") && runs.isEmpty)
             // The next computer has to ask again.
             webcams.report(.recorded(false))
-            try report(.notConnected, until: "no computer")
+            try report(.notAttached, until: "no computer")
             try camera.waitUntil { !idleAudio.isOpen }
             webcams.report(.recorded(true))
             try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }

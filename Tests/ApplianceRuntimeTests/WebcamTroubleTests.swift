@@ -230,7 +230,7 @@ import Testing
             idle.events.send(.away(reason: "it was unplugged"))
             sleep(.seconds(5))
             #expect(!camera.hasEnded)
-            webcams.report(.recorded(true), .event(.changed(.connected(.high))))
+            webcams.report(.recorded(true), .event(.changed(.attached(.high))))
             sleep(.seconds(5))
             #expect(!camera.hasEnded)
             webcams.report(.recorded(false))

@@ -57,8 +57,12 @@ ENGINES = {
         "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
+    "Diagnosis": {
+        "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
+        "Transport", "LinuxIO", "Media",
+    },
     "ApplianceRuntime": {
-        "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
+        "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },

@@ -12,7 +12,7 @@ LIGHTS = [REFERENCE / "hardware.md", CHECKOUT / "docs/trouble/light.md"]
 WIRINGS = [REFERENCE / "hardware.md", CHECKOUT / "docs/start/wiring.md"]
 SOURCES = {
     "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
-    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehaviour", "DeviceCameras", "DeviceControls", "DeviceFilters",
+    "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehavior", "DeviceCameras", "DeviceControls", "DeviceFilters",
                     "DevicePreview", "DeviceQuality", "DeviceSnapshots", "DeviceWebcam"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],

@@ -92,7 +92,7 @@ class Script:
 
     def _report_status(self) -> None:
         self.report(
-            "status", 1100, encodedFrames=int(self.now * RATE), skippedFrames=self.skipped, framesPerSecond=RATE,
+            "status", 1100, encodedFrames=int(self.now * RATE), skippedFrames=self.skipped, targetFramesPerSecond=RATE,
             videoFramesPerSecond=RATE - 1, encoder=self.encoder,
         )  # fmt: skip
         self.later(0.2, self._report_status)
@@ -300,7 +300,7 @@ def frames(keys: list[float], silence: tuple[float, float] = (0, 0)) -> SimpleNa
     times = [number / 25 for number in range(250) if not silence[0] < number / 25 < silence[1]]
     firsts = {min(time for time in times if time >= key) for key in keys}
     tags = [SimpleNamespace(timestamp=round(1000 * time), is_keyframe=time in firsts) for time in times]
-    status = [{"name": "status", "code": 1100, "t": float(at), "framesPerSecond": 25} for at in range(10)]
+    status = [{"name": "status", "code": 1100, "t": float(at), "targetFramesPerSecond": 25} for at in range(10)]
     return SimpleNamespace(
         events=[{"name": "publishing", "code": 1002, "t": 0.0}], recording=SimpleNamespace(frames=tags), of=lambda name: status)
 

@@ -61,7 +61,7 @@ import Testing
 
     /// It was just in focus elsewhere.
     @Test func earlierFocusDoesNotCount() throws {
-        let point = ControlChange(.focusPoint, .area(FrameArea(around: .centre)))
+        let point = ControlChange(.focusPoint, .area(FrameArea(around: .center)))
         let reported = try #require(
             reported([point]) { age in
                 report {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ZoomTests {
     @Test func visibleAreaStaysInsideTheFrame() {
         #expect(ZoomedView(zoom: 2).area == FrameArea(left: 0.25, top: 0.25, width: 0.5, height: 0.5))
-        let corner = ZoomedView(zoom: 4, centre: FramePoint(x: 1, y: 0)).area
+        let corner = ZoomedView(zoom: 4, center: FramePoint(x: 1, y: 0)).area
         #expect(corner == FrameArea(left: 0.75, top: 0, width: 0.25, height: 0.25))
         #expect(ZoomedView(zoom: 0.5).area == .whole)
     }

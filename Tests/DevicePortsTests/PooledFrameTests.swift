@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct PooledFrameTests {
-    private static func isSignalled(_ event: EventFD, within timeout: Duration) -> Bool {
+    private static func isSignaled(_ event: EventFD, within timeout: Duration) -> Bool {
         var entries = [PollEntry(event.fileDescriptor)]
         let count = try? poll(&entries, until: MonotonicClock.now() + timeout)
         return count ?? 0 > 0
@@ -20,12 +20,12 @@ import Testing
             try NamedThread("reader") {
                 frame.withBytes { _ in
                     second.signal()
-                    #expect(Self.isSignalled(first, within: .seconds(60)))
+                    #expect(Self.isSignaled(first, within: .seconds(60)))
                 }
             })
         frame.withBytes { bytes in
             first.signal()
-            #expect(Self.isSignalled(second, within: .seconds(60)))
+            #expect(Self.isSignaled(second, within: .seconds(60)))
             #expect(Array(bytes) == [1, 2, 3])
         }
         other.join()

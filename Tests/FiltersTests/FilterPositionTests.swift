@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func otherWordsAreRefused() {
-        for text in ["", "0.5", "0.5,0.5,0.5", "-0.1,0", "nan,0", "middle", "top-centre"] {
+        for text in ["", "0.5", "0.5,0.5,0.5", "-0.1,0", "nan,0", "middle", "top-center"] {
             #expect(FilterPosition(parsing: text) == nil, "\(text)")
         }
     }

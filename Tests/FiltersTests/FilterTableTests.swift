@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("mirror", "mirror"), ("GREY", "grey"), ("smooth,strength=0.70", "smooth,strength=0.7"),
+        ("mirror", "mirror"), ("GRAY", "gray"), ("smooth,strength=0.70", "smooth,strength=0.7"),
         ("image,file=/card/logo.png", "image,file=/card/logo.png"),
         ("image2,file=a.png,position=Bottom-Right,width=0.2", "image2,file=a.png,position=bottom-right,width=0.2"),
         (#"image,file=a\,b.png,position=0.25\,1"#, #"image,file="a,b.png",position="0.25,1""#),
@@ -105,16 +105,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("blur", "unknown filter \"blur\"; available: image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
+        ("blur", "unknown filter \"blur\"; available: image, text, lut, smooth, whiten, redden, crop, gray, mirror"),
         ("miror", "unknown filter \"miror\"; did you mean mirror?"),
-        ("", "unknown filter \"\"; available: image, text, lut, smooth, whiten, redden, crop, grey, mirror"),
+        ("", "unknown filter \"\"; available: image, text, lut, smooth, whiten, redden, crop, gray, mirror"),
         ("text10,text=x", "filters text are numbered 1 to 9, not \"text10\""),
         ("text0,text=x", "filters text are numbered 1 to 9, not \"text0\""),
         ("text99999999999999999999,text=x", "filters text are numbered 1 to 9, not \"text99999999999999999999\""),
-        ("grey2", "filter grey cannot have a number, such as \"grey2\""),
+        ("gray2", "filter gray cannot have a number, such as \"gray2\""),
         ("smooth,0.5", "filter smooth: \"0.5\" is neither KEY=VALUE nor off"),
         ("smooth,strenght=1", "filter smooth has no setting \"strenght\"; did you mean strength?"),
-        ("grey,strength=1", "filter grey has no setting \"strength\"; it has none at all"),
+        ("gray,strength=1", "filter gray has no setting \"strength\"; it has none at all"),
         ("smooth,strength=1.5", "filter smooth: strength must be a number from 0 to 1, not \"1.5\""),
         ("smooth,strength=nan", "filter smooth: strength must be a number from 0 to 1, not \"nan\""),
         ("smooth,strength=0x1", "filter smooth: strength must be a number from 0 to 1, not \"0x1\""),
@@ -192,8 +192,8 @@ import Testing
             FilterError.twice(FilterID(.text)).description
                 == "filter text is given more than once; name several text, text2 and so on, up to text9")
         #expect(
-            FilterError.twice(FilterID(.grey)).description
-                == "filter grey is given more than once; only one is allowed")
+            FilterError.twice(FilterID(.gray)).description
+                == "filter gray is given more than once; only one is allowed")
         #expect(try FilterChain(parsing: ["text,text=AAA", "text2,text=BBB"]).settings.count == 2)
     }
 

@@ -27,9 +27,9 @@ import Testing
         }
     }
 
-    @Test func greyKeepsLuma() throws {
+    @Test func grayKeepsLuma() throws {
         var frame = plain(77, 20, 230, .i420)
-        try frame.apply("grey")
+        try frame.apply("gray")
         #expect(frame.luma(50, 50) == 77 && frame.planes[1...].allSatisfy { $0.allSatisfy { $0 == 128 } })
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite struct FilterPassTests {
     static let all = [
         "crop,left=0.1,top=0.2,width=0.7,height=0.6", "smooth,strength=0.8", "whiten", "redden",
-        "text,text=Ab {time}\\nj,background=#20408080", "mirror", "grey",
+        "text,text=Ab {time}\\nj,background=#20408080", "mirror", "gray",
     ]
 
     @Test(arguments: [PixelFormat.nv12, .i420], [(2, 2), (3, 3), (17, 9), (64, 48), (101, 75), (640, 66), (320, 641)])
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func invalidFramesAreRefusedUnchanged() throws {
-        let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["mirror", "grey", "smooth"])))
+        let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["mirror", "gray", "smooth"])))
         let size = FrameSize(width: 64, height: 48)
         func planes(_ offset: Int, _ stride: Int, _ chroma: Int, _ chromaStride: Int) -> [FrameLayout.Plane] {
             [.init(offset: offset, stride: stride), .init(offset: chroma, stride: chromaStride)]
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func mostExpensiveFilterIsDroppedAndRestored() throws {
-        let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["grey", "smooth", "mirror"])))
+        let pass = FilterPass(try LoadedFilters(FilterChain(parsing: ["gray", "smooth", "mirror"])))
         var random = SeededGenerator(seed: 11)
         var frame = FrameInMemory(.nv12, 640, 480, &random)
         for _ in 0..<4 { try frame.apply(pass) }
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test func preparationCountsInTotalButNotAsRecent() throws {
-        let text = ["text,text=Ab,size=0.3", "grey"]
+        let text = ["text,text=Ab,size=0.3", "gray"]
         let pass = FilterPass(try LoadedFilters(FilterChain(parsing: text)))
         var small = FrameInMemory(.i420, FrameSize(width: 64, height: 48), y: 100, u: 90, v: 90)
         var large = FrameInMemory(.i420, FrameSize(width: 640, height: 480), y: 100, u: 90, v: 90)
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func changesKeepTheCostsOfOtherFilters() throws {
-        let filters = try LoadedFilters(FilterChain(parsing: ["grey", "whiten"]))
+        let filters = try LoadedFilters(FilterChain(parsing: ["gray", "whiten"]))
         let pass = FilterPass(filters)
         var frame = FrameInMemory(.i420, FrameSize(width: 64, height: 48), y: 100, u: 90, v: 90)
         try frame.apply(pass)
@@ -150,9 +150,9 @@ import Testing
         try chain.set(FilterChange("mirror", words: []))
         pass.use(try LoadedFilters(chain, reusing: filters))
         try frame.apply(pass)
-        #expect(pass.costs.map(\.filter.description) == ["grey", "whiten", "mirror"])
+        #expect(pass.costs.map(\.filter.description) == ["gray", "whiten", "mirror"])
         #expect(pass.costs.map(\.isDropped).count { $0 } == 1 && pass.costs[2].frames == 1)
-        try chain.set(.off(FilterID(.grey)))
+        try chain.set(.off(FilterID(.gray)))
         try chain.set(.off(FilterID(.whiten)))
         pass.use(try LoadedFilters(chain))
         #expect(pass.restoreLast() == nil && pass.costs.map(\.filter) == [FilterID(.mirror)])

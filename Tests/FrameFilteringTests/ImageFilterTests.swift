@@ -81,9 +81,9 @@ import Testing
             #expect(frame.luma(0, 0) == 235 && frame.luma(1, 1) == 235, "\(white)")
         }
         // A 16-bit medium gray equals the 8-bit one, because light is not linear.
-        let grey = SmallPNG(
+        let gray = SmallPNG(
             width: 2, height: 2, depth: 16, kind: 0, rows: [[128, 128, 128, 128], [128, 128, 128, 128]])
-        #expect(try shown(grey.file, on: size).luma(0, 0) == 126)
+        #expect(try shown(gray.file, on: size).luma(0, 0) == 126)
         let transparent = SmallPNG(
             width: 2, height: 2, depth: 8, kind: 3, palette: [0, 0, 0, 255, 255, 255], transparency: [255, 0],
             rows: [[1, 0], [1, 1]])
@@ -146,11 +146,11 @@ import Testing
             Issue.record("a wrong checksum is taken")
             return
         }
-        let colours: [UInt8] = [0, 0, 0, 255, 255, 255, 9, 9, 9]
+        let colors: [UInt8] = [0, 0, 0, 255, 255, 255, 9, 9, 9]
         // Two bits each: the second pixel uses the palette's last color, the third one that does not exist.
         for (width, isGood) in [(2, true), (3, false)] {
             let file = SmallPNG(
-                width: width, height: 1, depth: 2, kind: 3, palette: colours, rows: [[0b0010_1111]]
+                width: width, height: 1, depth: 2, kind: 3, palette: colors, rows: [[0b0010_1111]]
             ).file
             let error = try refusal(file)
             let text = error.map { "\($0)" } ?? "taken"

@@ -26,10 +26,10 @@ import Testing
     /// Warm with more contrast, like typical looks.
     static func warm(_ red: Double, _ green: Double, _ blue: Double) -> [Double] {
         func contrast(_ x: Double) -> Double { x + 0.6 * x * (1 - x) * (2 * x - 1) }
-        let grey = 0.3 * red + 0.6 * green + 0.1 * blue
+        let gray = 0.3 * red + 0.6 * green + 0.1 * blue
         return [
-            min(1, contrast(red) * 1.04 + 0.02), contrast(0.9 * green + 0.1 * grey),
-            0.05 + 0.85 * contrast(0.8 * blue + 0.2 * grey),
+            min(1, contrast(red) * 1.04 + 0.02), contrast(0.9 * green + 0.1 * gray),
+            0.05 + 0.85 * contrast(0.8 * blue + 0.2 * gray),
         ]
     }
 

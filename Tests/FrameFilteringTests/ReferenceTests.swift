@@ -148,9 +148,9 @@ import Testing
         #expect(
             try Self.ours("crop,left=0.25,top=0.25,width=0.5,height=0.5")
                 == FFmpeg.filtered(Self.frame, Self.layout, by: part))
-        let grey = Distance(
-            try Self.ours("grey"), try FFmpeg.filtered(Self.frame, Self.layout, by: "lutyuv=u=128:v=128"))
-        #expect(grey.largest == 0)
+        let gray = Distance(
+            try Self.ours("gray"), try FFmpeg.filtered(Self.frame, Self.layout, by: "lutyuv=u=128:v=128"))
+        #expect(gray.largest == 0)
     }
 
     @Test func textPositionMatchesFFmpeg() throws {

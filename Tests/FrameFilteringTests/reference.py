@@ -51,7 +51,7 @@ def whiten(y, u, v, strength):
 
 
 def redden(y, u, v, strength):
-    """A grey of each luma with gains of red and blue, as the matrix has it."""
+    """A gray of each luma with gains of red and blue, as the matrix has it."""
     gain = 0.15 * strength
     light = np.maximum(y.reshape(y.shape[0] // 2, 2, y.shape[1] // 2, 2).mean(axis=(1, 3)) - 16, 0) / 219
     red, green, blue = light * (1 + gain), light, light * (1 - gain)

@@ -34,7 +34,7 @@ def test_a_stream_is_started_stopped_and_received(children):
 def test_starting_without_a_stream_file_is_explained(children):
     camera = Appliance(children)
     answer = camera.ask("start")
-    assert answer.child.returncode == 3
+    assert answer.child.returncode == 7
     assert "stream.json" in answer.stderr and "missing" in answer.stderr
 
 

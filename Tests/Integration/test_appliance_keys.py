@@ -154,7 +154,7 @@ def size(path: Path) -> tuple[int, int]:
 def test_orientation_and_mirrored(children):
     upright = first_frame(recorded(children), 8, 6)
     rows = [upright[at : at + 8] for at in range(0, 48, 8)]
-    mirrored = [colour for row in rows for colour in reversed(row)]
+    mirrored = [color for row in rows for color in reversed(row)]
     rotated = list(reversed(upright))
     cases = [({"orientation": 180}, rotated, mirrored), ({"mirrored": True}, mirrored, rotated)]
     for device, right, wrong in cases:

@@ -12,7 +12,7 @@ from recording import Recording
 from servers import free_port
 from tallycam import TALLYCAM, Receiver, last_event, publish_arguments, start_publisher
 
-USAGE, CONNECTION, MEDIA, RECORDING = 2, 3, 4, 5
+USAGE, CONNECTION, MEDIA, RECORDING, SYSTEM = 2, 3, 4, 5, 6
 NOWHERE = "rtmp://127.0.0.1:1/live/x"
 
 
@@ -53,6 +53,9 @@ def publish(url: str = NOWHERE, **options) -> list:
         (["publish", "--url", NOWHERE, "--stream", "x.json"], ["--url", "--stream"]),
         (["publish", "--url", NOWHERE, "more"], ['unexpected argument "more"', "usage"]),
         (["--verison"], ["--verison", "did you mean --version?"]),
+        (["--version", "--json"], ["--version takes no arguments"]),
+        (["help", "--socket", "x"], ["unknown option --socket", "usage: tallycam help [COMMAND]"]),
+        (["help", "status", "now"], ['unexpected argument "now"', "usage"]),
         (["publish", "--url", NOWHERE, "--ca", ""], ["--ca is empty", "usage"]),
         (["run", "--socket", ""], ["--socket is empty", "usage"]),
         (["run", "--boot", "/dev/null"], ["the boot folder /dev/null is not a folder", "--boot"]),
@@ -139,6 +142,11 @@ def test_a_missing_stream_file(children, tmp_path):
 
 def test_a_folder_for_a_stream_file(children, tmp_path):
     fails(children, ["check", tmp_path], USAGE, str(tmp_path))
+
+
+def test_a_pipe_is_not_checked(children, tmp_path):
+    os.mkfifo(tmp_path / "stream.json")
+    fails(children, ["check", tmp_path / "stream.json"], USAGE, "stream.json: is not a regular file")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +264,7 @@ def test_a_server_that_disappears(nginx, children):
 
 def test_a_port_that_is_taken(children):
     receiver = Receiver(children)
-    fails(children, ["receive", "--listen", receiver.address], CONNECTION, receiver.address, "in use")
+    fails(children, ["receive", "--listen", receiver.address], SYSTEM, receiver.address, "in use")
 
 
 # Sources

@@ -58,7 +58,7 @@ def test_a_missing_microphone():
         ("--video", "v4l2:video0", "takes a path"),
         ("--video", "v4l2:/dev/video0,size=0x0", "size is WIDTHxHEIGHT"),
         ("--video", "v4l2:/dev/video0,fps=0", "fps is a whole number"),
-        ("--video", "v4l2:/dev/video0,gain", "is no NAME=VALUE"),
+        ("--video", "v4l2:/dev/video0,gain", "is not NAME=VALUE"),
         ("--audio", "alsa:hw:0,gain=loud", "gain is a number of dB"),
         ("--audio", "alsa:hw:0,volume=3", "neither gain=DB nor mute"),
     ],

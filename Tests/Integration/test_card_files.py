@@ -50,10 +50,10 @@ def test_a_fault_in_any_file_is_named_with_its_place(children, tmp_path, file):
 
 
 def test_an_unrelated_file_is_refused(children, tmp_path):
-    path = write(tmp_path / "other.json", {"colour": "red"})
+    path = write(tmp_path / "other.json", {"color": "red"})
     check = children.run("check", [TALLYCAM, "check", path])
     assert check.child.returncode == 2 and "none of its keys identifies the kind of file; name it stream.json" in check.stderr
-    assert "colour" not in check.stderr, "it may be a secret"
+    assert "color" not in check.stderr, "it may be a secret"
 
 
 def test_a_missing_pause_image_is_a_warning(children, tmp_path):
@@ -68,7 +68,7 @@ def test_a_missing_pause_image_is_a_warning(children, tmp_path):
 @pytest.mark.parametrize("content, key, problem", [
     ({"filters": [{"filter": "image", "file": "/nowhere/logo.png"}]}, "filters[0].file",
      "filter image: open /nowhere/logo.png: No such file or directory (ENOENT); the filter is left out"),
-    ({"filters": [{"filter": "grey"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
+    ({"filters": [{"filter": "gray"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
      "filter lut: /dev/null is not a regular file; the filter is left out"),
     ({"camera": "image:/nowhere/slate.png"}, "camera", "open /nowhere/slate.png: No such file or directory (ENOENT)"),
     ({"camera": "movie:"}, "camera", "the file name is missing; write movie:FILE"),

@@ -124,7 +124,7 @@ def test_filters_draw_in_the_right_color(children, tmp_path, size, expected, has
     """On RGB, which is first converted for them, and on planes."""
     mark = tmp_path / "mark.png"
     media.run_ffmpeg("-f", "lavfi", "-i", "color=c=0xC84020:s=64x64,format=rgb24", "-frames:v", 1, mark)
-    raw = make_plain(tmp_path / "grey.raw", size, "nv12" if has_planes else "bgra", (90, 90, 90))
+    raw = make_plain(tmp_path / "gray.raw", size, "nv12" if has_planes else "bgra", (90, 90, 90))
     recording = publish(
         children, f"raw:{raw},format={'nv12' if has_planes else 'bgra'},size={size},fps={FPS}", dimension=size,
         filter=f"image,file={mark},position=center")  # fmt: skip

@@ -17,6 +17,9 @@ OPTIONS = {
     ],
     "receive": ["--listen", "--record", "--events"],
     "check": ["stream.json"],
+    "doctor": ["--json", "--boot", "--state", "--network", "--socket"],
+    "cameras": ["--json", "--dimension", "--socket"],
+    "microphones": ["--json", "--socket"],
     "run": ["--boot", "--state", "--network", "--supplicant", "--socket", "--simulate-power", "--unattended", "--log", "--events"],
     "events": ["--follow", "--json", "--socket"],
     "status": ["--json", "--socket"],
@@ -203,7 +206,7 @@ def test_an_absent_server_is_counted_instead_of_repeated(children):
 
 def test_a_fifth_microphone_is_refused(children):
     run = children.run("publish", [TALLYCAM, "publish", "--url", "rtmp://127.0.0.1:1/live/x", *["--audio", "tone"] * 5])
-    assert run.child.returncode == 2 and "--audio may be given 4 times at the most, not 5" in run.stderr, run.report()
+    assert run.child.returncode == 2 and "--audio may be given 4 times at most, not 5" in run.stderr, run.report()
 
 
 def test_version(children):
@@ -265,7 +268,7 @@ def test_a_stream_reports_its_states(stream):
     live = [("connected", 1001), ("publishing", 1002)]
     assert [event for event in found if event in live] == live
     states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
-    assert states == ["connecting", "connected", "disconnecting", "disconnected"]
+    assert states == ["connecting", "live", "disconnecting", "disconnected"]
     assert found[-1] == ("ended", 0)
 
 

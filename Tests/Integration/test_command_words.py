@@ -111,8 +111,8 @@ def test_a_command_that_is_unavailable_here_is_refused(children):
 @pytest.mark.parametrize(
     "words, status, answer",
     [
-        (["events", "5"], 0, "Tallycam"), (["faults"], 0, ""), (["torch"], 3, "flash LED"), (["quality"], 0, "not live"),
-        (["mute", "on"], 3, "not live"), (["mute"], 2, "usage: mute on|off"), (["torch", "lve"], 2, "did you mean live?"),
+        (["events", "5"], 0, "Tallycam"), (["faults"], 0, ""), (["torch"], 7, "flash LED"), (["quality"], 0, "not live"),
+        (["mute", "on"], 7, "not live"), (["mute"], 2, "usage: mute on|off"), (["torch", "lve"], 2, "did you mean live?"),
         (["events", "0"], 2, "N is 1 to 1000"), (["status", "json"], 0, '"state"'),
     ],
 )  # fmt: skip

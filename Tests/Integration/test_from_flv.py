@@ -174,12 +174,12 @@ def test_a_file_reports_its_states_and_status(children, encoded_flv):
     publisher = children.run("publish", [*words, "--status-interval", "1"])
     assert publisher.child.returncode == 0, publisher.report()
     states = [event["state"] for event in events(publisher) if event["name"] == "stateChanged"]
-    assert states == ["connecting", "connected", "disconnecting", "disconnected"]
+    assert states == ["connecting", "live", "disconnecting", "disconnected"]
     status = [event for event in events(publisher) if event["name"] == "status"]
     # Each a second after the last one; those that a busy machine misses are skipped.
     assert status and all(event["t"] >= number for number, event in enumerate(status, start=1))
     for event in status:
-        assert event["code"] == 2002 and event["state"] == "connected"
+        assert event["code"] == 2002 and event["state"] == "live"
         assert abs(event["audioPacketsPerSecond"] / event["videoFramesPerSecond"] - 43 / 30) < 0.4
         assert event["bitsPerSecond"] > 2_000
     assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))

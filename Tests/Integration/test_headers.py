@@ -50,7 +50,7 @@ def test_profile_and_level_match_the_tables_and_rise_where_needed(headers, name)
 
 
 def test_the_expected_levels_are_correct():
-    """Checks the expectation itself, at the points that the contract names."""
+    """Checks the expectation itself, at the points that the documented limits name."""
     assert level_for(QUALITIES["High1"], 960, 540) == 31
     assert level_for(QUALITIES["Medium1"], 1280, 720) == 31
     assert level_for(QUALITIES["High3"], 1920, 1080) == 40

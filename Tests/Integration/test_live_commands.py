@@ -39,7 +39,7 @@ def test_all_changes_take_effect_at_one_keyframe(children, nginx, form):
         send(publisher, f"set {' '.join(changes)}")
     wait_for(publisher, "configured", 1)
     [changed] = wait_for_change(publisher)
-    assert (changed["quality"], changed["framesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
+    assert (changed["quality"], changed["targetFramesPerSecond"], changed["audioBitsPerSecond"]) == ("Low1", 12, 64_000)
     wait_for_statuses(publisher, 2)
     send(publisher, "stop")
     assert publisher.wait() == 0, publisher.report()
@@ -85,7 +85,7 @@ def test_exceeding_the_announced_level_sends_a_new_header(children, change, expe
     assert len({header[5 + 1] for header in headers}) == 1, "the profile stays"
     # The source was not opened only for Low1.
     changed = wait_for_change(publisher)[-1]
-    assert changed["framesPerSecond"] == fps
+    assert changed["targetFramesPerSecond"] == fps
     times = [tag.timestamp for tag in recording.frames]
     gaps = [after - before for before, after in zip(times, times[1:])]
     # Within one frame of 30 per second; the encoder may skip some.
@@ -163,7 +163,7 @@ def on_terminal(children: Children, url: str, terminal: str = "xterm") -> Proces
         "terminal", ["env", f"TERM={terminal}", "script", "-qefc", " ".join(map(str, words)), "/dev/null"],
         stdin=subprocess.PIPE,
     )  # fmt: skip
-    process.wait_until(lambda: "state: connected" in process.stdout, "the stream")
+    process.wait_until(lambda: "state: live" in process.stdout, "the stream")
     return process
 
 

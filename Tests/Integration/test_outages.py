@@ -334,4 +334,4 @@ def test_a_stop_without_a_network_does_not_wait(runs, name):
     states = [event["state"] for event in happened if event["name"] == "stateChanged"]
     before_the_stop = [state for state in states if state not in ("disconnecting", "disconnected")]
     is_lost = STOPS[name][1]
-    assert before_the_stop[-1] == ("reconnecting" if is_lost else "connected") or not is_lost and took > KEPT
+    assert before_the_stop[-1] == ("reconnecting" if is_lost else "live") or not is_lost and took > KEPT

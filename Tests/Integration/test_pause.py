@@ -95,7 +95,7 @@ def slate(tmp_path) -> Path:
 
 def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     """A snapshot of a paused stream shows what is sent."""
-    publisher = start(children, nginx.url("slate"), pause_image=slate, filter="grey")
+    publisher = start(children, nginx.url("slate"), pause_image=slate, filter="gray")
     send(publisher, "pause on")
     wait_for(publisher, "paused", 1)
     wait_for_statuses(publisher, 2)
@@ -120,8 +120,8 @@ def test_slate_is_shown_and_filters_are_not(children, nginx, slate, tmp_path):
     assert red == list(range(red[0], red[-1] + 1))
     assert all(is_black(edge) for _, edge in shown[red[0] : red[-1] + 1])
     assert red[0] > 5 and red[-1] < len(shown) - 5
-    grey = [middle for middle, _ in [*shown[: red[0]], *shown[red[-1] + 1 :]]]
-    assert all(max(color) - min(color) < 12 for color in grey), "the filter is back"
+    gray = [middle for middle, _ in [*shown[: red[0]], *shown[red[-1] + 1 :]]]
+    assert all(max(color) - min(color) < 12 for color in gray), "the filter is back"
     [snapshot] = decoded(photo, 8, 8, "rgb24")
     assert is_red(colors(snapshot)[0]) and is_black(colors(snapshot)[1])
 
@@ -166,7 +166,7 @@ def test_appliance_is_paused_by_a_command_and_says_so(children, nginx, slate):
     (camera.boot / "slate.png").write_bytes(slate.read_bytes())
     camera.write("stream", stream)
     refused = camera.ask("pause", "on")
-    assert refused.child.returncode == 3 and "not live" in refused.stderr
+    assert refused.child.returncode == 7 and "not live" in refused.stderr
     assert camera.ask("pause", "maybe").child.returncode == 2
     camera.wait_until(lambda status: status["state"] == "ready" and not status["faults"])
     assert camera.ask("start").child.returncode == 0

@@ -43,7 +43,7 @@ def test_silence_is_sent_if_a_stream_needs_audio(children, host):
     if host == YOUTUBE:
         assert recording.audio_seconds > 1 and abs(recording.audio_seconds - sent["audioSeconds"]) < 0.1
         assert recording.decoded.complaints == ""
-        assert "YouTube shows no stream without audio; silence is sent" in publisher.stderr
+        assert "YouTube does not show streams without audio; sending silence" in publisher.stderr
     else:
         assert recording.audio_packets == []
 
@@ -66,7 +66,7 @@ def test_an_rtmps_only_service_is_not_tried_without_tls(children, options, encod
         options = {"from_flv": encoded_flv, "video": None, "audio": None}
     publisher = publish_to(children, FACEBOOK, receiver, **options)
     assert publisher.child.returncode == 2, publisher.report()
-    assert "Facebook takes RTMPS only; start the URL with rtmps://" in publisher.stderr
+    assert "Facebook accepts only RTMPS; start the URL with rtmps://" in publisher.stderr
     assert "accepted" not in receiver.process.stdout
 
 

@@ -231,7 +231,7 @@ def test_a_faster_sources_frames_are_dropped_evenly(children, clip, tmp_path, qu
 # Red, green, blue, a skin color, gray, and white, each 64 pixels wide.
 PATCHES = ["E01830", "20C040", "3048D0", "C89070", "606060", "FFFFFF"]
 PATCH_SOURCE = (
-    ";".join(f"color=0x{colour}:s=64x240:r=30,format=rgb24[{index}]" for index, colour in enumerate(PATCHES))
+    ";".join(f"color=0x{color}:s=64x240:r=30,format=rgb24[{index}]" for index, color in enumerate(PATCHES))
     + ";" + "".join(f"[{index}]" for index in range(len(PATCHES))) + f"hstack={len(PATCHES)}"
 )  # fmt: skip
 
@@ -245,10 +245,10 @@ def assert_patches(path) -> None:
     )  # fmt: skip
     size = 384 * 240 * 3
     for frame in (run.stdout[:size], run.stdout[-size:]):
-        for index, colour in enumerate(PATCHES):
+        for index, color in enumerate(PATCHES):
             place = (120 * 384 + 64 * index + 32) * 3
             received = frame[place : place + 3]
-            assert all(abs(a - b) <= 3 for a, b in zip(received, bytes.fromhex(colour))), (colour, received.hex())
+            assert all(abs(a - b) <= 3 for a, b in zip(received, bytes.fromhex(color))), (color, received.hex())
 
 
 @pytest.mark.parametrize("format", ["bgra", "rgba", "bgrx", "rgb888", "bgr888"])
@@ -352,7 +352,7 @@ def test_raw_audio_keeps_its_pitch(children, tmp_path, rate, channels):
 
 # How each channel is heard; docs/reference/commands.md describes the mix.
 FRONT_OF_5_1 = 1 / (1 + 2 * 0.5**0.5)
-CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
+CENTER_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ CENTRE_OF_7_1 = 0.5**0.5 / (1 + 3 * 0.5**0.5)
         ("s16le", 16000, "pan=stereo|c1=c0", 0, 0.5, 44100),
         ("s32le", 192000, "pan=stereo|c0=c0", 0.5, 0, 44100),
         ("s16le", 96000, "pan=5.1|FL=c0", 0.5 * FRONT_OF_5_1, 0, 44100),
-        ("f32le", 48000, "pan=7.1|FC=c0", 0.5 * CENTRE_OF_7_1, 0.5 * CENTRE_OF_7_1, 48000),
+        ("f32le", 48000, "pan=7.1|FC=c0", 0.5 * CENTER_OF_7_1, 0.5 * CENTER_OF_7_1, 48000),
         ("s32le", 48000, "pan=5.1|LFE=c0|BR=c0", 0, 0.5 * FRONT_OF_5_1 * 0.5**0.5, 48000),
     ],
 )
@@ -550,7 +550,7 @@ def test_a_look_from_a_file_is_applied(children, clip, tmp_path):
     look = tmp_path / "inverted.cube"
     look.write_text("LUT_3D_SIZE 2\n" + "".join(
         f"{1 - (place & 1)} {1 - (place >> 1 & 1)} {1 - (place >> 2)}\n" for place in range(8)))  # fmt: skip
-    raw = tmp_path / "grey.raw"
+    raw = tmp_path / "gray.raw"
     raw.write_bytes((bytes([56]) * (320 * 240) + bytes([128]) * (320 * 120)) * 15)
     recording, _, _ = publish_and_record(
         children, video=f"raw:{raw},format=i420,size=320x240,fps=30", quality="High3", dimension="320x240",

@@ -57,7 +57,7 @@ import Testing
         #expect(mapping.offers.map(\.name) == ControlName.allCases)
         #expect(offers[.focus]?.words == ["manual", "auto", "continuous"])
         #expect(offers[.exposureTime]?.range == 0.1...66)
-        #expect(offers[.metering]?.words == ["centre", "spot", "matrix"])
+        #expect(offers[.metering]?.words == ["center", "spot", "matrix"])
         #expect(offers[.whiteBalance]?.words == ["auto", "locked", "incandescent", "daylight", ControlOffer.gainsMark])
         #expect(offers[.denoise]?.words == ["off", "high-quality"])
         // The mode bins two pixels into one.
@@ -94,10 +94,10 @@ import Testing
 
     @Test mutating func pointsReferToTheZoomedView() throws {
         #expect(try set("focus-point 0,0,1,1") == ["AfMetering=1", "AfWindows=0/0/4608/2592"])
-        #expect(try set("zoom 2 zoom-centre 0.25,0.25") == ["ScalerCrop=0/0/2304/1296"])
+        #expect(try set("zoom 2 zoom-center 0.25,0.25") == ["ScalerCrop=0/0/2304/1296"])
         #expect(try set("focus-point 0.5,0.5,0.5,0.5") == ["AfMetering=1", "AfWindows=1152/648/1152/648"])
         #expect(try set("focus-point auto") == ["AfMetering=0"])
-        #expect(mapping.zoom((0, 0, 2304, 1296)) == ZoomedView(zoom: 2, centre: FramePoint(x: 0.25, y: 0.25)))
+        #expect(mapping.zoom((0, 0, 2304, 1296)) == ZoomedView(zoom: 2, center: FramePoint(x: 0.25, y: 0.25)))
     }
 
     @Test mutating func manualFocusLensFocusesOnceOnANewPoint() throws {

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func cancelledCallerStopsWaiting() throws {
+    @Test func canceledCallerStopsWaiting() throws {
         try time.run {
             let card = try ScriptedCard(isHanging: true)
             let (end, start) = (try EventFD(), MonotonicClock.now())
@@ -64,7 +64,7 @@ import Testing
                     MonotonicClock.sleep(until: start + .seconds(1))
                     end.signal()
                 })
-            #expect(throws: CardCallError.cancelled) {
+            #expect(throws: CardCallError.canceled) {
                 try card.calls.call(within: .seconds(10), cancellation: end.fileDescriptor) { 1 }
             }
             #expect(MonotonicClock.now() - start == .seconds(1))

@@ -79,7 +79,7 @@ private func makePipe() throws -> (read: Int32, write: Int32) {
     @Test func wakesAPollFromAnotherThread() throws {
         let event = try EventFD()
         var entries = [PollEntry(event.fileDescriptor), PollEntry(-1)]
-        let thread = try NamedThread("signaller") { event.signal() }
+        let thread = try NamedThread("signaler") { event.signal() }
         #expect(try poll(&entries, until: nil) == 1)
         #expect(entries[0].ready == .readable)
         #expect(entries[1].ready == [])

@@ -21,7 +21,7 @@ private func waitForEver(_ release: EventFD) {
 @Suite struct NodeOccupancyTests {
     private let path = "/dev/of-this-test-\(Int.random(in: 0 ..< .max))"
 
-    private func isSignalled(_ event: EventFD, within timeout: Duration = .seconds(60)) throws -> Bool {
+    private func isSignaled(_ event: EventFD, within timeout: Duration = .seconds(60)) throws -> Bool {
         var entries = [PollEntry(event.fileDescriptor)]
         return try poll(&entries, until: MonotonicClock.now() + timeout) > 0
     }
@@ -30,9 +30,9 @@ private func waitForEver(_ release: EventFD) {
         let closed = try EventFD()
         var node: OpenNode? = try NodeOccupancy.call(of: path, timeout: .seconds(60)) { OpenNode(closed) }
         #expect(node != nil)
-        #expect(try !isSignalled(closed, within: .zero), "open as long as its caller keeps it")
+        #expect(try !isSignaled(closed, within: .zero), "open as long as its caller keeps it")
         node = nil
-        #expect(try isSignalled(closed))
+        #expect(try isSignaled(closed))
     }
 
     @Test func hangingCallCostsItsTimeoutOnceAndLaterCallsFailFast() throws {
@@ -50,7 +50,7 @@ private func waitForEver(_ release: EventFD) {
         release.signal()
         let answer = try NodeOccupancy.call(of: path, timeout: .seconds(60)) { 7 }
         #expect(answer == 7)
-        #expect(try isSignalled(closed))
+        #expect(try isSignaled(closed))
     }
 
     @Test func hangingNodeDoesNotBlockAnotherNode() throws {
@@ -94,7 +94,7 @@ private func waitForEver(_ release: EventFD) {
                 return OpenNode(closed)
             }
         }
-        #expect(try !isSignalled(closed, within: .milliseconds(50)), "the driver still has it")
+        #expect(try !isSignaled(closed, within: .milliseconds(50)), "the driver still has it")
         // The next call waits until the driver is released.
         let isReleased = Atomic(false)
         let helper = try NamedThread("release") {
@@ -107,6 +107,6 @@ private func waitForEver(_ release: EventFD) {
         }
         helper.join()
         #expect(wasReleased)
-        #expect(try isSignalled(closed))
+        #expect(try isSignaled(closed))
     }
 }

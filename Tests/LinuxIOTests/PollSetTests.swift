@@ -8,7 +8,7 @@ import Testing
         case first, second, several
     }
 
-    @Test func onlyTheSignalledNameIsReady() throws {
+    @Test func onlyTheSignaledNameIsReady() throws {
         let (first, second) = (try EventFD(), try EventFD())
         second.signal()
         var waits: PollSet<Name> = [.first: first.fileDescriptor, .second: second.fileDescriptor]

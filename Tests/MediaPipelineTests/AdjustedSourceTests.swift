@@ -41,7 +41,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     private(set) var asked: [[ControlChange]] = []
     var refuses = false
     let controlOffers = [
-        ControlOffer(.zoom, range: 1...4), ControlOffer(.zoomCentre), ControlOffer(.focusPoint),
+        ControlOffer(.zoom, range: 1...4), ControlOffer(.zoomCenter), ControlOffer(.focusPoint),
         ControlOffer(.lens, range: 0...10),
     ].completed { _ in "it lacks it" }
     var wishedControls = WishedControls()
@@ -101,14 +101,14 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         let offers = AdjustedSource(pattern, streamSize: streamSize).controlOffers
         #expect(offers.first { $0.name == .lens }?.absence == "the test pattern is not a camera")
         try source.apply([
-            ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 0, y: 1))),
+            ControlChange(.zoom, .number(2)), ControlChange(.zoomCenter, .point(FramePoint(x: 0, y: 1))),
         ])
         var shown: [[UInt8]] = []
         for _ in 0..<15 { shown.append(try lumas(source.nextFrame())) }
         // Zoom moves smoothly: the first frame shows everything, the last one a single quarter.
         #expect(shown.first != shown.last && shown.last == [140, 140, 140, 140])
         // As far from the center as the view can go.
-        #expect(source.cameraReport.values[.zoomCentre] == .point(FramePoint(x: 0.25, y: 0.75)))
+        #expect(source.cameraReport.values[.zoomCenter] == .point(FramePoint(x: 0.25, y: 0.75)))
     }
 
     @Test func framesNoLargerThanTheStreamCannotBeZoomed() {
@@ -169,7 +169,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         let camera = ZoomingSource()
         let source = AdjustedSource(camera, streamSize: FrameSize(width: 64, height: 32))
         let changes = [
-            ControlChange(.mirror, .flag(true)), ControlChange(.zoomCentre, .point(FramePoint(x: 0.25, y: 0.5))),
+            ControlChange(.mirror, .flag(true)), ControlChange(.zoomCenter, .point(FramePoint(x: 0.25, y: 0.5))),
             ControlChange(.focusPoint, .area(FrameArea(left: 0, top: 0, width: 0.25, height: 0.5))),
         ]
         for line in lines { try source.apply(line.map { changes[$0] }) }
@@ -178,7 +178,7 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
         #expect(
             asked.contains(
                 ControlChange(.focusPoint, .area(FrameArea(left: 0.75, top: 0, width: 0.25, height: 0.5)))))
-        #expect(asked.last == ControlChange(.zoomCentre, .point(FramePoint(x: 0.75, y: 0.5))))
+        #expect(asked.last == ControlChange(.zoomCenter, .point(FramePoint(x: 0.75, y: 0.5))))
     }
 
     @Test func refusedChangeHasNoEffect() throws {
@@ -249,6 +249,6 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
             Issue.record("\(camera.asked)")
             return
         }
-        #expect(abs(asked.centre.x - 0.25) < 1e-9 && abs(asked.centre.y - 0.25) < 1e-9, "\(asked)")
+        #expect(abs(asked.center.x - 0.25) < 1e-9 && abs(asked.center.y - 0.25) < 1e-9, "\(asked)")
     }
 }

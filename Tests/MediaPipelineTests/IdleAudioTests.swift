@@ -65,7 +65,7 @@ import Testing
         func nextBlock(frameCount: Int) throws -> AudioBlock? {
             let now = MonotonicClock.now()
             let length = Duration.ofFrames(frameCount, sampleRate: format.sampleRate)
-            guard !stop.isSignalled(until: now + length) else { return nil }
+            guard !stop.isSignaled(until: now + length) else { return nil }
             return AudioBlock(samples: [Int16](repeating: 7, count: 2 * frameCount), captureTime: now)
         }
     }

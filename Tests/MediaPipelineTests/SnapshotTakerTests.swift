@@ -52,12 +52,12 @@ import Testing
         func withBytes<Value, Failure: Error>(
             _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
         ) throws(Failure) -> Value {
-            _ = SnapshotTakerTests.isSignalled(mayBeRead, within: .seconds(60))
+            _ = SnapshotTakerTests.isSignaled(mayBeRead, within: .seconds(60))
             return try bytes.withBytes(body)
         }
     }
 
-    private static func isSignalled(_ event: EventFD, within timeout: Duration) -> Bool {
+    private static func isSignaled(_ event: EventFD, within timeout: Duration) -> Bool {
         var entries = [PollEntry(event.fileDescriptor)]
         let count = try? poll(&entries, until: MonotonicClock.now() + timeout)
         return count ?? 0 > 0
@@ -80,7 +80,7 @@ import Testing
     private func takeAnswers(_ count: Int) throws -> [SnapshotAnswer] {
         var taken: [SnapshotAnswer] = []
         while taken.count < count {
-            try #require(Self.isSignalled(answers.wakeup, within: .seconds(60)), "\(taken.count) of \(count)")
+            try #require(Self.isSignaled(answers.wakeup, within: .seconds(60)), "\(taken.count) of \(count)")
             taken += answers.takeAll()
         }
         return taken
@@ -103,15 +103,15 @@ import Testing
             taker.offer(try frame(at: Int64(40 * number), luma: 90, isFree: next), from: GivenFrames())
         }
         // Had it waited, the frame would have been readable, which happens later.
-        #expect(!Self.isSignalled(isFree, within: .zero) && Self.isSignalled(next, within: .zero))
+        #expect(!Self.isSignaled(isFree, within: .zero) && Self.isSignaled(next, within: .zero))
         mayBeRead.signal()
-        #expect(Self.isSignalled(isFree, within: .seconds(60)))
+        #expect(Self.isSignaled(isFree, within: .seconds(60)))
         let first = try takeAnswers(1)
         // An answer arrives a moment before the next frame may be held.
         var second: [SnapshotAnswer] = []
         for number in 0..<1000 where second.isEmpty {
             taker.offer(try frame(at: Int64(3000 + 40 * number), luma: 200), from: GivenFrames())
-            if Self.isSignalled(answers.wakeup, within: .milliseconds(10)) { second = answers.takeAll() }
+            if Self.isSignaled(answers.wakeup, within: .milliseconds(10)) { second = answers.takeAll() }
         }
         #expect((first + second).map(\.request.id.number) == [1, 2])
         // Luma 60 and 200 in limited range are 51 and 214 in full range.

@@ -26,11 +26,11 @@ import Testing
     private func chroma(_ memory: PooledFrame) -> UInt8 { memory.withBytes { $0[layout.planes[1].offset] } }
 
     @Test func framesAreModifiedInPlace() throws {
-        let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
+        let stream = StreamFilters(try filters("gray"), reports: try Mailbox())
         let memory = memory()
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         #expect(chroma(memory) == 128)
-        #expect(stream.readings.map(\.filter) == [FilterID(.grey)] && stream.readings.map(\.frames) == [1])
+        #expect(stream.readings.map(\.filter) == [FilterID(.gray)] && stream.readings.map(\.frames) == [1])
     }
 
     @Test func emptyChainDoesNotTouchFrames() throws {
@@ -60,7 +60,7 @@ import Testing
         let stream = StreamFilters(LoadedFilters(), reports: try Mailbox())
         let (memory, next) = (memory(), memory())
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
-        stream.use(try filters("grey"))
+        stream.use(try filters("gray"))
         for time: Int64 in [10, 20] {
             stream.apply(to: frame(memory, at: time, repeats: 0), colors: nil, FilterStatus())
         }
@@ -71,7 +71,7 @@ import Testing
 
     /// If a camera delivers more frames than are encoded, any of them may be repeated after its loss.
     @Test func repetitionOfADroppedFrameIsFilteredOnce() throws {
-        let stream = StreamFilters(try filters("grey"), reports: try Mailbox())
+        let stream = StreamFilters(try filters("gray"), reports: try Mailbox())
         let (encoded, leftOut) = (memory(), memory())
         stream.apply(to: frame(encoded, at: 0), colors: nil, FilterStatus())
         for time: Int64 in [100, 200] {
@@ -83,7 +83,7 @@ import Testing
     /// The filter takes microseconds; without it, the encoder would be just as slow.
     @Test func slowEncoderDoesNotDropFilters() throws {
         let reports = try Mailbox<TrackEvent>()
-        let stream = StreamFilters(try filters("grey"), reports: reports)
+        let stream = StreamFilters(try filters("gray"), reports: reports)
         for tenth: Int64 in 0..<60 {
             stream.apply(to: frame(memory(), at: tenth * 130), colors: nil, FilterStatus())
             stream.frameDone(after: .milliseconds(130), at: MediaTimestamp(milliseconds: tenth * 130))
@@ -129,7 +129,7 @@ import Testing
             ) throws(Failure) -> Value { try bytes.withBytes(body) }
         }
         let reports = try Mailbox<TrackEvent>()
-        let stream = StreamFilters(try filters("grey"), reports: reports)
+        let stream = StreamFilters(try filters("gray"), reports: reports)
         let memory = ReadOnly([UInt8](repeating: 90, count: layout.byteCount))
         stream.apply(to: frame(memory), colors: nil, FilterStatus())
         #expect(memory.bytes.allSatisfy { $0 == 90 } && stream.readings.map(\.frames) == [0])

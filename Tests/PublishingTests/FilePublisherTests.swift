@@ -78,7 +78,7 @@ import WireSupport
             #expect(try publish(file(tags), to: server) == nil)
             #expect(server[1].tags == tags)
             #expect(server[1].hasEnded && !server[1].isReset)
-            #expect(recorder.states == ["connecting", "connected", "disconnecting", "disconnected"])
+            #expect(recorder.states == ["connecting", "live", "disconnecting", "disconnected"])
             #expect(recorder.names.last == "ended")
         }
     }

@@ -25,7 +25,7 @@ import WireSupport
             let server = try ScriptedServer()
             let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 40 })
-            #expect(stream.recorder.states == ["connecting", "connected"])
+            #expect(stream.recorder.states == ["connecting", "live"])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
             // Of each track its header first; then a keyframe, and audio.
             let (video, audio) = (
@@ -57,14 +57,14 @@ import WireSupport
             #expect(settings.first == "quality Low2")
             #expect(settings.suffix(2) == ["keep-audio-quality off", "mute off"])
             #expect(controls.map(\.description).contains("flip off (on or off)"))
-            #expect(status.state == .connected && status.point.qualityName == "Low2")
+            #expect(status.state == .live && status.point.qualityName == "Low2")
             stream.commands.send(.toggleMute)
             #expect(becomesTrue { stream.recorder.texts(of: "muted") == ["muted: sending silence"] })
             #expect(server.connectionCount == 1)
 
             stream.commands.send(.stop)
             #expect(try stream.end() == nil)
-            #expect(stream.recorder.states == ["connecting", "connected", "disconnecting", "disconnected"])
+            #expect(stream.recorder.states == ["connecting", "live", "disconnecting", "disconnected"])
             #expect(stream.recorder.names.last == "ended")
             #expect(becomesTrue { server[1].isClosed })
             #expect(server[1].hasEnded && !server[1].isReset)
@@ -96,7 +96,7 @@ import WireSupport
             #expect(becomesTrue { preview.record.captureTimes.count > 60 && listener.blocks.withLock { $0 } > 60 })
             #expect(stream.recorder.states == ["connecting"])
             isAnswering.withLock { $0 = true }
-            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("connected") })
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("live") })
             let connections = server.connectionCount
             #expect(becomesTrue { server[connections].tags.count > 40 })
             try stream.stop()
@@ -117,7 +117,7 @@ import WireSupport
             let stream = try StreamUnderTest(on: server, video: .slow, preview: preview)
             #expect(becomesTrue { preview.record.captureTimes.count > 60 })
             isAnswering.withLock { $0 = true }
-            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("connected") })
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("live") })
             let connections = server.connectionCount
             #expect(becomesTrue { server[connections].tags.count > 60 })
             try stream.stop()
@@ -216,7 +216,7 @@ import WireSupport
             #expect(becomesTrue { shortForm(server[2].tags).count > 5 })
             #expect(server[1].hasEnded && !server[1].isReset)
             #expect(shortForm(server[2].tags).first == "header")
-            #expect(stream.recorder.states.suffix(3) == ["disconnected", "connecting", "connected"])
+            #expect(stream.recorder.states.suffix(3) == ["disconnected", "connecting", "live"])
             try stream.stop()
         }
     }
@@ -232,7 +232,7 @@ import WireSupport
             #expect(kinds.prefix(2) == ["header", "key"] && !kinds.dropFirst().contains("header"))
             #expect(server[2].tags.contains { $0.kind == .audio && $0.body[1] == 0 })
             #expect(stream.recorder.count(.retryAfterClose) == 1 && stream.recorder.count(.reconnecting) == 1)
-            #expect(stream.recorder.states == ["connecting", "connected", "reconnecting", "connected"])
+            #expect(stream.recorder.states == ["connecting", "live", "reconnecting", "live"])
             // The clock goes on.
             #expect(server[2].tags[0].timestamp > server[1].tags.last?.timestamp ?? .max)
             try stream.stop()
@@ -346,7 +346,7 @@ import WireSupport
                 content.hasAddress = true
                 content.linksUp = ["eth0"]
             }
-            #expect(becomesTrue { stream.recorder.states.last == "connected" && stream.recorder.states.count > 3 })
+            #expect(becomesTrue { stream.recorder.states.last == "live" && stream.recorder.states.count > 3 })
             #expect(becomesTrue { server[1].isReset })
             try stream.stop()
         }
@@ -458,7 +458,7 @@ import WireSupport
             let stream = try StreamUnderTest(on: server, isWatched: true)
             #expect(
                 becomesTrue {
-                    stream.recorder.snapshots.contains { $0.state == .connected && $0.sent.sentFrames > 5 }
+                    stream.recorder.snapshots.contains { $0.state == .live && $0.sent.sentFrames > 5 }
                 })
             let snapshot = try #require(stream.recorder.snapshots.last)
             #expect(snapshot.size == FrameSize(width: 64, height: 48) && snapshot.encoder?.name == "openh264")
@@ -531,7 +531,7 @@ import WireSupport
                 Issue.record("\(stream.recorder.answers)")
                 return
             }
-            #expect(status.state == .connected && status.sent.sentFrames > 10)
+            #expect(status.state == .live && status.sent.sentFrames > 10)
             try stream.stop()
             #expect(stream.recorder.targets(of: "ended") == [TargetID(1)])
         }

@@ -9,7 +9,7 @@ import WireSupport
 
 @testable import Publishing
 
-/// Pauses of a whole live stream, from a fake camera, whose frames are grey, to a scripted server.
+/// Pauses of a whole live stream, from a fake camera, whose frames are gray, to a scripted server.
 @Suite struct PauseTests {
     private let time = VirtualTime()
     /// 4x3 pixels of pure red, which is 81 in BT.601.

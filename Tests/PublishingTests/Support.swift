@@ -112,7 +112,7 @@ final class ScriptedLinkWatch: LinkWatch {
         }
     }
 
-    func forgetUnresolvedNeighbours() throws(SystemCallError) {}
+    func forgetUnresolvedNeighbors() throws(SystemCallError) {}
     var linksUp: Set<String> { links.content.withLock { $0.linksUp } }
     func hasAddress(_ link: String) -> Bool { links.content.withLock { $0.hasAddress } }
     func link(holding address: SocketAddress) -> String? { links.content.withLock { $0.hasAddress ? "eth0" : nil } }

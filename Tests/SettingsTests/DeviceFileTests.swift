@@ -97,7 +97,7 @@ struct DeviceFileTests {
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
              "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
-             "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "grey"}]}
+             "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "gray"}]}
             """)
         #expect(result.faults == [])
         var expected = DeviceDescription()
@@ -135,7 +135,7 @@ struct DeviceFileTests {
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
         expected.snapshots.size = .stream
-        expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1,outline=0.00001", "grey"])
+        expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1,outline=0.00001", "gray"])
         #expect(result.value == expected)
     }
 
@@ -220,14 +220,14 @@ struct DeviceFileTests {
         (#"{"filters": [{"text": "x"}]}"#, "1:14 filters[0].filter missing"),
         (#"{"filters": [{"filter": "smoth"}]}"#, "1:25 filters[0].filter invalidValue"),
         (#"{"filters": [{"filter": "smooth", "strength": 2}]}"#, "1:47 filters[0].strength invalidValue"),
-        (#"{"filters": [{"filter": "grey", "size": 2}]}"#, "1:41 filters[0].size invalidValue"),
+        (#"{"filters": [{"filter": "gray", "size": 2}]}"#, "1:41 filters[0].size invalidValue"),
         (#"{"filters": [{"filter": "text"}]}"#, "1:14 filters[0].text invalidValue"),
         (
             #"{"filters": [{"filter": "text", "text": "a"}, {"filter": "text", "text": "b"}]}"#,
             "1:58 filters[1].filter invalidValue"
         ),
         (#"{"controls": {"microphone-gain": 3}}"#, "1:15 controls.microphone-gain unknownKey"),
-        (#"{"filters": {"filter": "grey"}}"#, "1:13 filters wrongType"),
+        (#"{"filters": {"filter": "gray"}}"#, "1:13 filters wrongType"),
         (#"{"snapshots": {"count": 0}}"#, "1:25 snapshots.count invalidValue"),
         (#"{"snapshots": {"quality": 101}}"#, "1:27 snapshots.quality invalidValue"),
         (#"{"snapshots": {"folder": "snapshots"}}"#, "1:26 snapshots.folder invalidValue"),

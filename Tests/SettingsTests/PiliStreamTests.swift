@@ -180,7 +180,7 @@ struct PiliStreamTests {
                 "2:9: id: warning: should be zone, hub and title with dots between; for example: \"id\": \"z1.my-hub.front-door\"",
                 "3:10: hub: the hub may contain only letters, digits, hyphens and underscores; for example: \"hub\": \"my-hub\"",
                 "4:12: title: the title must have 4 to 100 letters, digits, hyphens and underscores; for example: \"title\": \"front-door\"",
-                "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"the key from the service's console\"",
+                "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"key-from-the-console\"",
                 "6:3: publishSecurty: warning: is unknown and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "7:22: publishSecurity: must be one of \"dynamic\", \"static\", \"expiring\", \"none\"; did you mean \"dynamic\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "8:35: hosts.publish.rtmp: must be only a host, without rtmp:// or a path; for example: \"rtmp\": \"publish.example.com\"",

@@ -136,12 +136,12 @@ import Testing
             ([255, 0, 0], [82, 90, 240]), ([0, 255, 0], [145, 54, 34]), ([0, 0, 255], [41, 240, 110]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]),
         ] as [([UInt8], [UInt8])])
-    func colorsHaveTheirBytesInOrder(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
+    func colorsHaveTheirBytesInOrder(format: PixelFormat, color: ([UInt8], [UInt8])) throws {
         let target = FrameSize(width: 32, height: 18)
         for size in [target, FrameSize(width: 64, height: 36), FrameSize(width: 16, height: 9)] {
             let layout = FrameLayout(packed: format, size: size)
             let hasRedFirst = format == .bgr888 || format == .rgba
-            let pixel: [UInt8] = hasRedFirst ? colour.0 : colour.0.reversed()
+            let pixel: [UInt8] = hasRedFirst ? color.0 : color.0.reversed()
             // Whatever the fourth byte says, the pixel is opaque.
             let bytes = (0..<size.width * size.height).flatMap { index -> [UInt8] in
                 format.bytesPerPixel == 4 ? pixel + [UInt8(index % 256)] : pixel
@@ -149,7 +149,7 @@ import Testing
             #expect(bytes.count == layout.byteCount)
             let result = try scaled(SoftwareScaler(from: layout, to: target), bytes)
             for (plane, place) in [0..<576, 576..<720, 720..<864].enumerated() {
-                let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 1 }
+                let strays = result[place].count { abs(Int($0) - Int(color.1[plane])) > 1 }
                 #expect(strays == 0, "plane \(plane) of \(size): \(result[place].prefix(4))")
             }
         }
@@ -162,8 +162,8 @@ import Testing
             ([255, 0, 0], [63, 102, 240]), ([0, 255, 0], [173, 42, 26]), ([0, 0, 255], [32, 240, 118]),
             ([255, 255, 255], [235, 128, 128]), ([0, 0, 0], [16, 128, 128]), ([200, 64, 32], [94, 100, 189]),
         ] as [([UInt8], [UInt8])])
-    func highDefinitionColorsAreBT709(format: PixelFormat, colour: ([UInt8], [UInt8])) throws {
-        let pixel: [UInt8] = format == .bgr888 || format == .rgba ? colour.0 : colour.0.reversed()
+    func highDefinitionColorsAreBT709(format: PixelFormat, color: ([UInt8], [UInt8])) throws {
+        let pixel: [UInt8] = format == .bgr888 || format == .rgba ? color.0 : color.0.reversed()
         let places: [((Int, Int), (Int, Int), Int?)] = [
             ((2, 720), (2, 720), nil), ((4, 1440), (2, 720), nil), ((36, 721), (18, 360), nil), ((6, 22), (6, 22), 720),
         ]
@@ -177,7 +177,7 @@ import Testing
             let result = try scaled(scaler, bytes)
             let luma = target.pixelCount
             for (plane, place) in [0..<luma, luma..<luma * 5 / 4, luma * 5 / 4..<luma * 3 / 2].enumerated() {
-                let strays = result[place].count { abs(Int($0) - Int(colour.1[plane])) > 2 }
+                let strays = result[place].count { abs(Int($0) - Int(color.1[plane])) > 2 }
                 #expect(strays == 0, "plane \(plane) of \(from) as \(to): \(result[place].prefix(4))")
             }
         }

@@ -43,10 +43,10 @@ struct EventRenderingTests {
 
     @Test func fileStatusIsAShorterStatus() {
         let status = StreamEvent.fileStatus(
-            FileStreamStatus(state: .connected, rates: EventSamples.rates, sentFrames: 88, sentAudioPackets: 129))
+            FileStreamStatus(state: .live, rates: EventSamples.rates, sentFrames: 88, sentAudioPackets: 129))
         #expect(
             line(status)
-                == "2002 status state=connected videoFramesPerSecond=29.5 audioPacketsPerSecond=43.0 "
+                == "2002 status state=live videoFramesPerSecond=29.5 audioPacketsPerSecond=43.0 "
                 + "bitsPerSecond=512400 videoFrames=88 audioPackets=129")
         #expect(status.text == "29.5 fps, 512 kbit/s, 88 frames sent")
         var tally = MediaTally()
@@ -73,7 +73,7 @@ struct EventRenderingTests {
             line(.retry(EventSamples.failure, .lookup)) == "3001 retryAfterLookup cause=-1000 reason=not found")
         #expect(line(.failed(.recoveriesFailed, message: "gone")) == "-1307 failed message=gone")
         #expect(line(.failed(nil, message: "gone")) == "0 failed message=gone")
-        #expect(line(.stateChanged(.connected)) == "2001 stateChanged state=connected")
+        #expect(line(.stateChanged(.live)) == "2001 stateChanged state=live")
         #expect(line(.bufferFull) == "1101 bufferFull")
         #expect(line(.muted(true)) == "0 muted muted=true")
         #expect(line(.paused(true)) == "2013 paused paused=true")
@@ -86,14 +86,14 @@ struct EventRenderingTests {
         #expect(
             line(.qualityChanged(EventSamples.change))
                 == "2005 qualityChanged reason=linkCarriesLess meaning=the link carries less than is sent quality=Low1 "
-                + "targetBitsPerSecond=264000 videoBitsPerSecond=200000 framesPerSecond=12 width=320 height=240 "
+                + "targetBitsPerSecond=264000 videoBitsPerSecond=200000 targetFramesPerSecond=12 width=320 height=240 "
                 + "audioBitsPerSecond=64000 previousBitsPerSecond=640000 linkBitsPerSecond=480000")
         #expect(
             line(.status(EventSamples.status))
-                == "2002 status state=connected paused=false encoder=v4l2:/dev/video11 camera=front liveSeconds=75.0 muted=false videoFramesPerSecond=29.5 "
+                == "2002 status state=live paused=false encoder=v4l2:/dev/video11 camera=front liveSeconds=75.0 muted=false videoFramesPerSecond=29.5 "
                 + "audioPacketsPerSecond=43.0 bitsPerSecond=512400 bufferedSeconds=0.25 videoFrames=90 videoSkipped=3 "
                 + "videoDropped=2 videoDecimated=1 quality=Medium1 targetBitsPerSecond=640000 videoBitsPerSecond=512000 "
-                + "framesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
+                + "targetFramesPerSecond=30 width=640 height=480 audioBitsPerSecond=128000 sourceFrames=95 sourceDropped=0 "
                 + "sourceStartup=0 sourceSuperseded=0 sourceRepeated=1 "
                 + "sourceDecoded=0 sourceRotated=0 sourceConverted=11 sourcePasses=23 sourceMapped=0 "
                 + "sourceInterruptions=0 audioSamples=132300 audioSilent=0 audioOverruns=0 audioInterruptions=0 "
@@ -114,7 +114,7 @@ struct EventRenderingTests {
 
     @Test(
         arguments: [
-            (.stateChanged(.connected), "state: connected"),
+            (.stateChanged(.live), "state: live"),
             (.connected(server: "10.0.0.1:1935"), "connected to 10.0.0.1:1935"),
             (.tlsFallback(reason: "host:443 speaks TLS 1.2"), "host:443 speaks TLS 1.2"),
             (.publishing(destination: "server/live/***"), "live at server/live/***"),
@@ -186,7 +186,7 @@ struct EventRenderingTests {
             ),
             (.filterDropped(FilterID(.smooth)), "filter smooth is turned off: it takes too much time"),
             (.filterRestored(FilterID(.smooth)), "filter smooth is on again"),
-            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left grey"#),
+            (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left gray"#),
             (.filtered(FilterChain()), "filters: none"),
             (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: sending silence"),
             (.muted(false), "no longer muted"), (.paused(true), "paused: sending a still frame and silence"),

@@ -49,7 +49,7 @@ enum EventSamples {
     static let filters: FilterChain = {
         var chain = FilterChain()
         try? chain.set(FilterChange("text", [("text", "Studio, {time}"), ("position", "top-left")]))
-        try? chain.set(FilterChange("grey", []))
+        try? chain.set(FilterChange("gray", []))
         return chain
     }()
 
@@ -138,7 +138,7 @@ enum EventSamples {
         _ encoded: EncodedCounters, _ sent: SentCounters, _ point: OperatingPoint
     ) -> StreamSnapshot {
         var snapshot = StreamSnapshot(
-            time: .zero, target: "server/live/***", state: .connected, encoded: encoded, sent: sent,
+            time: .zero, target: "server/live/***", state: .live, encoded: encoded, sent: sent,
             configuration: configuration, point: point)
         snapshot.buffered = .milliseconds(250)
         return snapshot

@@ -9,7 +9,7 @@ import Testing
     private static let start = MediaTimestamp(milliseconds: 10_000)
 
     private func snapshot(
-        at seconds: Double, _ state: StreamState = .connected, sentBytes: Int = 0, isStalled: Bool = false,
+        at seconds: Double, _ state: StreamState = .live, sentBytes: Int = 0, isStalled: Bool = false,
         peak: Double? = nil, samples: Int = 0
     ) -> StreamSnapshot {
         var sent = SentCounters()

@@ -13,7 +13,7 @@ struct StreamSessionRaceTests {
         _ = script.play([.start, .connected(1), .publishing(1)])
         _ = script.wait(.seconds(1))
         #expect(script.play(.silent(1)) == ["open 2"])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
         return script
     }
 
@@ -21,9 +21,9 @@ struct StreamSessionRaceTests {
         var script = racing()
         // The old connection is aborted before the new one publishes: the server accepts the stream's name only once.
         #expect(script.play(.connected(2)) == ["abort 1", "3004", "1102", "reconnecting", "1001"])
-        #expect(script.play(.publishing(2)) == ["keyframe", "media 2", "1002", "connected"])
+        #expect(script.play(.publishing(2)) == ["keyframe", "media 2", "1002", "live"])
         #expect(script.play([.failed(1, reset), .resumed(1), .silent(1), .closed(1)]) == [])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
     }
 
     @Test func oldConnectionStaysIfItRecoversFirst() {
@@ -31,7 +31,7 @@ struct StreamSessionRaceTests {
         #expect(script.play(.resumed(1)) == ["abort 2"])
         #expect(script.play([.connected(2), .publishing(2), .failed(2, refused)]) == [])
         #expect(script.wait(.seconds(20)) == [])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
         #expect(script.play(.silent(1)) == ["open 3"])
     }
 
@@ -69,7 +69,7 @@ struct StreamSessionRaceTests {
         var script = racing()
         _ = script.wait(.seconds(5))
         #expect(script.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
-        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "live"])
         var between = racing()
         _ = between.play(.failed(2, refused))
         #expect(between.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
@@ -94,7 +94,7 @@ struct StreamSessionRaceTests {
         _ = script.play(.connected(2))
         #expect(script.play(.failed(2, badName)) == ["3003", "1102"])
         #expect(script.wait(.milliseconds(500)) == ["1.5 open 3"])
-        #expect(script.play([.connected(3), .publishing(3)]).last == "connected")
+        #expect(script.play([.connected(3), .publishing(3)]).last == "live")
     }
 
     @Test func returnOfTheLinkStartsANewAttempt() {
@@ -137,7 +137,7 @@ struct StreamSessionRaceTests {
         var script = StreamSessionScript(limit: .endless)
         _ = script.play([.start, .connected(1), .publishing(1)])
         #expect(script.play(.addressGone) == ["3004", "park 1", "reconnecting", "1102", "open 2"])
-        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]).suffix(2) == ["1002", "live"])
         var racing = racing()
         #expect(racing.play(.addressGone) == ["3004", "park 1", "abort 2", "reconnecting", "1102", "open 3"])
         var single = StreamSessionScript(limit: .attempts(0))

@@ -99,7 +99,7 @@ struct StreamSessionScript {
             switch result {
             case .publishing: return "started"
             case .failed(let failure): return "start failed \(failure.code)"
-            case .cancelled: return "start cancelled"
+            case .canceled: return "start canceled"
             case .alreadyRunning: return "already running"
             }
         case .completeStop: return "stopped"

@@ -50,17 +50,17 @@ struct StreamSessionTableTests {
     static let expected: [String: [String: String]] = [
         "unknown": ["start": "connecting, open 1", "stop": "stopped", "restart": "connecting, open 1"],
         "opening": [
-            "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
+            "start": "already running", "stop": "abort 1, start canceled, disconnected, stopped",
             "restart": "abort 1, open 2", "connected": "1001",
-            "publishing": "keyframe, media 1, 1002, connected, started", "failed": "3002, 1102",
+            "publishing": "keyframe, media 1, 1002, live, started", "failed": "3002, 1102",
         ],
         "opened": [
-            "start": "already running", "stop": "abort 1, start cancelled, disconnected, stopped",
-            "restart": "abort 1, open 2", "publishing": "keyframe, media 1, 1002, connected, started",
+            "start": "already running", "stop": "abort 1, start canceled, disconnected, stopped",
+            "restart": "abort 1, open 2", "publishing": "keyframe, media 1, 1002, live, started",
             "failed": "3003, 1102",
         ],
         "waiting": [
-            "start": "already running", "stop": "start cancelled, disconnected, stopped", "restart": "open 2",
+            "start": "already running", "stop": "start canceled, disconnected, stopped", "restart": "open 2",
             "linkUp": "open 2",
         ],
         "publishing": [
@@ -79,7 +79,7 @@ struct StreamSessionTableTests {
         "moveReady": [
             "start": "already running", "stop": "abort 2, close 1, disconnecting",
             "restart": "abort 2, close 1, disconnecting", "keyframe": "media 2, close 1, 2003", "failed": "2004",
-            "older failed": "3004, 1102, reconnecting, keyframe, media 2, 1002, connected",
+            "older failed": "3004, 1102, reconnecting, keyframe, media 2, 1002, live",
         ],
         "moved": [
             "start": "already running", "stop": "close 2, disconnecting", "restart": "close 2, disconnecting",
@@ -97,7 +97,7 @@ struct StreamSessionTableTests {
         ],
         "closing": ["failed": "disconnected, stopped", "closed": "disconnected, stopped"],
         "restarting": [
-            "stop": "start cancelled", "failed": "disconnected, connecting, open 2",
+            "stop": "start canceled", "failed": "disconnected, connecting, open 2",
             "closed": "disconnected, connecting, open 2",
         ],
         "disconnected": ["start": "connecting, open 2", "stop": "stopped", "restart": "connecting, open 2"],
@@ -118,9 +118,9 @@ struct StreamSessionTableTests {
     }
 
     static let allowedNext: [StreamState: Set<StreamState>] = [
-        .unknown: [.connecting], .connecting: [.connected, .disconnected, .error],
-        .connected: [.disconnecting, .reconnecting, .error], .disconnecting: [.disconnected],
-        .disconnected: [.connecting], .reconnecting: [.connected, .disconnected, .error, .connecting],
+        .unknown: [.connecting], .connecting: [.live, .disconnected, .error],
+        .live: [.disconnecting, .reconnecting, .error], .disconnecting: [.disconnected],
+        .disconnected: [.connecting], .reconnecting: [.live, .disconnected, .error, .connecting],
         .error: [.connecting],
     ]
 

@@ -16,7 +16,7 @@ struct StreamSessionTests {
         #expect(script.session.state == .unknown)
         #expect(script.play(.start) == ["connecting", "open 1"])
         #expect(script.play(.connected(1)) == ["1001"])
-        #expect(script.play(.publishing(1)) == ["keyframe", "media 1", "1002", "connected", "started"])
+        #expect(script.play(.publishing(1)) == ["keyframe", "media 1", "1002", "live", "started"])
         #expect(script.play(.stop) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped"])
         #expect(script.timer == nil)
@@ -49,7 +49,7 @@ struct StreamSessionTests {
         for steps: [StreamSessionScript.Step] in [[], [.connected(1)]] {
             var script = StreamSessionScript()
             _ = script.play([.start] + steps)
-            #expect(script.play(.stop) == ["abort 1", "start cancelled", "disconnected", "stopped"])
+            #expect(script.play(.stop) == ["abort 1", "start canceled", "disconnected", "stopped"])
             #expect(script.play([.connected(1), .publishing(1), .failed(1, refused), .closed(1), .timer]) == [])
         }
     }
@@ -140,7 +140,7 @@ struct StreamSessionTests {
         var script = publishing()
         _ = script.play(.failed(1, reset))
         _ = script.wait(.milliseconds(500))
-        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "connected"])
+        #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "live"])
         #expect(script.targets == [.described, .described])
     }
 
@@ -255,13 +255,13 @@ struct StreamSessionTests {
         _ = script.play(.linkDown)
         #expect(script.play(.linkUp(stalled: true)) == ["park 1", "reconnecting", "1102", "open 2"])
         #expect(script.play(.connected(2)) == ["abort 1", "1001"])
-        #expect(script.play(.publishing(2)).contains("connected"))
+        #expect(script.play(.publishing(2)).contains("live"))
     }
 
     @Test func runningConnectionIsLeftAlone() {
         var script = publishing()
         #expect(script.play([.linkDown, .linkUp(stalled: false), .linkUp(stalled: true)]) == [])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
     }
 
     @Test func attemptsWithoutALinkDoNotCount() {
@@ -334,7 +334,7 @@ struct StreamSessionTests {
         #expect(script.play([.stop, .start]) == ["close 1", "disconnecting"])
         #expect(script.play(.closed(1)) == ["disconnected", "stopped", "connecting", "open 2"])
         var again = publishing()
-        #expect(again.play([.stop, .start, .stop]) == ["close 1", "disconnecting", "start cancelled"])
+        #expect(again.play([.stop, .start, .stop]) == ["close 1", "disconnecting", "start canceled"])
         #expect(again.play(.closed(1)) == ["disconnected", "stopped"])
     }
 
@@ -346,7 +346,7 @@ struct StreamSessionTests {
         #expect(script.targets.last == .requested(tcURL: "rtmp://other/app"))
         #expect(script.play(.keyframe) == [])
         #expect(script.play([.connected(2), .publishing(2)]) == ["1001", "keyframe"])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
         #expect(script.play(.keyframe) == ["media 2", "close 1", "2003"])
         #expect(script.play(.keyframe) == [])
         #expect(script.play(.closed(1)) == [])
@@ -367,7 +367,7 @@ struct StreamSessionTests {
         _ = script.play(.move(1, nil))
         #expect(script.play(.failed(2, refused)) == ["2004"])
         #expect(script.play(.keyframe) == [])
-        #expect(script.session.state == .connected)
+        #expect(script.session.state == .live)
         // The server may ask again.
         #expect(script.play(.move(1, nil)) == ["open 3"])
     }
@@ -389,12 +389,12 @@ struct StreamSessionTests {
         var early = publishing()
         _ = early.play(.move(1, nil))
         #expect(early.play(.failed(1, reset)) == ["3004", "1102", "reconnecting"])
-        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "connected"])
+        #expect(early.play([.connected(2), .publishing(2)]) == ["1001", "keyframe", "media 2", "1002", "live"])
         var late = publishing()
         _ = late.play([.move(1, nil), .connected(2), .publishing(2)])
         #expect(
             late.play(.failed(1, reset)) == [
-                "3004", "1102", "reconnecting", "keyframe", "media 2", "1002", "connected",
+                "3004", "1102", "reconnecting", "keyframe", "media 2", "1002", "live",
             ])
     }
 

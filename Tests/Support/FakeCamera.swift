@@ -78,7 +78,7 @@ public final class FakeCamera: Camera {
         public let content: Mutex<Content>
         public let memory: Memory
         public let frameRate: FrameRate
-        /// Ends the camera's wait when signalled.
+        /// Ends the camera's wait when signaled.
         public let stop: EventFD
 
         public init(

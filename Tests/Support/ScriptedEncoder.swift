@@ -38,7 +38,7 @@ public final class ScriptedEncoder: PolledVideoEncoder {
         }
 
         public let content = Mutex(Content())
-        /// Ends a hanging call when signalled.
+        /// Ends a hanging call when signaled.
         public let release: EventFD
 
         public init() throws { release = try EventFD() }

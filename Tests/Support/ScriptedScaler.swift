@@ -24,7 +24,7 @@ public final class ScriptedScaler: FrameScaler {
         public let content = Mutex(Content())
         /// Delivered frames that are still held.
         public let leases = LeaseCount()
-        /// Ends a hanging call when signalled.
+        /// Ends a hanging call when signaled.
         public let release: EventFD
 
         public init() throws { release = try EventFD() }

@@ -12,7 +12,7 @@ public final class VirtualTime: ThreadTime {
     private struct Waiter {
         let entries: [PollEntry]
         let deadline: MediaTimestamp?
-        /// Signalled when its deadline is reached.
+        /// Signaled when its deadline is reached.
         let wakeup: EventFD
     }
 
@@ -23,7 +23,7 @@ public final class VirtualTime: ThreadTime {
         var workingCount = 1
         var lastNumber = 0
         var waiters: [Int: Waiter] = [:]
-        /// For running threads; signalled when they end.
+        /// For running threads; signaled when they end.
         var endings: [Int: EventFD] = [:]
         var alarms: [ObjectIdentifier: (time: MediaTimestamp, ring: @Sendable () -> Void)] = [:]
         var refusedThread: String?

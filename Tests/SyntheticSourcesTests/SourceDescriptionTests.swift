@@ -47,8 +47,8 @@ import Testing
         ("raw:a,format=i420,size=2x2,fps=241", "fps is"), ("raw:a,format=i420,size=2x2,fps=29.97", "fps is"),
         ("raw:a,format=i420,size=2x2,fps=99999999999999999999", "fps is"),
         ("raw:a,format=i420,size=2x2,rate=1,fps=1", "\"rate\" is not one of format, size, fps"),
-        ("raw:a,format=i420,size=2x2,fps=1,fps=2", "fps is there twice"),
-        ("raw:a,fps=1,format=i420,size=2x2,fps=2", "fps is there twice"),
+        ("raw:a,format=i420,size=2x2,fps=1,fps=2", "fps is given twice"),
+        ("raw:a,fps=1,format=i420,size=2x2,fps=2", "fps is given twice"),
     ])
     func reportsWhatIsWrongWithAVideoSource(text: String, part: String) {
         do {
@@ -86,7 +86,7 @@ import Testing
         ("raw:a,rate=44100,format=f32le", "channels="), ("raw:,rate=44100,channels=2,format=f32le", "path"),
         ("raw:a,rate=44100,channels=0", "channels is"),
         ("raw:a,rate=44100,size=1,channels=1", "\"size\" is not one of rate, channels, format"),
-        ("raw:a,channels=1,rate=44100,channels=1", "channels is there twice"),
+        ("raw:a,channels=1,rate=44100,channels=1", "channels is given twice"),
     ])
     func reportsWhatIsWrongWithAnAudioSource(text: String, part: String) {
         do {

@@ -117,7 +117,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
         let hasEnded = try pattern.nextFrame() == nil
         #expect(hasEnded)
         #expect(pattern.endingNote == nil)
-        // It is not drained, so it stays signalled and can stop other sources too.
+        // It is not drained, so it stays signaled and can stop other sources too.
         #expect(stop.drain())
     }
 

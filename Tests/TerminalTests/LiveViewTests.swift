@@ -24,7 +24,7 @@ struct LiveViewTests {
         let configuration = LiveConfiguration(
             settings: QualitySettings(videoQuality: .medium1, audioQuality: .high2), dimension: .standard)
         var snapshot = StreamSnapshot(
-            time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .connected,
+            time: MediaTimestamp(milliseconds: 75_000), target: "server/live/***", state: .live,
             encoded: counters, sent: sent, configuration: configuration, point: point)
         snapshot.buffered = .milliseconds(500)
         snapshot.start = .zero
@@ -33,7 +33,7 @@ struct LiveViewTests {
 
     /// The text that people see, without colors.
     private func shown(_ snapshot: StreamSnapshot, columns: Int = 100) -> [String] {
-        LiveView.lines(snapshot, rates, columns: columns).map(withoutColours)
+        LiveView.lines(snapshot, rates, columns: columns).map(withoutColors)
     }
 
     @Test func showsSentAndTargetRates() {
@@ -101,9 +101,9 @@ struct LiveViewTests {
             (snapshot.state, snapshot.isStalled) = (state, isStalled)
             return String(LiveView.lines(snapshot, rates, columns: 80)[0].prefix { $0 != "s" && $0 != "S" })
         }
-        #expect(badge(.connected).hasPrefix("\u{1B}[1;41;97m LIVE "))
+        #expect(badge(.live).hasPrefix("\u{1B}[1;41;97m LIVE "))
         #expect(badge(.connecting).hasPrefix("\u{1B}[1;43;30m CONNECTING "))
-        #expect(badge(.connected, isStalled: true).hasPrefix("\u{1B}[1;100;97m "))
+        #expect(badge(.live, isStalled: true).hasPrefix("\u{1B}[1;100;97m "))
         #expect(badge(.reconnecting).hasPrefix("\u{1B}[1;100;97m RECONNECTING "))
     }
 
@@ -120,16 +120,16 @@ struct LiveViewTests {
     }
 
     @Test func bufferIsGreenYellowAndRed() {
-        func colour(_ share: Double) -> String {
+        func color(_ share: Double) -> String {
             var snapshot = snapshot
             snapshot.buffered = .nanoseconds(Int64(snapshot.bufferLimits.maxDuration.inSeconds * share * 1e9))
             let line = LiveView.lines(snapshot, rates, columns: 80)[6]
             return String(line.drop { $0 != "\u{1B}" }.dropFirst(2).prefix { $0 != "m" })
         }
         let limits = snapshot.bufferLimits
-        #expect(colour(limits.lowThreshold / 2) == "32")
-        #expect(colour((limits.lowThreshold + limits.highThreshold) / 2) == "33")
-        #expect(colour((limits.highThreshold + 1) / 2) == "31")
+        #expect(color(limits.lowThreshold / 2) == "32")
+        #expect(color((limits.lowThreshold + limits.highThreshold) / 2) == "33")
+        #expect(color((limits.highThreshold + 1) / 2) == "31")
     }
 
     // MARK: On a terminal
@@ -147,7 +147,7 @@ struct LiveViewTests {
         let view = StreamView(console)
         view.take(.snapshot(snapshot))
         view.typed(prompt: "> mut")
-        let drawn = withoutColours(
+        let drawn = withoutColors(
             terminal.takeText(until: "> mut\r\n"))
         #expect(drawn.contains(" LIVE   server/live/***") && drawn.hasSuffix("> mut\r\n"), "\(drawn)")
 
@@ -168,7 +168,7 @@ struct LiveViewTests {
         #expect(output.takeText().hasSuffix("\"name\":\"linkDown\"}\n"))
     }
 
-    private func withoutColours(_ text: String) -> String {
+    private func withoutColors(_ text: String) -> String {
         var result = ""
         var rest = text[...]
         while let start = rest.firstIndex(of: "\u{1B}") {

@@ -93,7 +93,7 @@ private let patient = ConnectionTimeouts(
         #expect(peer.hasPrefix("192.0.2.2:"))
     }
 
-    @Test func canBeCancelledWhileConnecting() throws {
+    @Test func canBeCanceledWhileConnecting() throws {
         let result = try inNetworkNamespace {
             try shell(swallowingLink)
             let cancellation = try EventFD()
@@ -106,7 +106,7 @@ private let patient = ConnectionTimeouts(
                     to: Endpoint(host: "192.0.2.2", port: 1935), cancellation: cancellation.fileDescriptor)
             }
         }
-        #expect(result == .failure(.cancelled))
+        #expect(result == .failure(.canceled))
     }
 
     @Test func skipsAnAddressThatDoesNotAnswer() throws {
@@ -227,7 +227,7 @@ private let patient = ConnectionTimeouts(
         #expect(fastest < 3, "\(fastest) s")
     }
 
-    @Test func canBeCancelledDuringTheLookup() throws {
+    @Test func canBeCanceledDuringTheLookup() throws {
         let result = try inNetworkNamespace {
             let server = try NameServer { _, _ in .silence }
             defer { withExtendedLifetime(server) {} }
@@ -238,6 +238,6 @@ private let patient = ConnectionTimeouts(
                     to: Endpoint(host: "live.example", port: 1935), cancellation: cancellation.fileDescriptor)
             }
         }
-        #expect(result == .failure(.cancelled))
+        #expect(result == .failure(.canceled))
     }
 }

@@ -69,11 +69,11 @@ import Testing
         }
     }
 
-    @Test func cancelledConnectionDoesNotWaitForTheCard() throws {
+    @Test func canceledConnectionDoesNotWaitForTheCard() throws {
         try time.run {
             let (card, end) = (try ScriptedCard(isHanging: true), try EventFD())
             end.signal()
-            #expect(throws: TransportError.cancelled) {
+            #expect(throws: TransportError.canceled) {
                 try context(card, file, cancellation: end.fileDescriptor)
             }
         }

@@ -227,10 +227,10 @@ private let enabledOnly: UInt32 = 0x1
             _ = try? Connector.connect(
                 to: Endpoint(host: "192.0.2.9", port: 1), timeouts: ConnectionTimeouts(connect: .milliseconds(100)))
             let monitor = try LinkMonitor()
-            let before = try neighbours()
-            try monitor.forgetUnresolvedNeighbours()
-            let after = try neighbours()
-            try monitor.forgetUnresolvedNeighbours()
+            let before = try neighbors()
+            try monitor.forgetUnresolvedNeighbors()
+            let after = try neighbors()
+            try monitor.forgetUnresolvedNeighbors()
             return (before, after)
         }
         // FAILED once the kernel has given up, after 3 s.
@@ -241,7 +241,7 @@ private let enabledOnly: UInt32 = 0x1
     }
 
     /// Address and state of each.
-    private func neighbours() throws -> [String] {
+    private func neighbors() throws -> [String] {
         let listing = try ChildProcess(["ip", "neigh", "show", "dev", "v0"], capturesOutput: true)
         var text: [UInt8] = []
         var byte: UInt8 = 0

@@ -143,9 +143,9 @@ func waitUntilReadable(_ stream: any ByteStream) throws {
         client.close()
         #expect(client.fileDescriptor == -1)
         #expect(client.unsentByteCount == 0)
-        #expect(throws: TransportError.cancelled) { try client.write([1]) }
+        #expect(throws: TransportError.canceled) { try client.write([1]) }
         var buffer = [UInt8](repeating: 0, count: 1)
-        #expect(throws: TransportError.cancelled) { try client.read(into: &buffer) }
+        #expect(throws: TransportError.canceled) { try client.read(into: &buffer) }
         #expect(try receive(1, from: server) == [])
     }
 

@@ -169,8 +169,8 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
         client.close()
         #expect(client.fileDescriptor == -1)
         #expect(client.unsentByteCount == 0)
-        #expect(throws: TransportError.cancelled) { try client.write([1]) }
+        #expect(throws: TransportError.canceled) { try client.write([1]) }
         var buffer = [UInt8](repeating: 0, count: 1)
-        #expect(throws: TransportError.cancelled) { try client.read(into: &buffer) }
+        #expect(throws: TransportError.canceled) { try client.read(into: &buffer) }
     }
 }

@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func canBeCancelledDuringTheHandshake() throws {
+    @Test func canBeCanceledDuringTheHandshake() throws {
         let listener = try TCPListener(Endpoint(host: "127.0.0.1", port: 0))
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
         let cancellation = try EventFD()
@@ -110,7 +110,7 @@ import Testing
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(100))
             cancellation.signal()
         }
-        #expect(throws: TransportError.cancelled) {
+        #expect(throws: TransportError.canceled) {
             try Connector.connect(
                 to: Endpoint(host: "127.0.0.1", port: listener.port), security: .tls(context),
                 timeouts: ConnectionTimeouts(tlsHandshake: .seconds(60)), cancellation: cancellation.fileDescriptor)

@@ -61,7 +61,7 @@ struct Computer {
 
     @Test func statesFollowTheComputer() {
         var computer = Computer()
-        #expect(computer.function.handle(high) == [.report(.connected(.high))])
+        #expect(computer.function.handle(high) == [.report(.attached(.high))])
         let actions = computer.start(1, 3, 333_333)
         guard case .startFrames(let choice) = actions.last else {
             Issue.record("\(actions)")
@@ -69,18 +69,18 @@ struct Computer {
         }
         #expect("\(choice.mode)" == "mjpeg 1280x720" && choice.interval == 333_333)
         #expect(actions.first == .report(.active(.high, choice)))
-        #expect(computer.function.handle(.streamOff) == [.stopFrames, .report(.connected(.high))])
-        #expect(computer.function.handle(.disconnected) == [.report(.notConnected)])
+        #expect(computer.function.handle(.streamOff) == [.stopFrames, .report(.attached(.high))])
+        #expect(computer.function.handle(.disconnected) == [.report(.notAttached)])
     }
 
     @Test func unpluggingStopsFrames() {
         var computer = Computer()
         _ = computer.function.handle(high)
         _ = computer.start(2, 1, 333_333)
-        #expect(computer.function.handle(.disconnected) == [.reopen, .report(.notConnected)])
+        #expect(computer.function.handle(.disconnected) == [.reopen, .report(.notAttached)])
         _ = computer.function.handle(high)
         _ = computer.start(2, 1, 333_333)
-        #expect(computer.function.handle(high) == [.reopen, .report(.connected(.high))])
+        #expect(computer.function.handle(high) == [.reopen, .report(.attached(.high))])
     }
 
     /// Computers choose an endpoint setting that carries this much.
@@ -100,7 +100,7 @@ struct Computer {
     /// After a stop that follows unplugging, the kernel reports no new connection.
     @Test func requestCountsAsAConnectionToo() {
         var computer = Computer()
-        #expect(computer.ask(0x81, selector: 1, interface: 1).first == .report(.connected(.unknown)))
+        #expect(computer.ask(0x81, selector: 1, interface: 1).first == .report(.attached(.unknown)))
     }
 
     @Test func nearestOfferedModeIsAgreedOn() throws {

@@ -77,13 +77,13 @@ import Testing
                 whole: FrameArea(left: 8, top: 4, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360)))
         var mapping = V4L2ControlMapping(offered: [], crop: crop)
         #expect(mapping.offers.first { $0.name == .zoom }?.range == 1...2)
-        #expect(mapping.offers.first { $0.name == .zoomCentre }?.absence == nil)
+        #expect(mapping.offers.first { $0.name == .zoomCenter }?.absence == nil)
         #expect(mapping.croppedArea == crop.whole)
-        let changes = [ControlChange(.zoom, .number(2)), ControlChange(.zoomCentre, .point(FramePoint(x: 1, y: 0.5)))]
+        let changes = [ControlChange(.zoom, .number(2)), ControlChange(.zoomCenter, .point(FramePoint(x: 1, y: 0.5)))]
         #expect(mapping.settings(for: changes).isEmpty)
         #expect(mapping.croppedArea == FrameArea(left: 648, top: 184, width: 640, height: 360))
         let report = mapping.report(crop: mapping.croppedArea) { _ in nil }
-        #expect(report.values[.zoom] == .number(2) && report.values[.zoomCentre] == .point(FramePoint(x: 0.75, y: 0.5)))
+        #expect(report.values[.zoom] == .number(2) && report.values[.zoomCenter] == .point(FramePoint(x: 0.75, y: 0.5)))
     }
 
     @Test func cropNoLargerThanTheFrameCannotZoom() {
@@ -99,7 +99,7 @@ import Testing
             whole: FrameArea(left: 0, top: 0, width: 1280, height: 720), frame: FrameSize(width: 640, height: 360))
         var mapping = V4L2ControlMapping(offered: [Self.control(clinux_v4l2_cid_zoom_absolute, 100...500)], crop: crop)
         #expect(mapping.settings(for: [ControlChange(.zoom, .number(3))]).map(\.value) == [300])
-        #expect(mapping.croppedArea == nil && mapping.offers.first { $0.name == .zoomCentre }?.absence != nil)
+        #expect(mapping.croppedArea == nil && mapping.offers.first { $0.name == .zoomCenter }?.absence != nil)
     }
 
     @Test func automaticStateIsReadFromTheDriver() {

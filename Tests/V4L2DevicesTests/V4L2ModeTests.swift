@@ -115,7 +115,7 @@ import Testing
 
     @Test func otherDevicesAreReported() {
         #expect(failure("/dev/no-such-video") == .missing(path: "/dev/no-such-video"))
-        #expect(failure("/dev/null") == .wrongKind(path: "/dev/null", reason: "it is no video device"))
+        #expect(failure("/dev/null") == .wrongKind(path: "/dev/null", reason: "it is not a video device"))
     }
 }
 

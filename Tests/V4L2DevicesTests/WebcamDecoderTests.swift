@@ -62,15 +62,15 @@ import Testing
     }
 
     /// The samples in the middle of both halves, in the order Y, U, V.
-    private func colours(_ frame: [UInt8]) -> [[UInt8]] {
+    private func colors(_ frame: [UInt8]) -> [[UInt8]] {
         [4, 12].map { (chroma: Int) -> [UInt8] in
             [frame[8 * 32 + 2 * chroma], frame[512 + 4 * 16 + chroma], frame[640 + 4 * 16 + chroma]]
         }
     }
 
     private func expect(_ frame: [UInt8], _ wanted: [[UInt8]], sourceLocation: SourceLocation = #_sourceLocation) {
-        for (found, wanted) in zip(colours(frame).flatMap { $0 }, wanted.flatMap { $0 }) {
-            #expect(abs(Int(found) - Int(wanted)) <= 3, "\(colours(frame))", sourceLocation: sourceLocation)
+        for (found, wanted) in zip(colors(frame).flatMap { $0 }, wanted.flatMap { $0 }) {
+            #expect(abs(Int(found) - Int(wanted)) <= 3, "\(colors(frame))", sourceLocation: sourceLocation)
         }
     }
 

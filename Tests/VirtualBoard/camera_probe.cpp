@@ -2,7 +2,7 @@
 //   camera_probe CAMERA WIDTHxHEIGHT FRAMES [control=value ...] [@FRAME control=value ...]
 // The first line describes the configured camera: its controls' ranges, its properties and its stride. A line per frame
 // follows: the metadata, and the mean Y, Cb and Cr of 16 by 12 fields with the spread of their Y. Controls after @FRAME are set
-// with that request. Values are numbers, with / between those of a list; colours=709 and colours=601 choose limited range,
+// with that request. Values are numbers, with / between those of a list; colors=709 and colors=601 choose limited range,
 // otherwise it is full, 601; sensor=WIDTHxHEIGHT chooses the sensor's mode, save=FILE keeps the last frame.
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@ struct Wanted {
     std::string camera;
     Size size;
     unsigned frames = 0;
-    std::optional<ColorSpace> colours = ColorSpace::Sycc;
+    std::optional<ColorSpace> colors = ColorSpace::Sycc;
     std::string save;
     // The sensor's mode; when it is empty, libcamera chooses one for the size.
     Size sensor;
@@ -91,8 +91,8 @@ Wanted wantedFrom(int count, char **words) {
         auto split = word.find('=');
         if (split == std::string::npos) fail("no value in " + word);
         auto name = word.substr(0, split), value = word.substr(split + 1);
-        if (name == "colours") {
-            wanted.colours = value == "709" ? ColorSpace::Rec709 : ColorSpace::Smpte170m;
+        if (name == "colors") {
+            wanted.colors = value == "709" ? ColorSpace::Rec709 : ColorSpace::Smpte170m;
         } else if (name == "sensor") {
             if (sscanf(value.c_str(), "%ux%u", &wanted.sensor.width, &wanted.sensor.height) != 2) fail("no size");
         } else if (name == "save") {
@@ -143,7 +143,7 @@ private:
         auto &stream = config_->at(0);
         stream.size = wanted_.size;
         stream.pixelFormat = formats::NV12;
-        stream.colorSpace = wanted_.colours;
+        stream.colorSpace = wanted_.colors;
         if (!wanted_.sensor.isNull()) {
             config_->sensorConfig.emplace();
             config_->sensorConfig->bitDepth = 10;
@@ -162,7 +162,7 @@ private:
 
     void describe() {
         auto &stream = config_->at(0);
-        printf("{\"id\":%s,\"stride\":%u,\"colours\":%s,\"controls\":{", quoted(camera_->id()).c_str(), stream.stride,
+        printf("{\"id\":%s,\"stride\":%u,\"colors\":%s,\"controls\":{", quoted(camera_->id()).c_str(), stream.stride,
                quoted(ColorSpace::toString(stream.colorSpace)).c_str());
         const char *between = "";
         for (auto &[id, info] : camera_->controls()) {
@@ -242,7 +242,7 @@ private:
         for (unsigned field = 0; field < columns * rows; field++) {
             unsigned left = field % columns * width, top = field / columns * height, count = 0;
             double sum = 0, squares = 0, cb = 0, cr = 0;
-            // Every other line of the field's middle, as its edges belong to its neighbours, too.
+            // Every other line of the field's middle, as its edges belong to its neighbors, too.
             for (unsigned y = top + height / 4; y < top + height * 3 / 4; y += 2) {
                 for (unsigned x = left + width / 8; x < left + width * 7 / 8; x++, count++) {
                     double value = luma[y * stride + x];

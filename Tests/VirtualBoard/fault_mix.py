@@ -151,7 +151,7 @@ class Judge:
     def rate(self) -> float:
         """Frames per second without a fault."""
         reports = [event for event in self.publisher.events if event["name"] == "status"][-6:]
-        return min(reports[-1]["framesPerSecond"], max(event["videoFramesPerSecond"] for event in reports))
+        return min(reports[-1]["targetFramesPerSecond"], max(event["videoFramesPerSecond"] for event in reports))
 
     def _measured(self, name: str) -> float:
         return next((event[name] for event in reversed(self.publisher.events) if name in event), 0)
@@ -282,7 +282,7 @@ def assert_keyframes(stream: Stream, judge: Judge) -> None:
         # Closing, contiguous memory for another opening, and a second of silence if that one stalls at once, too.
         keys = [at for at, is_key in frames if is_key and -0.7 < at - event["t"] < 3]
         assert keys, f"no keyframe followed {event}"
-    rates = [(event["t"], event["framesPerSecond"]) for event in stream.of("status")]
+    rates = [(event["t"], event["targetFramesPerSecond"]) for event in stream.of("status")]
     for fault, start, end in judge.past:
         during = [gap for gap in gaps if start - 0.5 < gap[1] < end + 1]
         # While an encoder is closed slowly the camera fills its buffers and waits: the keyframe is the first of these.

@@ -66,8 +66,8 @@ def brightness(frame: Frame) -> float:
     return sum(field[0] for field in frame["fields"]) / len(frame["fields"])
 
 
-def colour(frame: Frame) -> float:
-    """The distance of the most colourful field from grey."""
+def color(frame: Frame) -> float:
+    """The distance of the most colorful field from gray."""
     return max(abs(field[1] - 128) + abs(field[2] - 128) for field in frame["fields"])
 
 
@@ -77,11 +77,11 @@ def spread(frame: Frame) -> float:
 
 
 def corners(frame: Frame) -> list[str]:
-    return [frame.field(*place).colour for place in CORNERS]
+    return [frame.field(*place).color for place in CORNERS]
 
 
 def bars(frame: Frame) -> int:
-    """The number of different colours in a row."""
+    """The number of different colors in a row."""
     row = [(field[1] // 24, field[2] // 24) for field in frame["fields"][5 * 16 : 6 * 16]]
     return 1 + sum(left != right for left, right in zip(row, row[1:]))
 

@@ -1,7 +1,7 @@
 """The Raspberry Pi's camera on the virtual board: its module's parameters, libcamera's reports about frames, and the frames'
 content.
 
-The scene is `FIELDS` of board/virtual/pi-camera/scene.c: 16 by 12, mostly grey, with a colour near each corner.
+The scene is `FIELDS` of board/virtual/pi-camera/scene.c: 16 by 12, mostly gray, with a color near each corner.
 """
 
 import io
@@ -22,7 +22,7 @@ IMX219 = "/base/soc/i2c0mux/i2c@0/imx219@10"
 # The sensor's mode that covers the whole scene.
 WHOLE = "sensor=2304x1296"
 COLUMNS, ROWS = 16, 12
-# With `colour_bars` the sensor delivers these instead: white, yellow, cyan, green, magenta, red, blue, black.
+# With `color_bars` the sensor delivers these instead: white, yellow, cyan, green, magenta, red, blue, black.
 BARS = [tuple(0 if bar & bit else 255 for bit in (2, 4, 1)) for bar in range(8)]
 
 
@@ -86,9 +86,9 @@ class Field:
     spread: float
 
     @property
-    def colour(self) -> str:
+    def color(self) -> str:
         if abs(self.cb - 128) < 12 and abs(self.cr - 128) < 12:
-            return "grey"
+            return "gray"
         if self.cb > 140:
             return "blue"
         if self.cb < 80 and self.cr > 118:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from encoder import Appliance
-from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, bars, brightness, colour, corners, first, frames_of, said, spread
+from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, bars, brightness, color, corners, first, frames_of, said, spread
 from pi_camera import Frame, set_parameters
 from waiting import wait_until
 
@@ -77,10 +77,10 @@ def test_white_balance_is_locked_and_released(pi_camera, nginx):
     assert re.search(r"[\d.]+/[\d.]+", again)[0] == re.search(r"[\d.]+/[\d.]+", found)[0]
     live.set("white-balance", "auto")
     settled = live.look(5)
-    grey = [frame.field(0, 0) for frame in live.shown()]
-    assert abs(grey[free].cb - 128) <= 4 and abs(grey[free].cr - 128) <= 4
-    assert grey[locked].cr > grey[free].cr + 10
-    assert abs(grey[settled].cr - 128) < (grey[locked].cr - 128) / 2
+    gray = [frame.field(0, 0) for frame in live.shown()]
+    assert abs(gray[free].cb - 128) <= 4 and abs(gray[free].cr - 128) <= 4
+    assert gray[locked].cr > gray[free].cr + 10
+    assert abs(gray[settled].cr - 128) < (gray[locked].cr - 128) / 2
 
 
 def test_white_balance_is_set(pi_camera, nginx):
@@ -91,8 +91,8 @@ def test_white_balance_is_set(pi_camera, nginx):
     answer = live.set("white-balance", "3/1.6")
     assert "3/1.6" in answer.partition("(")[2], answer
     red = live.look()
-    grey = [frame.field(0, 0) for frame in live.shown()]
-    assert grey[red].cr > grey[settled].cr + 10
+    gray = [frame.field(0, 0) for frame in live.shown()]
+    assert gray[red].cr > gray[settled].cr + 10
 
 
 # The scene's lowest fields are near, the others farther away.
@@ -143,15 +143,15 @@ def test_a_focus_point_refers_to_the_visible_frame(pi_camera, nginx):
     """Zoomed in, the lowest part of the scene's upper half is far away, and that of the lower half is near."""
     live = Live(pi_camera, nginx, "point")
     live.set("lens", "6")
-    live.set("zoom", "2", "zoom-centre", "0.5,0.25")
+    live.set("zoom", "2", "zoom-center", "0.5,0.25")
     assert said(live.set("focus-point", "0.5,0.9"), r"([\d.]+) dioptres") == pytest.approx(4, abs=1)
-    live.set("zoom-centre", "0.5,0.75")
+    live.set("zoom-center", "0.5,0.75")
     assert said(live.set("focus-point", "0.5,0.9"), r"([\d.]+) dioptres") == pytest.approx(8, abs=1)
     live.stop()
 
 
 def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
-    live = Live(pi_camera, nginx, "colours")
+    live = Live(pi_camera, nginx, "colors")
     live.set("exposure", "locked", "white-balance", "locked", "focus", "manual")
     plain = live.look()
     assert live.set("brightness", "0.3") == "brightness 0.3"
@@ -159,11 +159,11 @@ def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
     assert live.set("brightness", "0", "contrast", "2") == "brightness 0, contrast 2"
     contrast = live.look()
     assert live.set("contrast", "1", "saturation", "0") == "contrast 1, saturation 0"
-    grey = live.look()
+    gray = live.look()
     shown = live.shown()
     assert brightness(shown[bright]) > brightness(shown[plain]) + 30
     assert spread(shown[contrast]) > 1.2 * spread(shown[plain])
-    assert corners(shown[plain]) == UPRIGHT and corners(shown[grey]) == ["grey"] * 4
+    assert corners(shown[plain]) == UPRIGHT and corners(shown[gray]) == ["gray"] * 4
 
 
 def test_sharpness_and_denoise_are_set(pi_camera, nginx):
@@ -190,9 +190,9 @@ def test_zoom_glides_to_its_setting(pi_camera, nginx):
     answer = live.set("zoom", "2")
     assert said(answer, r"zoom 2(?: \(([\d.]+)\))?" if "(" in answer else "zoom (2)") == pytest.approx(2, rel=0.02)
     middle = live.look()
-    live.set("zoom-centre", "0.25,0.25")
+    live.set("zoom-center", "0.25,0.25")
     corner = live.look()
-    live.set("zoom", "1", "zoom-centre", "0.5,0.5")
+    live.set("zoom", "1", "zoom-center", "0.5,0.5")
     back = live.look()
     shown = live.shown()
 
@@ -281,7 +281,7 @@ def test_a_driver_gets_changes_in_one_line_at_once(encoder, nginx):
     plain = frames[0]
     bright = first(frames, lambda frame: brightness(frame) > brightness(plain) + 15)
     # The driver draws while it is being set: at most one frame has half of the changes.
-    assert abs(bright - first(frames, lambda frame: colour(frame) < 12)) <= 1
+    assert abs(bright - first(frames, lambda frame: color(frame) < 12)) <= 1
 
 
 def test_impossible_changes_are_refused_and_the_stream_continues(pi_camera, nginx):
@@ -359,7 +359,7 @@ def test_commands_at_the_socket_are_answered_with_the_cameras_reports(pi_camera,
     assert re.match(r"exposure-time 5 \((4\.9\d*|5) ms.*\nzoom 2", answer), answer
     socket = "--socket /tmp/e/socket"
     wrong = pi_camera.run(f"tallycam set zoom 99 {socket}", check=False)
-    assert wrong.status == 3 and "zoom is 1 to 3.6" in wrong.text
+    assert wrong.status == 7 and "zoom is 1 to 3.6" in wrong.text
     # Two at once; both are answered.
     first = pi_camera.start(f"tallycam set brightness 0.2 {socket}")
     second = pi_camera.start(f"tallycam set contrast 1.5 {socket}")
@@ -390,14 +390,14 @@ def test_a_webcams_driver_applies_settings_to_frames(encoder, nginx):
     bright = live.look()
     assert live.set("brightness", "128", "saturation", "0") == "brightness 128, saturation 0"
     assert (driver("brightness"), driver("saturation")) == (128, 0)
-    grey = live.look()
+    gray = live.look()
     assert live.set("saturation", "128", "mirror", "on") == "saturation 128, mirror on" and driver("horizontal_flip") == 1
     assert live.set("flip", "on") == "flip on" and driver("vertical_flip") == 1
     turned = live.look()
     assert live.set("mirror", "off", "flip", "off") == "mirror off, flip off" and driver("horizontal_flip") == 0
     shown = live.shown()
     assert brightness(shown[bright]) > brightness(shown[plain]) + 30
-    assert colour(shown[plain]) > 40 > 12 > colour(shown[grey])
+    assert color(shown[plain]) > 40 > 12 > color(shown[gray])
     # Bars from left to right: when mirrored, the first is the last.
     left, right = shown[plain].field(0, 5), shown[turned].field(15, 6)
     assert abs(left.y - right.y) < 12 and abs(left.cb - right.cb) < 12
@@ -474,8 +474,8 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
         return encoder.run(f"v4l2-ctl -d {cropping_camera} --get-selection target=crop").text
 
     # The answer comes when the zoom is nearly there.
-    answer = live.set("zoom", "2", "zoom-centre", "0.25,0.5")
-    assert re.fullmatch(r"zoom 2( \(1\.9\d*\))?, zoom-centre 0\.25,0\.5( \(0\.2\d+,0\.5\d*\))?", answer), answer
+    answer = live.set("zoom", "2", "zoom-center", "0.25,0.5")
+    assert re.fullmatch(r"zoom 2( \(1\.9\d*\))?, zoom-center 0\.25,0\.5( \(0\.2\d+,0\.5\d*\))?", answer), answer
     wait_until(lambda: "Left 0, Top 180, Width 640, Height 360" in crop(), 10, crop)
     zoomed = live.look(2)
     assert re.match(r"refused: zoom must be 1 to 2, not \"3\"", live.set("zoom", "3"))
@@ -491,7 +491,7 @@ def test_larger_frames_of_a_webcam_are_zoomed_during_conversion(encoder, nginx):
     node = webcam(encoder)
     live = Live(encoder, nginx, "crop", source=f"v4l2:{node},size=1280x720")
     live.look()
-    assert re.match("zoom 2.*, zoom-centre 0,0.5", live.set("zoom", "2", "zoom-centre", "0,0.5"))
+    assert re.match("zoom 2.*, zoom-center 0,0.5", live.set("zoom", "2", "zoom-center", "0,0.5"))
     zoomed = live.look(2)
     assert live.set("zoom", "1").startswith("zoom 1")
     back = live.look(2)

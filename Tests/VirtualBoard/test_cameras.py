@@ -52,17 +52,17 @@ def luma(frame: bytes, column: int, row: int) -> int:
     return frame[row * COLUMNS + column]
 
 
-def colourfulness(frame: bytes) -> float:
+def colorfulness(frame: bytes) -> float:
     chroma = frame[COLUMNS * ROWS :]
     return sum(abs(value - 128) for value in chroma) / len(chroma)
 
 
 def kind(frame: bytes) -> str:
-    """The test pattern of a webcam is coloured everywhere, and has bars at its sides here. The scene of the Raspberry Pi's
-    cameras is mostly grey, and fills the frame."""
+    """The test pattern of a webcam is colored everywhere, and has bars at its sides here. The scene of the Raspberry Pi's
+    cameras is mostly gray, and fills the frame."""
     sides = [luma(frame, column, row) for column in (0, 3, COLUMNS - 4, COLUMNS - 1) for row in range(2, ROWS - 2, 4)]
     has_bars = all(value <= 24 for value in sides)
-    assert has_bars == (colourfulness(frame) > 20), (sides, colourfulness(frame))
+    assert has_bars == (colorfulness(frame) > 20), (sides, colorfulness(frame))
     return "webcam" if has_bars else "scene"
 
 
@@ -127,7 +127,7 @@ def test_switching_from_libcamera_to_a_webcam_and_back(pi_camera, nginx, capsys)
     assert_starts_with_keyframes(stream, kinds)
     assert longest <= LONGEST_GAP
     assert not stream.recording.disorder()
-    # The cameras' colours differ, and the headers state that.
+    # The cameras' colors differ, and the headers state that.
     assert len({bytes(tag.body) for tag in stream.recording.tags if tag.is_video_header}) >= 2
     assert_decodes(stream)
     status = stream.of("status")[-1]
@@ -153,7 +153,7 @@ def test_a_camera_returns_with_its_settings(pi_camera, nginx):
     publisher = Publisher(
         pi_camera, nginx, "kept", *SIZE, cameras={"scene": f"libcamera:{IMX708}", "webcam": WEBCAM + MOVING})
     publisher.wait_frames(60)
-    locked = controlled(publisher, "zoom 2 zoom-centre 0.25,0.25 mirror on exposure locked")
+    locked = controlled(publisher, "zoom 2 zoom-center 0.25,0.25 mirror on exposure locked")
     publisher.wait_frames(publisher.frames + 30)
     switch(publisher, "webcam", "webcam")
     switch(publisher, "scene", "scene")
@@ -163,7 +163,7 @@ def test_a_camera_returns_with_its_settings(pi_camera, nginx):
     assert exposure(controlled(publisher, "exposure-value 0")) == pytest.approx(exposure(locked), rel=0.01)
     stream = publisher.stop()
     frames = thumbnails(stream.recording.path)
-    kinds = [kind(frame) if colourfulness(frame) > 20 else "scene" for frame in frames]
+    kinds = [kind(frame) if colorfulness(frame) > 20 else "scene" for frame in frames]
     start = kinds.index("webcam")
     end = start + kinds[start:].index("scene")
     before, after = frames[start - 1], frames[end]

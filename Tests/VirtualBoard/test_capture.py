@@ -54,11 +54,11 @@ FORMATS = {
     for code in ["YVYU", "NV16", "NV61", "YV12", "BA81", "GBRG", "GRBG", "RGGB"]
 }  # fmt: skip
 # How many bits their samples have beyond eight, and how many bytes.
-GREY_FORMATS = {"GREY": (0, 1), "Y16": (8, 2)}
+GRAY_FORMATS = {"GREY": (0, 1), "Y16": (8, 2)}
 SAMPLES = 320 * 180
 
 
-def colours(data: bytes, layout: str) -> list[int]:
+def colors(data: bytes, layout: str) -> list[int]:
     """Y, U and V in 32x2 fields of a frame of 320x180."""
     words = ["ffmpeg", "-v", "error", "-f", "rawvideo", "-pix_fmt", layout, "-s", "320x180", "-i", "-", "-frames:v", "1",
              "-vf", "scale=32:2:flags=area,format=yuv444p", "-f", "rawvideo", "-"]  # fmt: skip
@@ -74,10 +74,10 @@ def test_every_format_shows_the_same_frame(board, vivid, capsys):
         is_decoded = given == "YU12" != code
         if (report["format"], report["decoded"], report["passes"]) != (given, *((3, 3) if is_decoded else (0, 0))):
             faults.append((code, report))
-        frames[code] = colours(board.get("/tmp/frames"), layout)
+        frames[code] = colors(board.get("/tmp/frames"), layout)
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/frames")
     truth = frames["NV12"]
-    assert len(set(truth[:64])) > 5, "the frame shows no colour bars"
+    assert len(set(truth[:64])) > 5, "the frame shows no color bars"
     lines = []
     for code, frame in frames.items():
         luma = max(abs(a - b) for a, b in zip(frame[:64], truth[:64]))
@@ -90,8 +90,8 @@ def test_every_format_shows_the_same_frame(board, vivid, capsys):
     assert not faults
 
 
-@pytest.mark.parametrize("code", GREY_FORMATS)
-def test_grey_cameras_keep_their_luma(board, vivid, code):
+@pytest.mark.parametrize("code", GRAY_FORMATS)
+def test_gray_cameras_keep_their_luma(board, vivid, code):
     """Compares them with the driver's own bytes as read by another program."""
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=2")
     board.run(
@@ -102,7 +102,7 @@ def test_grey_cameras_keep_their_luma(board, vivid, code):
     raw, frame = board.get("/tmp/raw"), board.get("/tmp/frame")
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/raw /tmp/frame")
     assert (report["format"], report["decoded"]) == ("YU12", 1)
-    shift, width = GREY_FORMATS[code]
+    shift, width = GRAY_FORMATS[code]
     samples = [int.from_bytes(raw[place : place + width], "little") >> shift for place in range(0, len(raw), width)]
     assert len(samples) == SAMPLES and len(set(samples)) > 5
     assert list(frame[:SAMPLES]) == samples and set(frame[SAMPLES:]) == {128}

@@ -102,7 +102,7 @@ def test_frames_in_other_formats_are_converted_to_planes_for_filters(encoder, lo
     publisher.wait_frames(publisher.frames + 40)
     for line, words in (
         ("filter smoth strength=1", "did you mean smooth"), ("filter image file=/tmp/none.png", "No such file"),
-        ("filter text text=x size=9", "size must be a number from 0.01 to 0.5"), ("filter grey off", "filter grey is not active"),
+        ("filter text text=x size=9", "size must be a number from 0.01 to 0.5"), ("filter gray off", "filter gray is not active"),
     ):  # fmt: skip
         publisher.command(line)
         publisher.process.wait_for(words, 20)
@@ -113,7 +113,7 @@ def test_frames_in_other_formats_are_converted_to_planes_for_filters(encoder, lo
     assert_decodes(stream)
 
 
-def test_a_look_changes_colours_as_its_table_says(encoder, nginx):
+def test_a_look_changes_colors_as_its_table_says(encoder, nginx):
     """Red and blue change places in the memory that the encoder reads, and change back."""
     encoder.put("/tmp/swap.cube", "LUT_3D_SIZE 2\n" + "".join(f"{at >> 2 & 1} {at >> 1 & 1} {at & 1}\n" for at in range(8)))
     publisher = Publisher(
@@ -202,7 +202,7 @@ def sizes_of_frames(stream: Stream) -> list[tuple[int, int]]:
 
 def test_a_watermark_keeps_its_place_when_the_frame_size_changes(pi_camera, logo, nginx, capsys):
     """Switched on as the camera's second, smaller output takes over, and still there when the first one is back."""
-    set_parameters(pi_camera, colour_bars=1)
+    set_parameters(pi_camera, color_bars=1)
     publisher = Publisher(
         pi_camera, nginx, "sizes", f"--dimension {FULL[0]}x{FULL[1]} --smallest-size {HALF[0]}x{HALF[1]}",
         "--quality Medium1 --bitrate 150,500,500 --resize seamless", "--commands",

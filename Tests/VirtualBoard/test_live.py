@@ -44,7 +44,7 @@ def steps_of(stream: Stream) -> list[Step]:
     """From the status reports, one per second: consecutive ones with the same operating point."""
     steps: list[Step] = []
     for status in stream.of("status"):
-        point = (status["quality"], status["framesPerSecond"], status["videoBitsPerSecond"])
+        point = (status["quality"], status["targetFramesPerSecond"], status["videoBitsPerSecond"])
         if steps and (steps[-1].quality, steps[-1].frames_per_second, steps[-1].bits_per_second) == point:
             steps[-1].last = status["videoFrames"]
         else:
@@ -104,7 +104,7 @@ def test_a_script_steps_through_all_qualities_and_back(encoder, voice, nginx, ca
     for quality, fps, kbps in WALK[1:]:
         publisher.command("begin", f"set quality {quality}", "commit")
         reached = publisher.wait_status(lambda status: status["quality"] == quality, 20)
-        assert (reached["framesPerSecond"], reached["videoBitsPerSecond"]) == (fps, kbps * 1000)
+        assert (reached["targetFramesPerSecond"], reached["videoBitsPerSecond"]) == (fps, kbps * 1000)
         first = reached["videoFrames"]
         publisher.wait_status(lambda status: status["videoFrames"] >= first + 36, 30)
     stream = publisher.stop()

@@ -30,7 +30,7 @@ DISPLAY_HOLDS = 3
 # vkms' own mode, and the video's area in it.
 SCREEN = 1024, 768
 VIDEO = numpy.s_[96 : 96 + 576, 0:1024]
-# The mean difference, of 255. Scalers and converters differ at the edges of coloured areas.
+# The mean difference, of 255. Scalers and converters differ at the edges of colored areas.
 ALIKE = 2.0
 
 
@@ -220,13 +220,13 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
 
 
-def test_the_screen_uses_the_cameras_colour_space(hdmi, nginx):
+def test_the_screen_uses_the_cameras_color_space(hdmi, nginx):
     """Here the camera has BT.709's matrix and the full range."""
     board = hdmi.board
     still_camera(board)
     board.run("v4l2-ctl -d /dev/video0 -c colorspace=1,y_cbcr_encoding=2,quantization=1")
     try:
-        publisher = Publisher(board, nginx, "colours", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
+        publisher = Publisher(board, nginx, "colors", *LEASE, f"--preview drm:{hdmi.connector}", source=SLOW_CAMERA)
         wait_shown(publisher)
         video = hdmi.planes()[0]
         assert "color-encoding=ITU-R BT.709" in video and "color-range=YCbCr full range" in video, video
@@ -500,7 +500,7 @@ def test_the_display_shows_the_cameras_state(plain, nginx):
     device = {"camera": "/dev/video0", "dimension": f"{WIDTH}x{HEIGHT}", "preview": "hdmi"}
     camera = Appliance(board, nginx, "appliance", **device)
 
-    def colours(part: numpy.ndarray) -> int:
+    def colors(part: numpy.ndarray) -> int:
         return len(numpy.unique(part.reshape(-1, 3) // 64, axis=0))
 
     def screen_when(condition, what: str) -> numpy.ndarray:
@@ -512,9 +512,9 @@ def test_the_display_shows_the_cameras_state(plain, nginx):
 
     # White words on black, at the top.
     page = screen_when(lambda screen: (screen[:300].min(axis=2) > 240).sum() > 2000, "no page")
-    assert colours(page) <= 4 and page[400:].max() == 0
+    assert colors(page) <= 4 and page[400:].max() == 0
     camera.live_with()
-    screen_when(lambda screen: colours(screen[: len(screen) // 2]) > 5, "no video")
+    screen_when(lambda screen: colors(screen[: len(screen) // 2]) > 5, "no video")
 
     def red(screen: numpy.ndarray) -> numpy.ndarray:
         return (screen[-300:, :, 0] > 200) & (screen[-300:, :, 1] < 120) & (screen[-300:, :, 1] > 60)
@@ -522,7 +522,7 @@ def test_the_display_shows_the_cameras_state(plain, nginx):
     # The words follow the state within a quarter of a second.
     screen_when(lambda screen: red(screen).sum() > 500, "nothing says live")
     camera.stop()
-    screen_when(lambda screen: colours(screen) <= 4, "the video stays")
+    screen_when(lambda screen: colors(screen) <= 4, "the video stays")
     assert "the preview is on" in camera.events
 
 

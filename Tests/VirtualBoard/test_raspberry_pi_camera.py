@@ -101,10 +101,10 @@ def test_white_balance_finds_the_light(pi_camera, temperature):
     set_parameters(pi_camera, temperature=temperature)
     last = shoot(pi_camera, 24, WHOLE).last
     assert last["ColourTemperature"] == pytest.approx(temperature, rel=0.05)
-    greys = [last.field(column, row) for column, row in ((0, 0), (6, 3), (8, 5), (1, 10))]
-    assert all(abs(grey.cb - 128) <= 3 and abs(grey.cr - 128) <= 3 for grey in greys), greys
-    colours = [last.field(*place).colour for place in ((2, 2), (13, 2), (2, 9), (13, 9))]
-    assert colours == ["red", "green", "blue", "yellow"]
+    grays = [last.field(column, row) for column, row in ((0, 0), (6, 3), (8, 5), (1, 10))]
+    assert all(abs(gray.cb - 128) <= 3 and abs(gray.cr - 128) <= 3 for gray in grays), grays
+    colors = [last.field(*place).color for place in ((2, 2), (13, 2), (2, 9), (13, 9))]
+    assert colors == ["red", "green", "blue", "yellow"]
 
 
 # In the sensor's pixels: the nearer part of the scene.
@@ -156,7 +156,7 @@ def test_the_lens_keeps_its_setting(pi_camera):
         assert last.field(*place).spread > 4 * max(others) + 4
 
 
-def test_colour_gains_keep_their_settings(pi_camera):
+def test_color_gains_keep_their_settings(pi_camera):
     def shot(red: float, blue: float):
         last = shoot(pi_camera, 14, WHOLE, f"AwbEnable=0 ColourGains={red}/{blue}").last
         assert last.numbers("ColourGains") == pytest.approx([red, blue], rel=0.01)
@@ -190,8 +190,8 @@ def test_frames_are_upright_and_can_be_flipped(pi_camera, flips, corners):
     # Corners of the area that the sensor's mode for this size covers, or of the whole.
     for inset in (1, 2):
         places = [(inset, inset), (15 - inset, inset), (inset, 11 - inset), (15 - inset, 11 - inset)]
-        found = [frame.field(*place).colour for place in places]
-        if "grey" not in found:
+        found = [frame.field(*place).color for place in places]
+        if "gray" not in found:
             break
     assert found == corners
 
@@ -231,7 +231,7 @@ def wait_for_import(board, bytes_of_a_frame: int) -> None:
 
 
 def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
-    """Red, green and blue in the middle of each bar of the last frame, in the colour space that the stream declares."""
+    """Red, green and blue in the middle of each bar of the last frame, in the color space that the stream declares."""
     words = ["ffmpeg", "-v", "error", "-i", str(path), "-pix_fmt", "rgb24", "-f", "rawvideo", "-"]
     data = subprocess.run(words, capture_output=True, check=True, timeout=120).stdout
     frame = data[-width * height * 3 :]
@@ -240,14 +240,14 @@ def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("size", [(640, 360), (1280, 720)], ids=["640x360", "1280x720"])
-def test_a_stream_has_the_sensors_colours_without_copies(pi_camera, nginx, size):
+def test_a_stream_has_the_sensors_colors_without_copies(pi_camera, nginx, size):
     """Sensor -> receiver -> ISP -> DMABUF -> hardware encoder -> server."""
     width, height = size
     mount_debug(pi_camera)
-    set_parameters(pi_camera, colour_bars=1)
+    set_parameters(pi_camera, color_bars=1)
     publisher = Publisher(
         pi_camera, nginx, f"bars{height}", f"--dimension {width}x{height}", "--quality Low3", "--adapt nothing",
-        # Daylight's gains: with their colour matrix a full red has no blue.
+        # Daylight's gains: with their color matrix a full red has no blue.
         source=f"{CAMERA},AwbEnable=off,ColourGains=2.35/1.6",
     )  # fmt: skip
     publisher.wait_frames(20)

@@ -7,7 +7,7 @@ from pi_camera import IMX708, PARAMETERS, is_loaded, load, nodes, set_parameters
 
 pytestmark = pytest.mark.takes(minutes=1.7, processors=0.4)
 
-# v4l2-compliance finds these in the real drivers, too: YUV's default colour space is JPEG's, which it permits for JPEG only,
+# v4l2-compliance finds these in the real drivers, too: YUV's default color space is JPEG's, which it permits for JPEG only,
 # and the tests after that request buffers of the largest size.
 YUV_FAILURES = {
     "VIDIOC_G_FMT", "VIDIOC_TRY_FMT", "VIDIOC_S_FMT", "VIDIOC_REQBUFS/CREATE_BUFS/QUERYBUF", "CREATE_BUFS maximum buffers",

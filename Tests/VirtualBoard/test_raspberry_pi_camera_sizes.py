@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.4), pytest.mark.paced]
 
 # Its driver's name in the list of importers of a buffer.
 ENCODER = "bcm2835-codec"
-# Daylight's gains: with their colour matrix a full red has no blue.
+# Daylight's gains: with their color matrix a full red has no blue.
 CAMERA = f"libcamera:{IMX708},AwbEnable=off,ColourGains=2.35/1.6"
 
 
@@ -56,10 +56,10 @@ def furthest_from_bars(path, width: int, height: int) -> int:
 # Half of 960 is not a multiple of the alignment of rows in I420.
 @pytest.mark.parametrize("full", [(960, 540), (1280, 720)], ids=["960x540", "1280x720"])
 def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, capsys):
-    """On a poor link, and on a better one again: ISP -> DMABUF -> encoder at either size, with the same colours."""
+    """On a poor link, and on a better one again: ISP -> DMABUF -> encoder at either size, with the same colors."""
     half = (full[0] // 2, full[1] // 2)
     mount_debug(pi_camera)
-    set_parameters(pi_camera, colour_bars=1)
+    set_parameters(pi_camera, color_bars=1)
     publisher = Publisher(
         pi_camera, nginx, f"second{full[1]}", f"--dimension {full[0]}x{full[1]}", f"--smallest-size {half[0]}x{half[1]}",
         "--quality Medium1", "--bitrate 150,500,500", "--resize seamless", source=CAMERA,

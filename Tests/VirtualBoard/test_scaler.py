@@ -130,7 +130,7 @@ def assert_the_processor_scaled(stream: Stream) -> None:
 
 
 def shown(recording) -> list[bytes]:
-    """Each frame as 16 by 9 grey fields."""
+    """Each frame as 16 by 9 gray fields."""
     words = ["ffmpeg", "-v", "error", "-i", str(recording.path), "-vf", "scale=16:9:flags=area,format=gray"]
     raw = subprocess.run([*words, "-f", "rawvideo", "-"], capture_output=True, check=True).stdout
     return [raw[start : start + 144] for start in range(0, len(raw), 144)]

@@ -42,7 +42,7 @@ class Webcam:
     def plug(self) -> None:
         self.host.plug()
         self.node = self.host.video_node()
-        self.wait_for_state("connected")
+        self.wait_for_state("attached")
 
     @property
     def state(self) -> dict:
@@ -148,7 +148,7 @@ def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int,
     assert len(numbers) == count
     steps = [second - first for first, second in pairwise(numbers)]
     assert min(steps) > 0, numbers
-    state = camera.wait_for_state("connected")
+    state = camera.wait_for_state("attached")
     assert state["sentFrames"] >= count
     most = SOURCE_RATE // rate + 1
     assert sum(step > most for step in steps) <= state["lostFrames"] - lost, (numbers, state)
@@ -172,13 +172,13 @@ def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, ra
 
 
 @pytest.mark.parametrize("coding", ["MJPG", "NV12"])
-def test_a_computer_receives_the_colours_of_a_snapshot(board, webcam, coding):
+def test_a_computer_receives_the_colors_of_a_snapshot(board, webcam, coding):
     """A frame in BT.709, as from 720 lines on. Snapshots are converted through red, green and blue."""
     camera = webcam(dimension="1280x720")
     size, small = "640x360", "scale=64:36:flags=area"
     frames = decoded(camera.read(coding, size, CARDS), "rgb24", *source_words(coding, size), filters=small)
     frame = frames[-64 * 36 * 3 :]
-    camera.wait_for_state("connected")
+    camera.wait_for_state("attached")
     camera.camera.ask("snapshot --output /tmp/snapshot.jpg")
     snapshot = decoded(board.get("/tmp/snapshot.jpg"), "rgb24", "-f", "mjpeg", filters=small)
     seen, wanted = (numpy.frombuffer(image, numpy.uint8).reshape(36, 64, 3).astype(int) for image in (frame, snapshot))
@@ -195,7 +195,7 @@ def test_the_stream_and_a_computer_get_frames_of_the_same_readings(encoder, ngin
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
     readings = readings_of(without_cards(camera.record("MJPG", "640x480", 40, 15)))
-    camera.wait_for_state("connected")
+    camera.wait_for_state("attached")
     status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
     camera.camera.stop()
     recording = Recording(nginx.recording("webcam"))
@@ -323,7 +323,7 @@ def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
     board.run(f"v4l2-ctl -d {camera.node} --set-ctrl brightness={lowest}")
     camera.host.wait("v4l2-ctl -d /dev/video0 --get-ctrl brightness | grep -qx 'brightness: 0'")
     program.end()
-    camera.wait_for_state("connected")
+    camera.wait_for_state("attached")
     dark = camera.record("NV12", "640x480", 20, 5)[-1].mean()
     assert bright > dark + 50, (bright, dark)
     assert board.run(f"v4l2-ctl -d {camera.node} --get-ctrl brightness").text.strip() == f"brightness: {lowest}"
@@ -353,8 +353,8 @@ def test_the_webcam_costs_nothing_while_unused(board, webcam, capsys):
         return board.run(f"ls -l /proc/{pid}/fd | grep -c /dev/video0 || true").text.strip()
 
     report = []
-    for state in ("connected", "notConnected"):
-        if state == "notConnected":
+    for state in ("attached", "notAttached"):
+        if state == "notAttached":
             camera.host.unplug()
         camera.wait_for_state(state)
         assert opened() == "0"
@@ -464,7 +464,7 @@ def test_a_sleeping_computer_keeps_no_camera_open(board, webcam):
     camera.camera.wait(lambda status: status["state"] == "webcam" and status["webcam"]["sentFrames"] > sent + 20)
     record.end()
     program.end()
-    camera.camera.wait(lambda status: status["webcam"]["state"] == "connected" and not status["webcam"]["isRecorded"])
+    camera.camera.wait(lambda status: status["webcam"]["state"] == "attached" and not status["webcam"]["isRecorded"])
 
 
 def test_the_computers_drivers_find_nothing_wrong(board, webcam):
@@ -498,7 +498,7 @@ def plug_and_unplug(camera: Webcam, cycles: int) -> None:
             camera.board.start(f"exec arecord {SAMPLES} -D hw:{camera.host.audio_card()} {HOST_RING} /dev/null")
             camera.camera.wait(lambda status: status["webcam"]["isRecorded"])
         camera.host.unplug()
-        camera.wait_for_state("notConnected")
+        camera.wait_for_state("notAttached")
         measure_settled(camera, use)
         camera.plug()
         assert camera.host.descriptors() == seen
@@ -540,7 +540,7 @@ def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam, changes)
     board.run("sleep 2")
     program.signal("CONT")
     program.end()
-    camera.wait_for_state("connected")
+    camera.wait_for_state("attached")
     choices = [(coding, size) for coding in FORMATS for size in ("640x360", "640x480")]
     for index in range(changes):
         coding, size = choices[index % len(choices)]
@@ -557,7 +557,7 @@ def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam, changes)
         check=False,
     )
     camera.host.unplug()
-    camera.wait_for_state("notConnected")
+    camera.wait_for_state("notAttached")
     camera.plug()
     look(camera).end()
     status = camera.camera.wait(lambda status: status["state"] in ("live", "degraded"))
@@ -587,7 +587,7 @@ def test_a_killed_program_leaves_nothing_to_disturb_the_next(board, nginx, usb_h
     # The next program is without a webcam, and removes the leftovers all the same.
     again.camera.ask("webcam start")
     camera.host.plug()
-    again.wait_for_state("connected")
+    again.wait_for_state("attached")
 
 
 def test_a_taken_port_is_reported_with_its_owner(board, nginx, usb_host):
@@ -601,7 +601,7 @@ def test_a_taken_port_is_reported_with_its_owner(board, nginx, usb_host):
     assert reason == f"{CONTROLLER} is taken by the gadget other; take that down first"
     board.run(f"cd {other}; echo > UDC; rm configs/c.1/uac2.0; rmdir configs/c.1 functions/uac2.0; cd ..; rmdir other")
     usb_host.plug()
-    camera.wait(lambda status: status["webcam"]["state"] == "connected")
+    camera.wait(lambda status: status["webcam"]["state"] == "attached")
     usb_host.unplug()
     camera.process.signal("TERM")
     camera.process.wait(30)

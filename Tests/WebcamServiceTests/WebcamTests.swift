@@ -35,7 +35,7 @@ import USBVideo
         let states = reports.takeAll().compactMap {
             if case .event(.changed(let state)) = $0 { state.name } else { nil }
         }
-        #expect(states == ["connected", "active", "connected", "notConnected"])
+        #expect(states == ["attached", "active", "attached", "notAttached"])
     }
 
     @Test(arguments: [(666_666, 15), (1_000_000, 10), (2_000_000, 5)])
@@ -108,7 +108,7 @@ import USBVideo
             computer.content.withLock { $0.absence = nil }
             sleep(.seconds(61))
             #expect(computer.content.withLock { $0.openings } == 1)
-            #expect(reports.takeAll() == [.event(.changed(.notConnected))], "there is one now")
+            #expect(reports.takeAll() == [.event(.changed(.notAttached))], "there is one now")
         }
     }
 
@@ -191,7 +191,7 @@ import USBVideo
             }
         }
         // The last event belongs to the second gadget.
-        #expect(names == ["connected", "active", "notConnected", "failed", "notConnected"])
+        #expect(names == ["attached", "active", "notAttached", "failed", "notAttached"])
     }
 
     /// A camera cannot be closed while its frames are held.

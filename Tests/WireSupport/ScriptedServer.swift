@@ -87,7 +87,7 @@ public final class ScriptedServer: Sendable {
         case .unanswered:
             var entries = [PollEntry(cancellation)]
             _ = try? poll(&entries, until: MonotonicClock.now() + .seconds(20))
-            throw .cancelled
+            throw .canceled
         case .accept(let configuration):
             do {
                 let (client, server) = try ScriptedStream.pair()

@@ -69,7 +69,7 @@ public final class ScriptedStream: ByteStream {
     }
 
     public func write(_ slices: UnsafeBufferPointer<UnsafeRawBufferPointer>) throws(TransportError) -> Int {
-        guard fileDescriptor >= 0 else { throw .cancelled }
+        guard fileDescriptor >= 0 else { throw .canceled }
         let room = outgoing.content.withLock { $0.bytesPerWrite }
         skipsWrite = room != nil && !skipsWrite
         guard room == nil || skipsWrite else { return 0 }
@@ -84,7 +84,7 @@ public final class ScriptedStream: ByteStream {
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> ReadResult {
-        guard fileDescriptor >= 0 else { throw .cancelled }
+        guard fileDescriptor >= 0 else { throw .canceled }
         let count = recv(fileDescriptor, buffer.baseAddress, buffer.count, 0)
         let wasAborted = incoming.content.withLock { content in
             content.readByteCount += max(0, count)

@@ -124,7 +124,7 @@ enum clibcamera_status {
     CLIBCAMERA_SETTLING,
     // Completions without a frame.
     CLIBCAMERA_BROKEN,
-    CLIBCAMERA_CANCELLED
+    CLIBCAMERA_CANCELED
 };
 struct clibcamera_completion {
     // The buffer's index; those of the first stream come first.
@@ -177,7 +177,7 @@ int clibcamera_session_set_controls(
 struct clibcamera_report {
     // Microseconds.
     int64_t exposure_time;
-    double analogue_gain, lux, colour_temperature, red_gain, blue_gain, lens_position;
+    double analogue_gain, lux, color_temperature, red_gain, blue_gain, lens_position;
     double exposure_value, brightness, contrast, saturation, sharpness;
     // In sensor pixels: left, top, width, height.
     double crop[4];

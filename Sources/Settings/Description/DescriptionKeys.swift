@@ -2,7 +2,7 @@
 /// hardware, can then be reported with their place in the file.
 public struct DescriptionKeys: Sendable {
     private var positions: [String: TextPosition] = [:]
-    private var examples: [String: String] = [:]
+    package private(set) var examples: [String: String] = [:]
 
     /// For a file that could not be read.
     public init() {}

@@ -224,7 +224,7 @@ extension DeviceDescription {
             device.readQuality(&reader, vocabulary)
             device.readAudio(&reader, vocabulary)
             device.readBuffer(&reader)
-            device.readBehaviour(&reader)
+            device.readBehavior(&reader)
             device.readPreview(&reader)
             device.readWebcam(&reader)
             device.readSnapshots(&reader)

@@ -140,7 +140,7 @@ extension PiliStreamDescription {
         let example = #""publishSecurity": "dynamic""#
         let isGiven = reader.has("publishSecurity")
         let word = reader.choice("publishSecurity", of: words, example: example)
-        let keyExample = #""publishKey": "the key from the service's console""#
+        let keyExample = #""publishKey": "key-from-the-console""#
         let key = reader.text("publishKey", required: word != "none", example: keyExample)
         let lifetime = reader.integer(
             "publishLifetime", in: 10...604_800, unit: "seconds", example: #""publishLifetime": 3600"#)

@@ -11,7 +11,7 @@ public struct PlainStreamDescription: Hashable, Sendable {
 extension PlainStreamDescription {
     static let keyNames = ["url", "key", "caFile"]
 
-    private static let urlExample = #""url": "rtmps://live.example.com/app""#
+    private static let urlExample = #""url": "rtmps://live.example.com/app", "key": "ab12-cd34-ef56""#
 
     init?(reading reader: inout DescriptionReader) {
         let urlText = reader.text("url", required: true, example: Self.urlExample)

@@ -86,7 +86,7 @@ public struct StreamDescription: Hashable, Sendable {
 
 extension StreamDescription {
     /// A complete correct file.
-    public static let example = #"{"url": "rtmp://live.example.com/app", "key": "the stream key"}"#
+    public static let example = #"{"url": "rtmp://live.example.com/app", "key": "ab12-cd34-ef56"}"#
 
     /// Checks the whole file and reports all faults.
     public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {

@@ -23,11 +23,14 @@ public enum CommandName: String, CaseIterable, Sendable {
     case controls
     case filter
     case camera
+    case cameras
+    case microphones
     case pause
     case snapshot
     case torch
     case webcam
     case faults
+    case doctor
     case events
     case reboot
     case powerOff = "poweroff"
@@ -80,6 +83,12 @@ public struct CommandDescription: Hashable, Sendable {
                     "NAME KEY=VALUE [KEY=VALUE...]|off", "change or remove a filter of the live stream", isText: true)
             ]),
         CommandDescription(.camera, [CommandForm("NAME|next", "switch to another camera")]),
+        CommandDescription(
+            .cameras, [CommandForm("[json]", "list the cameras and which one is in use", on: .appliance)],
+            absence: "publish does not list cameras: tallycam cameras does"),
+        CommandDescription(
+            .microphones, [CommandForm("[json]", "list the microphones and which are in use", on: .appliance)],
+            absence: "publish does not list microphones: tallycam microphones does"),
         CommandDescription(.pause, [CommandForm("on|off", "send a still frame and silence, or resume")]),
         CommandDescription(
             .snapshot,
@@ -99,6 +108,9 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(
             .faults, [CommandForm("", "show faults and how to repair them", on: .appliance)],
             absence: "publish has no list of faults: it prints each one as it happens"),
+        CommandDescription(
+            .doctor, [CommandForm("[json]", "check the device part by part; say what to do next", on: .appliance)],
+            absence: "publish cannot check the device: tallycam doctor does"),
         CommandDescription(
             .events,
             [

@@ -56,7 +56,7 @@ extension OperatingPoint {
         ]
         if videoQuality != nil {
             fields.append(("videoBitsPerSecond", .integer(videoBitrate.bitsPerSecond)))
-            fields.append(("framesPerSecond", .integer(frameRate.framesPerSecond)))
+            fields.append(("targetFramesPerSecond", .integer(frameRate.framesPerSecond)))
             if let frameSize {
                 fields += [("width", .integer(frameSize.width)), ("height", .integer(frameSize.height))]
             }

@@ -8,8 +8,8 @@ import StreamQuality
 public enum StreamState: String, CaseIterable, Sendable {
     case unknown
     case connecting
-    /// Live: a server has accepted the stream.
-    case connected
+    /// A server has accepted the stream.
+    case live
     case disconnecting
     /// Ended on request.
     case disconnected

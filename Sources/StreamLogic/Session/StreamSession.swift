@@ -6,11 +6,11 @@ import Media
 /// that was closed, aborted or failed are ignored.
 ///
 /// ```
-/// unknown ──start──▶ connecting ──publishing──▶ connected ──stop──▶ disconnecting ──▶ disconnected
-///                        │  ▲ retry               │    ▲                                  │
-///                        ▼  └──┘             lost ▼    │ publishing                 start │
-///                      error ◀──given up── reconnecting ┘ ▲ retry       connecting ◀──────┘
-///                                               └─────────┘
+/// unknown ──start──▶ connecting ──publishing──▶ live ──stop──▶ disconnecting ──▶ disconnected
+///                        │  ▲ retry             │  ▲                                 │
+///                        ▼  └──┘           lost ▼  │ publishing                start │
+///                      error ◀──given up── reconnecting ◀┐ retry   connecting ◀──────┘
+///                                               └────────┘
 /// ```
 public struct StreamSession: Sendable {
     public enum Target: Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct StreamSession: Sendable {
         case publishing
         case failed(ConnectionFailure)
         /// Stopped before it was live.
-        case cancelled
+        case canceled
         /// Already running; nothing changed.
         case alreadyRunning
     }
@@ -175,7 +175,7 @@ public struct StreamSession: Sendable {
         case .closing(var closing):
             closing.startsAgain = false
             phase = .closing(closing)
-            completeStart(.cancelled)
+            completeStart(.canceled)
         }
         return performed()
     }

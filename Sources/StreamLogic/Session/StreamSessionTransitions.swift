@@ -66,7 +66,7 @@ extension StreamSession {
         phase = .publishing(Publication(id: id, target: target, since: now, nextStatus: now + settings.statusInterval))
         // Request the keyframe first, so that the first frame is a keyframe and the second one is not.
         output += [.requestKeyframe, .startMedia(id), .emit(.publishing(destination: settings.destination))]
-        enter(.connected)
+        enter(.live)
         completeStart(.publishing)
     }
 
@@ -219,7 +219,7 @@ extension StreamSession {
         retiring = []
         abortParked()
         phase = .idle
-        if !keepingStart { completeStart(.cancelled) }
+        if !keepingStart { completeStart(.canceled) }
         enter(.disconnected)
         completeStop()
     }

@@ -30,7 +30,7 @@ public struct StreamPage: Sendable {
 
     private static func tone(_ snapshot: StreamSnapshot) -> ScreenPage.Tone {
         switch snapshot.state {
-        case .connected: snapshot.isStalled || snapshot.isPaused ? .waiting : .live
+        case .live: snapshot.isStalled || snapshot.isPaused ? .waiting : .live
         case .connecting, .reconnecting, .disconnecting: .waiting
         case .unknown, .disconnected: .idle
         case .error: .fault
@@ -39,8 +39,8 @@ public struct StreamPage: Sendable {
 
     private static func headline(_ snapshot: StreamSnapshot) -> String {
         switch snapshot.state {
-        case .connected where snapshot.isStalled: "live, but nothing gets through"
-        case .connected:
+        case .live where snapshot.isStalled: "live, but nothing gets through"
+        case .live:
             (snapshot.isPaused ? "paused " : "live ") + clock(snapshot.start.map { snapshot.time - $0 } ?? .zero)
         case .connecting: "connecting"
         case .reconnecting: "connection lost; reconnecting"

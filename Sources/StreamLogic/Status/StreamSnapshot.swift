@@ -9,7 +9,7 @@ public struct StreamSnapshot: Sendable {
     /// Without stream name and query.
     public var target: String
     public var state: StreamState
-    /// Connected, but nothing gets through.
+    /// Live, but nothing gets through.
     public var isStalled: Bool
     /// Silence and a still frame are sent.
     public var isPaused = false

@@ -1,6 +1,11 @@
 import Media
 import StreamQuality
 
+/// This program, as people and servers see it.
+public enum Program {
+    public static let version = "0.2.0"
+}
+
 /// The encoder in use.
 public struct EncoderIdentity: Hashable, Sendable {
     /// For people and scripts.

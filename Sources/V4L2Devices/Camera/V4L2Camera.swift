@@ -42,7 +42,7 @@ public final class V4L2Camera: Camera {
     /// later attempts at the same node fail at once.
     /// - Parameters:
     /// the stream's, for what the settings leave open.
-    ///   - stop: ends the wait when signalled. It is not drained.
+    ///   - stop: ends the wait when signaled. It is not drained.
     public static func open(
         _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD
     ) throws(V4L2Error) -> sending V4L2Camera {

@@ -28,10 +28,10 @@ struct V4L2Crop: Hashable {
     /// - Parameter area: in sensor pixels, as the driver reports it.
     func view(_ area: FrameArea) -> ZoomedView? {
         guard area.width >= 1 else { return nil }
-        let centre = area.centre
+        let center = area.center
         return ZoomedView(
             zoom: whole.width / area.width,
-            centre: FramePoint(x: (centre.x - whole.left) / whole.width, y: (centre.y - whole.top) / whole.height))
+            center: FramePoint(x: (center.x - whole.left) / whole.width, y: (center.y - whole.top) / whole.height))
     }
 }
 

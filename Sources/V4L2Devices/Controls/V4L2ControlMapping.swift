@@ -87,7 +87,7 @@ struct V4L2ControlMapping {
                 range(id).map { ControlOffer(name, range: $0, usual: usual(id)) }
             }
         case .zoom: return largestZoom.map { ControlOffer(.zoom, range: 1...$0) }
-        case .zoomCentre: return zoomRange == nil && crop != nil ? ControlOffer(.zoomCentre) : nil
+        case .zoomCenter: return zoomRange == nil && crop != nil ? ControlOffer(.zoomCenter) : nil
         case .mirror: return control(clinux_v4l2_cid_hflip).map { _ in ControlOffer(.mirror) }
         case .flip: return control(clinux_v4l2_cid_vflip).map { _ in ControlOffer(.flip) }
         case .focusPoint, .exposurePoint, .denoise, .torch, .webcam, .microphoneGain, .mute: return nil
@@ -131,7 +131,7 @@ struct V4L2ControlMapping {
         .saturation: clinux_v4l2_cid_saturation, .sharpness: clinux_v4l2_cid_sharpness,
     ]
     /// enum v4l2_exposure_metering.
-    private static let meterings: [Int64: String] = [1: "centre", 2: "spot", 3: "matrix"]
+    private static let meterings: [Int64: String] = [1: "center", 2: "spot", 3: "matrix"]
     /// enum v4l2_auto_n_preset_white_balance.
     private static let lights: [Int64: String] = [
         2: "incandescent", 3: "fluorescent", 5: "horizon", 6: "daylight", 8: "cloudy", 9: "shade",
@@ -146,7 +146,7 @@ struct V4L2ControlMapping {
         for change in changes {
             switch (change.name, change.value) {
             case (.zoom, .number(let zoom)): view.zoom = zoom
-            case (.zoomCentre, .point(let centre)): view.centre = centre
+            case (.zoomCenter, .point(let center)): view.center = center
             default: break
             }
         }
@@ -267,7 +267,7 @@ struct V4L2ControlMapping {
             report.values[.zoom] = .number(zoom / zoomRange.lowerBound)
         } else if let view = shown.flatMap({ crop?.view($0) }) {
             report.values[.zoom] = .number(view.zoom)
-            report.values[.zoomCentre] = .point(view.centre)
+            report.values[.zoomCenter] = .point(view.center)
         }
         return report
     }

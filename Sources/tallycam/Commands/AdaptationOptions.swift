@@ -12,14 +12,14 @@ enum AdaptationOptions {
         CommandLineOption(
             "adapt", takes: "POLICY",
             help: """
-                what may adapt to a slow network: nothing (bit rates stay as set),
+                parts that adapt to a slow network: nothing (bit rates stay as set),
                 seamless (default: bit rate and frame rate), or restart (a High
                 stream may also restart as Medium or Low, and return)
                 """),
         CommandLineOption(
             "resize", takes: "POLICY",
             help: """
-                how the frame size adapts to a slow network: never, seamless (it
+                change of the frame size on a slow network: never, seamless (it
                 changes within the stream) or restart (the stream restarts);
                 the default depends on the service, mostly seamless
                 """),

@@ -2,7 +2,6 @@ import CardStorage
 import FrameFiltering
 import JSONText
 import LinuxIO
-import MachineDevices
 import Settings
 import Terminal
 import Transport
@@ -35,8 +34,11 @@ func runCheck(_ arguments: [String]) throws -> ExitStatus {
 /// - Returns: the warnings, and a line saying that the file can be used.
 private func check(_ path: String) throws -> [String] {
     let bytes: [UInt8]
+    guard isRegularFile(path) != false else {
+        throw CommandFailure.usage("\(path): is not a regular file; give the path of a JSON file")
+    }
     do {
-        bytes = try readFile(path, limit: SettingsFile.sizeLimit)
+        bytes = try readRegularFile(path, limit: SettingsFile.sizeLimit)
     } catch {
         throw CommandFailure.usage("\(path): cannot be read: \(error.reason)")
     }
@@ -90,11 +92,7 @@ private func fileWarnings(_ device: DeviceDescription, _ keys: DescriptionKeys, 
     var problems = UsableFilters(device.filters).unusable.map { (key: $0.keyPath, text: $0.problem) }
     let cameras = [("camera", device.camera)] + device.cameras.map { ("cameras.\($0.name)", $0.source) }
     for (key, source) in cameras {
-        do {
-            _ = try VideoInput(fileIn: source)?.ownSize()
-        } catch {
-            problems.append((key, source.hasSuffix(":") ? "the file name is missing; write \(source)FILE" : "\(error)"))
-        }
+        if let problem = MachineStreams().problem(ofFileSource: source) { problems.append((key, problem)) }
     }
     return problems.map { "\(path):\(keys.position(of: $0.key)): \($0.key): warning: \($0.text)" }
 }

@@ -9,8 +9,8 @@ import Terminal
 /// `tallycam events`: the last events, or each new one.
 func runEvents(_ arguments: [String]) throws -> ExitStatus {
     let options = [
-        CommandLineOption("follow", help: "also print each new event, until the camera's program ends"),
-        CommandLineOption("json", help: "with --follow: print only new events, one JSON object per line"),
+        CommandLineOption("follow", help: "then print each new event, until the camera's program ends"),
+        CommandLineOption("json", help: "print only new events, one JSON object per line (with --follow)"),
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam events [N] [OPTION...]"
@@ -62,15 +62,18 @@ private func follow(_ command: String, at path: String, isJSON: Bool) throws {
     if isReading, !rest.isEmpty { try writeOutput(rest) }
 }
 
-/// A connection to the control socket that receives events.
-private final class FollowedCamera {
+/// A connection to the control socket that receives an answer part by part.
+final class FollowedCamera {
     private let path: String
+    /// How long to wait for each part after the first line; `nil` for events, which may take forever.
+    private let patience: Duration?
     private let connection: OwnedFileDescriptor
     /// The first line, which reports success, until it is complete.
     private var head: [UInt8]? = []
 
-    init(_ command: String, at path: String) throws(CommandFailure) {
+    init(_ command: String, at path: String, patience: Duration? = nil) throws(CommandFailure) {
         self.path = path
+        self.patience = patience
         do throws(SystemCallError) {
             connection = try connectLocal(path)
             try connection.writeAll(Array("\(command)\n".utf8))
@@ -94,7 +97,7 @@ private final class FollowedCamera {
                 return body
             }
             let text = String(decoding: body, as: UTF8.self)
-            throw CommandFailure(.connection, String(text.split(separator: "\n").joined(separator: "; ")))
+            throw CommandFailure(.refused, String(text.split(separator: "\n").joined(separator: "; ")))
         }
         guard head == nil else { throw CommandFailure(.system, "the camera's answer at \(path) is cut off") }
         return nil
@@ -109,7 +112,7 @@ private final class FollowedCamera {
             var waits: PollSet<Waited> = [.connection: connection.rawValue]
             // A pipe without a reader reports that even if no event is requested.
             waits.add(.output, STDOUT_FILENO, for: [])
-            let limit = head == nil ? nil : MonotonicClock.now() + .seconds(10)
+            let limit = (head == nil ? patience : .seconds(10)).map { MonotonicClock.now() + $0 }
             guard try waits.wait(until: limit) else {
                 throw SystemCallError("read", number: ETIMEDOUT, subject: path)
             }

@@ -94,7 +94,7 @@ private final class LiveCommand {
             let pause = input?.isInBackground == true ? Duration.milliseconds(250) : nil
             try waits.wait(until: pause.map { MonotonicClock.now() + $0 })
             if waits.isReady(.input) { takeLines() }
-            while let signal = signals.next() { signalled(signal) }
+            while let signal = signals.next() { signaled(signal) }
             end = ends.takeAll().first
         }
         stream.join()
@@ -152,7 +152,7 @@ private final class LiveCommand {
         commands.send(.stop)
     }
 
-    private func signalled(_ signal: Int32) {
+    private func signaled(_ signal: Int32) {
         guard signal != SIGUSR1 else { return commands.send(.toggleMute) }
         stop(signal == SIGINT ? "interrupted" : "terminated")
     }

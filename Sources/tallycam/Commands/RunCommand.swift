@@ -21,7 +21,7 @@ extension ApplianceSettings {
             help: "power-off and reboot end only the program; a terminal can stand in for the watchdog"),
         CommandLineOption(
             "unattended",
-            help: "for init: run even without a boot folder or a socket, and report a fault;\n"
+            help: "run even without a boot folder or a socket, and report a fault (for init);\n"
                 + "do not log to a terminal"),
         CommandLineOption(
             "log",

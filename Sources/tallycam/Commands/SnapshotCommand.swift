@@ -17,9 +17,7 @@ func runSnapshot(_ arguments: [String]) throws -> ExitStatus {
         ApplianceSettings.socketOption,
     ]
     let usage = "tallycam snapshot [QUALITY] [OPTION...]"
-    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1) else {
-        return .success
-    }
+    guard let parsed = try parseOptions(arguments, options, usage: usage, operands: 0...1) else { return .success }
     if let option = parsed["quality"], let operand = parsed.operands.first {
         throw CommandFailure.usage(
             "the quality is given twice: \(quoted(operand.prefix(20))) and --quality \(quoted(option.prefix(20)))")

@@ -56,6 +56,19 @@ struct MachineStreams: StreamEngine {
 
     func devices(insteadOf fault: ApplianceFault) -> [String] { devicesInstead(of: fault) }
 
+    func list(_ kind: DeviceList.Kind) -> DeviceList { listDevices(kind) }
+
+    func findEncoders() -> EncoderFinding { findHardwareEncoders() }
+
+    func problem(ofFileSource source: String) -> String? {
+        do {
+            _ = try VideoInput(fileIn: source)?.ownSize()
+            return nil
+        } catch {
+            return source.hasSuffix(":") ? "the file name is missing; write \(source)FILE" : "\(error)"
+        }
+    }
+
     func openPreview(report: @escaping @Sendable (PreviewEvent) -> Void) throws -> any PreviewSink {
         try Display(PreviewOption(), report: report)
     }

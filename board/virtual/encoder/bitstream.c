@@ -211,11 +211,11 @@ static void put_coefficient(struct bits *b, s32 level, bool chroma)
 	put(b, 1, 1);
 }
 
-/* Predicted from the left, in the first column from above, in the corner from grey. */
+/* Predicted from the left, in the first column from above, in the corner from gray. */
 static void put_flat(struct bits *b, struct h264_coder *c, u32 at, struct h264_block value, bool intra)
 {
-	static const struct h264_block grey = { 128, 128, 128 };
-	const struct h264_block *from = &grey;
+	static const struct h264_block gray = { 128, 128, 128 };
+	const struct h264_block *from = &gray;
 	u32 luma_mode = 2, chroma_mode = 0;
 	bool chroma;
 

@@ -214,7 +214,7 @@ static int s_fmt(struct file *file, void *private, struct v4l2_format *format)
 	side->height = pixels->height;
 	side->stride = pixels->plane_fmt[0].bytesperline;
 	side->size = pixels->plane_fmt[0].sizeimage;
-	/* As on the Pi, there is one colour description, even if the output format does not mention colours. */
+	/* As on the Pi, there is one color description, even if the output format does not mention colors. */
 	ctx->colorspace = pixels->colorspace;
 	ctx->xfer_func = pixels->xfer_func;
 	ctx->ycbcr_enc = pixels->ycbcr_enc;

@@ -86,11 +86,11 @@ static void put_phases(u8 *bytes, const struct frame_record *record)
 	bytes += 2 * GROUP;
 	for (row = 0; row < AWB_ROWS; row++) {
 		for (column = 0; column < AWB_COLUMNS; column++) {
-			struct place place = cell_centre(&view, column, AWB_COLUMNS, row, AWB_ROWS);
+			struct place place = cell_center(&view, column, AWB_COLUMNS, row, AWB_ROWS);
 			s32 away = scene_depth(place) - record->focus;
 			u32 confidence = scene.pdaf ? CONFIDENCE_MAX * 100 / (100 + min(abs(away), 100000) / 4) : 0;
 
-			/* Moving towards the scene reduces the phase. */
+			/* Moving toward the scene reduces the phase. */
 			put_phase(bytes, confidence, clamp(-away * PHASE_PER_DIOPTRE / 100, -1023, 1023));
 			bytes += GROUP;
 		}

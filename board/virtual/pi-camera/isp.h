@@ -22,7 +22,7 @@ struct isp_rational {
 	s32 numerator;
 	u32 denominator;
 };
-struct isp_colour_matrix {
+struct isp_color_matrix {
 	u32 enabled;
 	struct isp_rational rows[3][3];
 	s32 offsets[3];
@@ -40,7 +40,7 @@ struct isp_lens_shading {
 /* How a frame is processed. Gains are in 1/1000. */
 struct isp_settings {
 	u32 red_gain, blue_gain, gain;
-	struct isp_colour_matrix matrix;
+	struct isp_color_matrix matrix;
 	struct isp_gamma gamma;
 	struct v4l2_rect crop;
 };

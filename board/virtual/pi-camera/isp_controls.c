@@ -75,7 +75,7 @@ static const struct {
 	const char *name;
 	u32 size;
 } structures[] = {
-	{ CID_COLOUR_MATRIX, "Colour Correction Matrix", sizeof(struct isp_colour_matrix) },
+	{ CID_COLOUR_MATRIX, "Colour Correction Matrix", sizeof(struct isp_color_matrix) },
 	{ CID_LENS_SHADING, "Lens Shading", sizeof(struct isp_lens_shading) },
 	{ CID_BLACK_LEVEL, "Black Level", 12 },
 	{ CID_GREEN_EQUALISATION, "Green Equalisation", 16 },

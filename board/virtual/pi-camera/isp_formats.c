@@ -89,7 +89,7 @@ static int enum_sizes(struct file *file, void *private, struct v4l2_frmsizeenum 
 	return 0;
 }
 
-static void choose_colours(const struct isp_format *format, struct v4l2_pix_format *pix)
+static void choose_colors(const struct isp_format *format, struct v4l2_pix_format *pix)
 {
 	bool is_known = pix->colorspace == V4L2_COLORSPACE_SMPTE170M || pix->colorspace == V4L2_COLORSPACE_REC709 ||
 			pix->colorspace == V4L2_COLORSPACE_JPEG;
@@ -98,7 +98,7 @@ static void choose_colours(const struct isp_format *format, struct v4l2_pix_form
 		pix->colorspace = V4L2_COLORSPACE_RAW;
 	else if (!is_known)
 		pix->colorspace = V4L2_COLORSPACE_JPEG;
-	/* The rest follows from the colour space: the driver accepts nothing else. */
+	/* The rest follows from the color space: the driver accepts nothing else. */
 	pix->ycbcr_enc = V4L2_MAP_YCBCR_ENC_DEFAULT(pix->colorspace);
 	pix->xfer_func = V4L2_MAP_XFER_FUNC_DEFAULT(pix->colorspace);
 	pix->quantization = V4L2_MAP_QUANTIZATION_DEFAULT(format->is_raw, pix->colorspace, pix->ycbcr_enc);
@@ -119,7 +119,7 @@ static void fit(const struct isp_node *node, struct v4l2_pix_format *pix)
 	pix->sizeimage = pix->bytesperline * pix->height * format->halves / 2;
 	pix->field = V4L2_FIELD_NONE;
 	pix->flags = 0;
-	choose_colours(format, pix);
+	choose_colors(format, pix);
 }
 
 static int g_fmt(struct file *file, void *private, struct v4l2_format *format)

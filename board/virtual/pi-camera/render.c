@@ -45,7 +45,7 @@ static u32 gained(u32 value, u32 gain, u32 channel_gain)
 	return min_t(u64, (u64)value * gain / 1000 * channel_gain / 1000, U16_MAX);
 }
 
-static u32 matrix_row(const struct isp_rational *row, const struct colour *in)
+static u32 matrix_row(const struct isp_rational *row, const struct color *in)
 {
 	const u32 values[] = { in->r, in->g, in->b };
 	s64 sum = 0;
@@ -70,22 +70,22 @@ static u32 curved(const struct isp_gamma *gamma, u32 value)
 	return clamp((s32)gamma->y[i - 1] + (s32)(value * (gamma->y[i] - gamma->y[i - 1]) / (s32)span), 0, U16_MAX);
 }
 
-static struct colour developed(const struct isp_settings *settings, const struct colour *raw)
+static struct color developed(const struct isp_settings *settings, const struct color *raw)
 {
-	const struct isp_colour_matrix *matrix = &settings->matrix;
-	struct colour gains = {
+	const struct isp_color_matrix *matrix = &settings->matrix;
+	struct color gains = {
 		.r = gained(raw->r, settings->gain, settings->red_gain),
 		.g = gained(raw->g, settings->gain, 1000),
 		.b = gained(raw->b, settings->gain, settings->blue_gain),
 	}, mixed = gains;
 
 	if (matrix->enabled)
-		mixed = (struct colour){
+		mixed = (struct color){
 			.r = matrix_row(matrix->rows[0], &gains),
 			.g = matrix_row(matrix->rows[1], &gains),
 			.b = matrix_row(matrix->rows[2], &gains),
 		};
-	return (struct colour){
+	return (struct color){
 		.r = curved(&settings->gamma, mixed.r),
 		.g = curved(&settings->gamma, mixed.g),
 		.b = curved(&settings->gamma, mixed.b),
@@ -93,13 +93,13 @@ static struct colour developed(const struct isp_settings *settings, const struct
 }
 
 /* ITU-R BT.601 and BT.709: red's and blue's share of luma, in 1/10000. */
-static struct samples encoded(const struct v4l2_pix_format *format, const struct colour *colour)
+static struct samples encoded(const struct v4l2_pix_format *format, const struct color *color)
 {
 	bool is_709 = format->ycbcr_enc == V4L2_YCBCR_ENC_709, is_full = format->quantization == V4L2_QUANTIZATION_FULL_RANGE;
 	s64 red = is_709 ? 2126 : 2990, blue = is_709 ? 722 : 1140, green = 10000 - red - blue;
-	s64 luma = red * colour->r + green * colour->g + blue * colour->b;
-	s64 cb = div_s64((10000ll * colour->b - luma) * 5000, 10000 - blue);
-	s64 cr = div_s64((10000ll * colour->r - luma) * 5000, 10000 - red);
+	s64 luma = red * color->r + green * color->g + blue * color->b;
+	s64 cb = div_s64((10000ll * color->b - luma) * 5000, 10000 - blue);
+	s64 cr = div_s64((10000ll * color->r - luma) * 5000, 10000 - red);
 	s64 whole = 10000ll * U16_MAX, luma_range = is_full ? 255 : 219, chroma_range = is_full ? 255 : 224;
 	s64 offset = is_full ? 0 : 16;
 
@@ -126,9 +126,9 @@ static void develop_scene(struct rows *rows, const struct frame_record *record, 
 			};
 			u32 contrast = STRIPE_CONTRAST * sharpness(record->focus, scene_depth(middle)) / 1024;
 			u64 lit = white * (cell % LEVELS ? 1024 + contrast : 1024 - contrast) / 1024;
-			struct colour raw = exposed_cell(record, lit, column, row), colour = developed(settings, &raw);
+			struct color raw = exposed_cell(record, lit, column, row), color = developed(settings, &raw);
 
-			rows->samples[row][cell] = encoded(format, &colour);
+			rows->samples[row][cell] = encoded(format, &color);
 		}
 	}
 }
@@ -139,9 +139,9 @@ static void develop_bars(struct rows *rows, const struct isp_settings *settings,
 
 	for (row = 0; row < SCENE_ROWS; row++) {
 		for (bar = 0; bar < BARS; bar++) {
-			struct colour raw = bar_colour(bar), colour = developed(settings, &raw);
+			struct color raw = bar_color(bar), color = developed(settings, &raw);
 
-			rows->samples[row][bar] = encoded(format, &colour);
+			rows->samples[row][bar] = encoded(format, &color);
 		}
 	}
 }

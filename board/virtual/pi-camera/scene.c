@@ -23,16 +23,16 @@ struct scene scene = {
 module_param_named(light, scene.light, uint, 0644);
 MODULE_PARM_DESC(light, "of the scene, in lux");
 module_param_named(temperature, scene.temperature, uint, 0644);
-MODULE_PARM_DESC(temperature, "of the light's colour, in kelvin");
+MODULE_PARM_DESC(temperature, "of the light's color, in kelvin");
 module_param_array_named(depths, scene.depths, uint, NULL, 0644);
 MODULE_PARM_DESC(depths, "of the scene's four by three planes, row by row, in 1/100 dioptre");
 module_param_named(pdaf, scene.pdaf, bool, 0644);
 MODULE_PARM_DESC(pdaf, "the sensor's phase pixels see enough to focus by; without, contrast is what is left");
-module_param_named(colour_bars, scene.colour_bars, bool, 0644);
-MODULE_PARM_DESC(colour_bars, "the sensor sends its test pattern of colour bars, whatever its control says");
+module_param_named(color_bars, scene.color_bars, bool, 0644);
+MODULE_PARM_DESC(color_bars, "the sensor sends its test pattern of color bars, whatever its control says");
 
 /* Reflectances in 1/1000 of red, green and blue. */
-static const struct colour pigments[] = {
+static const struct color pigments[] = {
 	['k' - 'a'] = { 40, 40, 40 },	 ['d' - 'a'] = { 90, 90, 90 },	  ['m' - 'a'] = { 180, 180, 180 },
 	['l' - 'a'] = { 280, 280, 280 }, ['w' - 'a'] = { 600, 600, 600 }, ['r' - 'a'] = { 400, 60, 60 },
 	['g' - 'a'] = { 70, 300, 80 },	 ['b' - 'a'] = { 50, 80, 350 },	  ['y' - 'a'] = { 450, 400, 60 },
@@ -41,7 +41,7 @@ static const struct colour pigments[] = {
 
 /*
  * Red, green, blue and yellow near the corners show the orientation, even in the part that a sensor's cropped mode sees; the
- * rest is mostly grey, like walls.
+ * rest is mostly gray, like walls.
  */
 static const char fields[SCENE_ROWS][SCENE_COLUMNS + 1] = {
 	"mmlmmdmmmmdmmmlm",
@@ -113,7 +113,7 @@ struct place view_place(const struct view *view, u32 x, u32 y)
 	};
 }
 
-struct place cell_centre(const struct view *view, u32 column, u32 columns, u32 row, u32 rows)
+struct place cell_center(const struct view *view, u32 column, u32 columns, u32 row, u32 rows)
 {
 	return view_place(view, (2 * column + 1) * WHOLE / (2 * columns), (2 * row + 1) * WHOLE / (2 * rows));
 }
@@ -169,11 +169,11 @@ u64 exposed_white(const struct frame_record *record)
 	return white * record_mode(record)->sensitivity * 1000 / MEAN_REFLECTANCE;
 }
 
-/* The ratios of red and blue to green where the scene is grey, in 1/10000. */
-static void light_colour(const struct frame_record *record, u32 *red, u32 *blue)
+/* The ratios of red and blue to green where the scene is gray, in 1/10000. */
+static void light_color(const struct frame_record *record, u32 *red, u32 *blue)
 {
 	const struct sensor_model *model = record_model(record);
-	const struct colour_point *low = model->colours, *high = low + 1, *last = low + model->colour_count - 1;
+	const struct color_point *low = model->colors, *high = low + 1, *last = low + model->color_count - 1;
 	u32 temperature = clamp(record->temperature, low->temperature, last->temperature), above, span;
 
 	while (high < last && high->temperature < temperature)
@@ -185,13 +185,13 @@ static void light_colour(const struct frame_record *record, u32 *red, u32 *blue)
 	*blue = (low->blue * (span - above) + high->blue * above) / span;
 }
 
-struct colour exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row)
+struct color exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row)
 {
-	const struct colour *pigment = &pigments[fields[row][column] - 'a'];
+	const struct color *pigment = &pigments[fields[row][column] - 'a'];
 	u32 red, blue;
 
-	light_colour(record, &red, &blue);
-	return (struct colour){
+	light_color(record, &red, &blue);
+	return (struct color){
 		.r = min_t(u64, white * pigment->r / 1000 * red / 10000, U16_MAX),
 		.g = min_t(u64, white * pigment->g / 1000, U16_MAX),
 		.b = min_t(u64, white * pigment->b / 1000 * blue / 10000, U16_MAX),
@@ -199,9 +199,9 @@ struct colour exposed_cell(const struct frame_record *record, u64 white, u32 col
 }
 
 /* White, yellow, cyan, green, magenta, red, blue, black. */
-struct colour bar_colour(u32 bar)
+struct color bar_color(u32 bar)
 {
-	return (struct colour){
+	return (struct color){
 		.r = bar & 2 ? 0 : U16_MAX,
 		.g = bar & 4 ? 0 : U16_MAX,
 		.b = bar & 1 ? 0 : U16_MAX,

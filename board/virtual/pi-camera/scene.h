@@ -28,7 +28,7 @@ struct scene {
 	/* 1/100 dioptre, row by row. */
 	uint depths[DEPTHS];
 	bool pdaf;
-	bool colour_bars;
+	bool color_bars;
 };
 extern struct scene scene;
 
@@ -45,7 +45,7 @@ struct view {
 	bool mirrors_x, mirrors_y;
 };
 
-struct colour {
+struct color {
 	u32 r, g, b;
 };
 
@@ -54,7 +54,7 @@ struct view frame_view(const struct frame_record *record);
 struct view cropped_view(const struct frame_record *record, const struct v4l2_rect *crop);
 /* A place in the scene, from one in the view in 1/65536 of its width and height. */
 struct place view_place(const struct view *view, u32 x, u32 y);
-struct place cell_centre(const struct view *view, u32 column, u32 columns, u32 row, u32 rows);
+struct place cell_center(const struct view *view, u32 column, u32 columns, u32 row, u32 rows);
 u32 view_bar(const struct view *view, u32 x);
 
 u32 place_column(u32 x);
@@ -67,7 +67,7 @@ u32 sharpness(s32 focus, s32 depth);
 /* The value of a field that reflects all light, where 16 bits are full scale; it may exceed that by far. */
 u64 exposed_white(const struct frame_record *record);
 /* The value of a field's pixels in the sensor without the black level: 16 bits. */
-struct colour exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row);
-struct colour bar_colour(u32 bar);
+struct color exposed_cell(const struct frame_record *record, u64 white, u32 column, u32 row);
+struct color bar_color(u32 bar);
 
 #endif

@@ -63,7 +63,7 @@ static const char *const patterns[] = {
 	"Disabled", "Color Bars", "Solid Color", "Grey Color Bars", "PN9",
 };
 
-/* The colour gains that a sensor may use for its own corrections. */
+/* The color gains that a sensor may use for its own corrections. */
 static const struct v4l2_ctrl_config notify_gains = {
 	.ops = &ctrl_ops,
 	.id = V4L2_CID_NOTIFY_GAINS,
@@ -340,7 +340,7 @@ void sensor_start_frame(struct sensor *sensor, struct frame_record *record)
 		.temperature = READ_ONCE(scene.temperature),
 		.flips = (sensor->hflip->val ? FLIP_H : 0) | (sensor->vflip->val ? FLIP_V : 0) |
 			 (sensor->mounting.rotation == 180 ? TURNED : 0),
-		.pattern = sensor->pattern->val == 1 || READ_ONCE(scene.colour_bars),
+		.pattern = sensor->pattern->val == 1 || READ_ONCE(scene.color_bars),
 	};
 	sensor->frames++;
 	mutex_unlock(sensor->handler.lock);

@@ -34,8 +34,8 @@ struct reference_light {
 	u32 mean, lux, exposure_ns, gain;
 };
 
-/* The colour of grey for a light's temperature: red and blue in 1/10000 of green. */
-struct colour_point {
+/* The color of gray for a light's temperature: red and blue in 1/10000 of green. */
+struct color_point {
 	u32 temperature, red, blue;
 };
 
@@ -57,8 +57,8 @@ struct sensor_model {
 	u32 frame_lines_max;
 	struct sensor_delays delays;
 	struct reference_light reference;
-	const struct colour_point *colours;
-	u32 colour_count;
+	const struct color_point *colors;
+	u32 color_count;
 };
 
 const struct sensor_model *sensor_model_named(const char *name);

@@ -12,7 +12,7 @@ static const struct sensor_mode imx708_modes[] = {
 	{ 2304, 1296, 7824, 585600000, 40, 1198, { 16, 24, 4608, 2592 }, 2 },
 	{ 1536, 864, 5216, 566400000, 40, 2755, { 784, 456, 3072, 1728 }, 2 },
 };
-static const struct colour_point imx708_colours[] = {
+static const struct color_point imx708_colors[] = {
 	{ 2498, 8733, 2606 }, { 2821, 7707, 3245 }, { 2951, 7144, 3639 }, { 3578, 6038, 4516 }, { 3784, 5786, 4737 },
 	{ 4485, 5113, 5368 }, { 4671, 4927, 5554 }, { 5753, 4274, 6246 }, { 7433, 3723, 6881 },
 };
@@ -22,7 +22,7 @@ static const struct sensor_mode imx219_modes[] = {
 	{ 1920, 1080, 3448, 182400000, 4, 683, { 688, 700, 1920, 1080 }, 1 },
 	{ 1640, 1232, 3448, 182400000, 4, 531, { 8, 8, 3280, 2464 }, 1 },
 };
-static const struct colour_point imx219_colours[] = {
+static const struct color_point imx219_colors[] = {
 	{ 2498, 9309, 3599 }, { 2911, 8682, 4283 }, { 3627, 7646, 5327 }, { 4600, 6079, 6721 }, { 5716, 5712, 7017 },
 	{ 8575, 4331, 8037 },
 };
@@ -45,8 +45,8 @@ static const struct sensor_model models[] = {
 		.frame_lines_max = 65535 * 128,
 		.delays = { 2, 2, 3 },
 		.reference = { 8627, 977, 10672000, 1147 },
-		.colours = imx708_colours,
-		.colour_count = ARRAY_SIZE(imx708_colours),
+		.colors = imx708_colors,
+		.color_count = ARRAY_SIZE(imx708_colors),
 	},
 	{
 		.name = "imx219",
@@ -63,8 +63,8 @@ static const struct sensor_model models[] = {
 		.frame_lines_max = 65535,
 		.delays = { 2, 1, 2 },
 		.reference = { 12744, 998, 27685000, 1024 },
-		.colours = imx219_colours,
-		.colour_count = ARRAY_SIZE(imx219_colours),
+		.colors = imx219_colors,
+		.color_count = ARRAY_SIZE(imx219_colors),
 	},
 };
 

@@ -31,23 +31,23 @@ static const u8 zones[AWB_ROWS][AWB_COLUMNS] = {
 	{ 13, 13, 13, 13, 8, 8, 8, 8, 8, 8, 8, 8, 14, 14, 14, 14 },
 };
 
-static void count(struct region *region, const struct colour *colour, u32 squares)
+static void count(struct region *region, const struct color *color, u32 squares)
 {
-	if (max3(colour->r, colour->g, colour->b) >= U16_MAX) {
+	if (max3(color->r, color->g, color->b) >= U16_MAX) {
 		region->not_counted += squares;
 		return;
 	}
 	region->counted += squares;
-	region->r_sum += (u64)squares * (colour->r >> TO_13_BITS);
-	region->g_sum += (u64)squares * (colour->g >> TO_13_BITS);
-	region->b_sum += (u64)squares * (colour->b >> TO_13_BITS);
+	region->r_sum += (u64)squares * (color->r >> TO_13_BITS);
+	region->g_sum += (u64)squares * (color->g >> TO_13_BITS);
+	region->b_sum += (u64)squares * (color->b >> TO_13_BITS);
 }
 
-static void count_bins(struct histogram *histogram, const struct colour *colour, u32 squares)
+static void count_bins(struct histogram *histogram, const struct color *color, u32 squares)
 {
-	histogram->r[colour->r >> TO_13_BITS >> TO_BIN] += squares;
-	histogram->g[colour->g >> TO_13_BITS >> TO_BIN] += squares;
-	histogram->b[colour->b >> TO_13_BITS >> TO_BIN] += squares;
+	histogram->r[color->r >> TO_13_BITS >> TO_BIN] += squares;
+	histogram->g[color->g >> TO_13_BITS >> TO_BIN] += squares;
+	histogram->b[color->b >> TO_13_BITS >> TO_BIN] += squares;
 }
 
 static void measure_focus(const struct frame_record *record, const struct view *view, u64 white,
@@ -57,13 +57,13 @@ static void measure_focus(const struct frame_record *record, const struct view *
 
 	for (row = 0; row < FOCUS_ROWS; row++) {
 		for (column = 0; column < FOCUS_COLUMNS; column++, regions++) {
-			struct place place = cell_centre(view, column, FOCUS_COLUMNS, row, FOCUS_ROWS);
-			struct colour colour = exposed_cell(record, white, place_column(place.x), place_row(place.y));
+			struct place place = cell_center(view, column, FOCUS_COLUMNS, row, FOCUS_ROWS);
+			struct color color = exposed_cell(record, white, place_column(place.x), place_row(place.y));
 			u64 sharp = sharpness(record->focus, scene_depth(place));
 
 			if (record->pattern)
 				sharp = 0;
-			regions->contrast[1][1] = CONTRAST_UNIT * sharp * (colour.g >> TO_13_BITS);
+			regions->contrast[1][1] = CONTRAST_UNIT * sharp * (color.g >> TO_13_BITS);
 			regions->count[1][1] = 1;
 		}
 	}
@@ -81,14 +81,14 @@ void statistics_fill(const struct frame_record *record, struct statistics *stati
 	statistics->size = sizeof(*statistics);
 	for (row = 0; row < AWB_ROWS; row++) {
 		for (column = 0; column < AWB_COLUMNS; column++) {
-			struct place place = cell_centre(&view, column, AWB_COLUMNS, row, AWB_ROWS);
-			struct colour colour = exposed_cell(record, white, place_column(place.x), place_row(place.y));
+			struct place place = cell_center(&view, column, AWB_COLUMNS, row, AWB_ROWS);
+			struct color color = exposed_cell(record, white, place_column(place.x), place_row(place.y));
 
 			if (record->pattern)
-				colour = bar_colour(column * BARS / AWB_COLUMNS);
-			count(&statistics->awb[row * AWB_COLUMNS + column], &colour, squares);
-			count(&statistics->agc[zones[row][column]], &colour, squares);
-			count_bins(&statistics->histograms[0], &colour, squares);
+				color = bar_color(column * BARS / AWB_COLUMNS);
+			count(&statistics->awb[row * AWB_COLUMNS + column], &color, squares);
+			count(&statistics->agc[zones[row][column]], &color, squares);
+			count_bins(&statistics->histograms[0], &color, squares);
 		}
 	}
 	measure_focus(record, &view, white, statistics->focus);

@@ -4,7 +4,7 @@
 #
 ################################################################################
 
-TALLYCAM_VERSION = 0.1.0
+TALLYCAM_VERSION = 0.2.0
 TALLYCAM_LICENSE = Apache-2.0
 
 ifeq ($(BR2_PACKAGE_TALLYCAM_RELEASE),y)

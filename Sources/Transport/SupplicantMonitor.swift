@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 
-/// Listens to wpa_supplicant's control interface when it exists. Used from the main thread.
-struct SupplicantMonitor: ~Copyable {
+/// Listens to wpa_supplicant's control interface when it exists. Used from one thread.
+public struct SupplicantMonitor: ~Copyable {
     private static let interface = "wlan0"
     private static let longestMessage = 4096
 
@@ -13,16 +13,16 @@ struct SupplicantMonitor: ~Copyable {
     /// - Parameters:
     ///   - directory: wpa_supplicant's directory, with one socket per interface.
     ///   - path: path of the socket that receives its messages.
-    init(directory: String, path: String) {
+    public init(directory: String, path: String) {
         peer = "\(directory)/\(Self.interface)"
         self.path = path
     }
 
-    var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
+    public var fileDescriptor: Int32 { socket?.fileDescriptor ?? -1 }
 
     /// Attaches to a wpa_supplicant that has appeared, and detaches from one that is gone.
     /// - Returns: whether it was replaced or has disappeared.
-    mutating func tick() -> Bool {
+    public mutating func tick() -> Bool {
         do {
             if let socket {
                 try socket.send(Array("PING".utf8))
@@ -42,7 +42,7 @@ struct SupplicantMonitor: ~Copyable {
     }
 
     /// The messages since the last call.
-    mutating func takeMessages() -> [String] {
+    public mutating func takeMessages() -> [String] {
         var messages: [String] = []
         do {
             while let message = try socket?.receive(limit: Self.longestMessage) {

@@ -21,7 +21,7 @@ extension DeviceDescription {
         }
     }
 
-    mutating func readBehaviour(_ reader: inout DescriptionReader) {
+    mutating func readBehavior(_ reader: inout DescriptionReader) {
         let attempts = reader.integerOrChoice(
             "reconnectAttempts", in: 0...1000, of: ["endless"], example: #""reconnectAttempts": 3"#)
         if case .integer(let count)? = attempts { reconnectAttempts = count }

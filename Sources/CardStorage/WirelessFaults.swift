@@ -1,0 +1,25 @@
+import ApplianceLogic
+
+// Faults of the Wi-Fi that network.json can repair.
+extension DescriptionFiles {
+    /// With a cable connected, it does not matter that no wireless network is in range.
+    package func faults(of problem: WirelessLink.Problem?, isNetworkMissing: Bool) -> [FileFault] {
+        switch problem {
+        case .wrongPassword(let name):
+            let entry = network.wifi.first { $0.ssid == name }?.keyPath
+            return [
+                fault(
+                    .settings, "network.json", entry.map { "\($0).password" } ?? "wifi",
+                    "the Wi-Fi \"\(name)\" does not take the password")
+            ]
+        case .notInReach where isNetworkMissing:
+            let entry = network.wifi.first?.keyPath
+            return [
+                fault(
+                    .network, "network.json", entry.map { "\($0).ssid" } ?? "wifi",
+                    "none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\"")
+            ]
+        case .notInReach, nil: return []
+        }
+    }
+}
