@@ -49,7 +49,7 @@ extension CameraError: CameraFailure {
 extension CameraError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .none("", let reason): "there is no camera: \(reason)"
+        case .none("", let reason): "no camera found: \(reason)"
         case .none(let asked, let reason): "there is no camera \"\(asked)\": \(reason)"
         case .noMatch(let asked, let offered):
             "there is no camera \"\(asked)\"; there is \(offered)"

@@ -1,5 +1,7 @@
 """RTMP servers for one test: nginx with its RTMP module, ffmpeg, and the product itself."""
 
+import contextlib
+import random
 import socket
 import time
 from pathlib import Path
@@ -27,11 +29,19 @@ rtmp {{
 """
 
 
+_given_ports: set[int] = set()
+
+
 def free_port() -> int:
-    """A TCP port on loopback that is not in use now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A TCP port on loopback that is not in use now, and that was not given before. It is below the range from which the kernel
+    gives ports to connections, one of which could take it before the server does."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 32000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            if port not in _given_ports:
+                probe.bind(("127.0.0.1", port))
+                _given_ports.add(port)
+                return port
 
 
 def wait_for_listener(process: Process, port: int) -> None:

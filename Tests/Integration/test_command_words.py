@@ -113,7 +113,7 @@ def test_a_command_that_is_unavailable_here_is_refused(children):
     [
         (["events", "5"], 0, "Tallycam"), (["faults"], 0, ""), (["torch"], 7, "flash LED"), (["quality"], 0, "not live"),
         (["mute", "on"], 7, "not live"), (["mute"], 2, "usage: mute on|off"), (["torch", "lve"], 2, "did you mean live?"),
-        (["events", "0"], 2, "N is 1 to 1000"), (["status", "json"], 0, '"state"'),
+        (["events", "0"], 2, "N must be 1 to 1000"), (["status", "json"], 0, '"state"'),
     ],
 )  # fmt: skip
 def test_console_and_program_share_their_commands(children, words, status, answer):

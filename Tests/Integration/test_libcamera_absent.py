@@ -28,7 +28,7 @@ def refused(tmp_path, nodes: dict[str, int], *command: str, user: str = "") -> s
 @pytest.mark.parametrize("command", [["cameras"], ["cameras", "--json"], ["capture", "--video", "libcamera"]])
 def test_no_device(tmp_path, command):
     line = refused(tmp_path, {}, *command)
-    assert "there is no camera" in line and "no /dev/media* and no /dev/video*" in line
+    assert "no camera found" in line and "no /dev/media* and no /dev/video*" in line
 
 
 @pytest.mark.parametrize("command", [["cameras"], ["capture", "--video", "libcamera:back"]])

@@ -165,7 +165,7 @@ def test_a_killed_receivers_recording_is_complete_and_claims_no_duration(receive
 
 def test_a_player_is_refused(receiver, children):
     player = children.run("ffprobe", ["ffprobe", "-v", "info", receiver.url()])
-    assert player.child.returncode != 0 and "plays none" in player.stderr, player.report()
+    assert player.child.returncode != 0 and "only receives streams" in player.stderr, player.report()
     refusal = wait_for_event(receiver.process, "refused")
     assert refusal["reason"] == "player" and refusal["application"] == "live/***"
     assert receiver.process.interrupt_and_wait() == 0
