@@ -122,7 +122,8 @@ let package = Package(
         .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic",
+                "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal",
+                "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),

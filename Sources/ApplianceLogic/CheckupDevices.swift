@@ -27,7 +27,8 @@ extension CameraFinding {
     /// - Parameter list: it has a note about each file that cannot be used, which starts with the file's source.
     private static func line(_ list: DeviceList, wanted: [String]) -> CheckupLine {
         let needed = wanted.filter { !isSubstitute($0) }
-        if let problem = list.notes.first(where: { note in wanted.contains { $0.isFileSource && note.hasPrefix($0) } }) {
+        if let problem = list.notes.first(where: { note in wanted.contains { $0.isFileSource && note.hasPrefix($0) } })
+        {
             return CheckupLine(.camera, .problem, problem, advice: "correct the file's name in device.json")
         }
         guard let missing = needed.first(where: { list.device(called: $0) == nil }) else {

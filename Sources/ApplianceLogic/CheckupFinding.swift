@@ -118,7 +118,8 @@ public struct KeyFinding: Hashable, Sendable {
 
     /// The keys in the documents' examples, which people copy.
     public static let exampleKeys: Set = [
-        "your-stream-key", "ab12-cd34-ef56", "abcd-efgh-ijkl-mnop-qrst", "live_123456789_abcdef", "FB-1234567890-0-AbCdEf",
+        "your-stream-key", "ab12-cd34-ef56", "abcd-efgh-ijkl-mnop-qrst", "live_123456789_abcdef",
+        "FB-1234567890-0-AbCdEf",
     ]
 
     public let form: Form

@@ -214,7 +214,8 @@ extension FaultBook {
 
     /// What the server said when it refused the last stream; `nil` if it did not refuse it.
     public var refusal: String? {
-        guard let failure = failures[.server], failure.code == .netStreamFailed || failure.code == .connectRejected else {
+        guard let failure = failures[.server], failure.code == .netStreamFailed || failure.code == .connectRejected
+        else {
             return nil
         }
         return failure.text

@@ -7,7 +7,7 @@ import StreamLogic
 extension CommandService {
     /// A list from the drivers would disturb an open camera. What has it open is known.
     func list(_ kind: DeviceList.Kind, for asker: CommandAsker) -> CommandAnswer? {
-        if kind == .cameras, device.stream.isCameraTaken { 
+        if kind == .cameras, device.stream.isCameraTaken {
             return .devices(DeviceList(open: device.supervisor.summary, of: device.files.device))
         }
         guard let id = pending.add(.answer, for: asker, now: MonotonicClock.now()) else { return Self.tooMany }

@@ -75,7 +75,8 @@ struct DoctorExaminer: Sendable {
 
     private func time(isNeeded: Bool) -> TimeFinding {
         TimeFinding(
-            settings.isClockAwaited ? .awaited : settings.asksTimeServers ? .timeServer : .system, isPlausible: WallClock.isPlausible,
+            settings.isClockAwaited ? .awaited : settings.asksTimeServers ? .timeServer : .system,
+            isPlausible: WallClock.isPlausible,
             text: WallClock.calendarTime().text, isNeeded: isNeeded)
     }
 
@@ -115,7 +116,8 @@ extension DoctorExaminer {
     private func microphone(_ files: DescriptionFiles) -> MicrophoneFinding {
         let wanted = files.wantedMicrophones
         return MicrophoneFinding(
-            files.device.audioSource, wanted: wanted ?? [], present: wanted == nil ? DeviceList() : engine.list(.microphones),
+            files.device.audioSource, wanted: wanted ?? [],
+            present: wanted == nil ? DeviceList() : engine.list(.microphones),
             isInUse: knowledge.usesMicrophones, problem: knowledge.microphoneProblem)
     }
 

@@ -22,7 +22,8 @@ public final class DoctorRun {
 
     /// - Parameter card: the card's thread, or the caller's own for a program without one.
     public init(
-        _ settings: ApplianceSettings, _ engine: any StreamEngine, knowing knowledge: DoctorKnowledge = DoctorKnowledge(),
+        _ settings: ApplianceSettings, _ engine: any StreamEngine,
+        knowing knowledge: DoctorKnowledge = DoctorKnowledge(),
         card: CardCalls = .onCallingThread, now: MediaTimestamp
     ) throws(SystemCallError) {
         reports = try Mailbox()

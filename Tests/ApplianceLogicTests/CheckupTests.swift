@@ -56,7 +56,8 @@ import Testing
         (
             .network(
                 NetworkFinding(
-                    linksUp: ["eth0"], address: "10.0.0.7", hasDefaultRoute: true, wirelessProblem: "the password is wrong")),
+                    linksUp: ["eth0"], address: "10.0.0.7", hasDefaultRoute: true,
+                    wirelessProblem: "the password is wrong")),
             .warning
         ),
         (.time(TimeFinding(.awaited, isPlausible: true, text: "2026", isNeeded: true)), .warning),
@@ -65,11 +66,13 @@ import Testing
         (.nameLookup(.failed(reason: "not found")), .problem), (.notChecked(.nameLookup, .addressGiven), .notChecked),
         (.server(.failed(reason: "refused", isCertificate: false)), .problem),
         (.server(.failed(reason: "expired", isCertificate: true)), .problem),
-        (.server(.live(destination: "rtmp://127.0.0.1/live/***")), .ok), (.notChecked(.server, .nameNotFound), .notChecked),
+        (.server(.live(destination: "rtmp://127.0.0.1/live/***")), .ok),
+        (.notChecked(.server, .nameNotFound), .notChecked),
         (.key(KeyFinding(.inURL, isExample: true, .unknown)), .problem),
         (.key(KeyFinding(.separate, isExample: false, .refused(reason: "no such stream"))), .problem),
         (.key(KeyFinding(.signature, isExample: false, .accepted)), .ok),
-        (.camera(.inUse(name: "stage", problem: nil)), .ok), (.camera(.inUse(name: "stage", problem: "gone")), .problem),
+        (.camera(.inUse(name: "stage", problem: nil)), .ok),
+        (.camera(.inUse(name: "stage", problem: "gone")), .problem),
         (.camera(.present(DeviceList(), wanted: [])), .problem),
         (.camera(.present(DeviceList(), wanted: ["synthetic"])), .ok),
         (.camera(.present(DeviceList([module, webcam]), wanted: ["back", "/dev/video0", "synthetic"])), .ok),
@@ -162,7 +165,8 @@ import Testing
     // MARK: Names
 
     @Test(arguments: [
-        ("hw:1", "hw:1,0"), ("hw:1,0", "hw:1,0"), ("plughw:CARD=seeed,DEV=0", "hw:seeed,0"), ("hw:seeed,2", "hw:seeed,2"),
+        ("hw:1", "hw:1,0"), ("hw:1,0", "hw:1,0"), ("plughw:CARD=seeed,DEV=0", "hw:seeed,0"),
+        ("hw:seeed,2", "hw:seeed,2"),
         ("default", nil), ("hw:", nil), ("hw:1,0,0", nil), ("", nil), ("hw", nil),
     ])
     func microphoneNameIsNormalized(_ name: String, _ normalized: String?) {

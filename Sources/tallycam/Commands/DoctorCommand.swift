@@ -14,7 +14,7 @@ func runDoctor(_ arguments: [String]) throws -> ExitStatus {
         CommandLineOption("json", help: "print one JSON object per line"),
         CommandLineOption(
             "boot", takes: "DIRECTORY", help: "check these JSON files, and ask no running camera (default /boot)"),
-        CommandLineOption("state", takes: "DIRECTORY", help: "where the camera keeps its state (default /state)"),
+        CommandLineOption("state", takes: "DIRECTORY", help: "folder of the camera's state (default /state)"),
         CommandLineOption("network", takes: "DIRECTORY", help: "the system's network settings (default /run/network)"),
         ApplianceSettings.socketOption,
     ]
