@@ -148,7 +148,7 @@ package struct AudioPart {
                 try level.take(last)
                 parts.removeLast()
             }
-            let name = parts.joined(separator: ",")
+            let name = String(text[..<(parts.last?.endIndex ?? text.endIndex)])
             if case .movie(let choice)? = try FileChoice(parsing: name) {
                 let isSame = choice.path == movie?.path && choice.loops == movie?.loops
                 self.init(.movie(isSame ? movie ?? choice : choice), level, name: name)

@@ -95,6 +95,7 @@ struct PublishArguments {
 
     private static func controls(_ text: String) throws(CommandFailure) -> [ControlChange] {
         let words = text.split(separator: " ").map(String.init)
+        guard !words.isEmpty else { return [] }
         let changes: RequestedChanges
         do throws(ChangeError) {
             changes = try RequestedChanges(parsing: words)
