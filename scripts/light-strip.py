@@ -22,7 +22,7 @@ STATES = {
     "live": "LIVE",
     "degraded": "live, poor network: quality lowered",
     "liveInSoftware": "live, hardware encoder dead",
-    "reconnecting": "connection lost, reconnecting",
+    "reconnecting": "connection lost; reconnecting",
     "paused": "paused: a still frame goes out",
     "boot": "starting",
     "updating": "reading changed files",
