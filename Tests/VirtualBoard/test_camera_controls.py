@@ -298,7 +298,7 @@ def test_impossible_changes_are_refused_and_the_stream_continues(pi_camera, ngin
     assert "gain 4" in answer
     text = live.process.text
     live.command("controls")
-    live.process.wait_for("mute: missing", 10)
+    live.process.wait_for("mute: unavailable", 10)
     listed = live.process.text[len(text) :]
     assert "brightness 0 (" in listed and "zoom 1 (1 to 3.6" in listed and "gain 4" in listed, listed
     live.shown()
@@ -348,7 +348,7 @@ def test_controls_of_the_device_file_are_applied_when_the_camera_is_open(pi_came
     assert controls["mirror"]["value"] == "on" and controls["white-balance"]["value"] == "daylight"
     assert controls["focus"]["value"] == "manual"
     assert "missing" in controls["exposure-point"]
-    appliance.wait_for_event("exposure-point is missing")
+    appliance.wait_for_event("exposure-point is unavailable")
     appliance.stop()
 
 
