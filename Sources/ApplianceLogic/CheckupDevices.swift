@@ -2,8 +2,8 @@ import Settings
 
 // What the findings about the board's devices mean.
 extension CameraFinding {
-    /// Sources of `device.json` that need no camera.
-    private static func isSubstitute(_ name: String) -> Bool { name == "synthetic" || name.isFileSource }
+    /// Whether this source of `device.json` is a camera, rather than the test pattern or a file.
+    public static func isCamera(_ source: String) -> Bool { source != "synthetic" && !source.isFileSource }
 
     var line: CheckupLine {
         switch self {
@@ -26,7 +26,7 @@ extension CameraFinding {
 
     /// - Parameter list: it has a note about each file that cannot be used, which starts with the file's source.
     private static func line(_ list: DeviceList, wanted: [String]) -> CheckupLine {
-        let needed = wanted.filter { !isSubstitute($0) }
+        let needed = wanted.filter(isCamera)
         if let problem = list.notes.first(where: { note in wanted.contains { $0.isFileSource && note.hasPrefix($0) } })
         {
             return CheckupLine(.camera, .problem, problem, advice: "correct the file's name in device.json")
@@ -38,7 +38,7 @@ extension CameraFinding {
             }
             return CheckupLine(.camera, .ok, "device.json asks for \(wanted.joined(separator: ", ")): no camera needed")
         }
-        let others = list.devices.isEmpty ? "there is none" : "there is " + list.names
+        let others = list.devices.isEmpty ? "no camera was found" : "there is " + list.names
         return CheckupLine(
             .camera, .problem, "device.json asks for the camera \(missing), but \(others)",
             advice: "correct camera in device.json, or check the cable; \(Page.light(.camera))")
@@ -78,7 +78,7 @@ extension EncoderFinding {
         case (.auto, nil): return CheckupLine(.encoder, .ok, "software (OpenH264): there is no hardware encoder")
         case (.v4l2, nil):
             return CheckupLine(
-                .encoder, .problem, "board.json asks for a hardware encoder, but there is none",
+                .encoder, .problem, "board.json asks for a hardware encoder, but none was found",
                 advice: "set encoder in board.json to auto; \(Page.light(.encoder))")
         }
     }
@@ -100,7 +100,7 @@ extension MicrophoneFinding {
             return CheckupLine(.microphone, .notChecked, "\(name) is not the name of a card's device")
         }
         if let missing = wanted.first(where: isMissing) {
-            let others = present.devices.isEmpty ? "there is none" : "there is \(present.names)"
+            let others = present.devices.isEmpty ? "no microphone was found" : "there is \(present.names)"
             return CheckupLine(
                 .microphone, .problem, "the files ask for the microphone \(missing), but \(others)",
                 advice: "correct its name, or plug it in; \(Page.light(.microphone))")

@@ -116,11 +116,14 @@ public struct KeyFinding: Hashable, Sendable {
         case unknown
     }
 
-    /// The keys in the documents' examples, which people copy.
-    public static let exampleKeys: Set = [
+    /// Stream keys in the examples of faults and documents, which people copy. A check compares the documents.
+    private static let exampleKeys: Set = [
         "your-stream-key", "ab12-cd34-ef56", "abcd-efgh-ijkl-mnop-qrst", "live_123456789_abcdef",
         "FB-1234567890-0-AbCdEf",
     ]
+
+    /// - Parameter key: with any query of the service.
+    public static func isExample(_ key: String) -> Bool { exampleKeys.contains(String(key.prefix { $0 != "?" })) }
 
     public let form: Form
     /// Whether it is one of the examples in the documents.

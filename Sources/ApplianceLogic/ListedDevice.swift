@@ -33,7 +33,7 @@ public struct DeviceList: Hashable, Sendable {
     }
 
     public var devices: [ListedDevice]
-    /// Why there is none, or why some may be missing; empty if there is nothing to say.
+    /// Why the list is empty, or may be incomplete.
     public var notes: [String]
 
     public init(_ devices: [ListedDevice] = [], notes: [String] = []) {

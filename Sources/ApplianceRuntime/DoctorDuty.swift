@@ -8,17 +8,18 @@ import StreamLogic
 /// Examinations for people at the console and clients of the socket, one at a time. Used from the main thread.
 final class DoctorDuty {
     unowned let device: ApplianceDevice
-    private var present: (run: DoctorRun, asker: CommandAsker)?
+    /// Stays when it is over: a driver may still keep its threads.
+    private var last: (run: DoctorRun, asker: CommandAsker)?
 
     init(of device: ApplianceDevice) { self.device = device }
 
     /// - Returns: `nil` if the answer comes later, line by line.
     func start(for asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer? {
-        guard present == nil else { return .failed("the doctor is already at work; try again in some seconds") }
+        guard last?.run.isAtWork != true else { return .failed("an examination still runs; try again in some seconds") }
         do throws(SystemCallError) {
             let (known, calls) = (DoctorKnowledge(of: device), device.card.calls)
             let run = try DoctorRun(device.settings, device.stream.engine, knowing: known, card: calls, now: now)
-            present = (run, asker)
+            last = (run, asker)
             return nil
         } catch {
             return .failed("\(error)")
@@ -26,17 +27,15 @@ final class DoctorDuty {
     }
 
     func join(_ waits: inout PollSet<ApplianceWait>) {
-        waits.add(.doctor, present?.run.fileDescriptor ?? -1)
-        waits.wake(at: present?.run.nextDeadline)
+        waits.add(.doctor, last?.run.fileDescriptor ?? -1)
+        waits.wake(at: last?.run.nextDeadline)
     }
 
     func serve(now: MediaTimestamp) {
-        guard let (run, asker) = present else { return }
+        guard let (run, asker) = last else { return }
         let lines = run.advance(now: now)
         if !lines.isEmpty { asker.answer(.checkup(lines)) }
-        guard let summary = run.summary else { return }
-        present = nil
-        asker.answer(.checkupEnded(summary))
+        if let summary = run.takeSummary() { asker.answer(.checkupEnded(summary)) }
     }
 }
 

@@ -7,6 +7,7 @@ import Glibc
 import LinuxIO
 import Media
 import Settings
+import Synchronization
 import Transport
 
 /// Asks for the findings of an examination. Each kind of question has a thread, which is left behind if it hangs.
@@ -19,9 +20,15 @@ struct DoctorExaminer: Sendable {
     let knowledge: DoctorKnowledge
     let card: CardCalls
     let reports: Mailbox<DoctorRun.Report>
+    let threads = ThreadCount()
+
+    /// Threads that have not ended yet.
+    final class ThreadCount: Sendable {
+        let value = Atomic<Int>(0)
+    }
 
     func examineCard() throws(SystemCallError) {
-        _ = try NamedThread("doctor-card", mayBlock: true) {
+        try startThread("doctor-card") {
             let settings = settings
             // Without an answer, the step's time runs out.
             let examined = try? card.call(within: Self.cardPatience) { CardExamination(of: settings) }
@@ -54,9 +61,22 @@ struct DoctorExaminer: Sendable {
         guard steps.contains(where: open.contains) else { return }
         let reports = reports
         do throws(SystemCallError) {
-            _ = try NamedThread(name, mayBlock: true) { for finding in work() { reports.send(.found(finding)) } }
+            try startThread(name) { for finding in work() { reports.send(.found(finding)) } }
         } catch {
             findings += steps.map { .notChecked($0, .failed("\(error)")) }
+        }
+    }
+
+    private func startThread(_ name: String, _ work: @escaping @Sendable () -> Void) throws(SystemCallError) {
+        threads.value.add(1, ordering: .relaxed)
+        do throws(SystemCallError) {
+            _ = try NamedThread(name, mayBlock: true) { [threads] in
+                work()
+                threads.value.subtract(1, ordering: .relaxed)
+            }
+        } catch {
+            threads.value.subtract(1, ordering: .relaxed)
+            throw error
         }
     }
 
@@ -69,7 +89,7 @@ struct DoctorExaminer: Sendable {
                 wirelessProblem: knowledge.wirelessProblem)
             return [.network(network), clock]
         } catch {
-            return [.notChecked(.network, .failed("the kernel does not tell: \(error)")), clock]
+            return [.notChecked(.network, .failed("the kernel did not answer: \(error)")), clock]
         }
     }
 
@@ -86,7 +106,7 @@ struct DoctorExaminer: Sendable {
         case .plain(let plain):
             KeyFinding(
                 isSeparate ? .separate : .inURL,
-                isExample: KeyFinding.exampleKeys.contains(plain.url.streamName.revealed), knowledge.lastAttempt)
+                isExample: KeyFinding.isExample(plain.url.streamName.revealed), knowledge.lastAttempt)
         }
     }
 }
@@ -99,7 +119,7 @@ extension DoctorExaminer {
         let fileProblems = wanted.compactMap { source in
             engine.problem(ofFileSource: source).map { "\(source): \($0)" }
         }
-        let needsCamera = named.contains { !($0 == "synthetic" || $0.hasPrefix("image:") || $0.hasPrefix("movie:")) }
+        let needsCamera = named.contains(where: CameraFinding.isCamera)
         var list = needsCamera ? engine.list(.cameras) : DeviceList()
         list.notes = fileProblems + list.notes
         // A link such as /dev/v4l/by-id/… names the same camera.

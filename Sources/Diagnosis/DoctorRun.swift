@@ -19,6 +19,7 @@ public final class DoctorRun {
     private var nextStart: MediaTimestamp?
     private var checkup = Checkup()
     private var ready: [CheckupLine] = []
+    private var isSummaryTaken = false
 
     /// - Parameter card: the card's thread, or the caller's own for a program without one.
     public init(
@@ -61,8 +62,15 @@ public final class DoctorRun {
         return ready
     }
 
-    /// `nil` until all steps are known.
-    public var summary: CheckupSummary? { checkup.isComplete ? checkup.summary : nil }
+    /// `nil` until all steps are known, and after the summary has been taken.
+    public func takeSummary() -> CheckupSummary? {
+        guard checkup.isComplete, !isSummaryTaken else { return nil }
+        isSummaryTaken = true
+        return checkup.summary
+    }
+
+    /// Whether steps are open, or a driver has kept one of the run's threads. More runs would leave more threads behind.
+    public var isAtWork: Bool { !isSummaryTaken || examiner.threads.value.load(ordering: .relaxed) > 0 }
 
     private func take(_ finding: CheckupFinding) { ready += checkup.found(finding) }
 

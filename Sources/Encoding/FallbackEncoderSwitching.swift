@@ -10,7 +10,6 @@ extension FallbackEncoder {
     public func prepare(for frames: SourceFrames) throws -> SourcePreparation {
         try perform(succession.sourceExpected(frames))
         try advanceSuccession()
-        if recovery.usesSoftware { succession.softwareEncodes() }
         switch succession.preparation {
         case .underWay: return .underWay
         case .ready: return .ready(layout(of: frames, for: goal.configuration).size)

@@ -38,9 +38,9 @@ extension Duration {
     /// The duration in seconds, for display and ratios.
     public var inSeconds: Double { Double(wholeNanoseconds) / 1e9 }
 
-    /// The duration times a factor, to the nanosecond. (The standard library's `*` converts between `Double` and 128 bits by
+    /// The duration times a factor, to the nanosecond, at most 292 years. (The standard library's `*` converts between `Double` and 128 bits by
     /// generic code, which takes 300 instructions.)
     public func scaled(by factor: Double) -> Duration {
-        .nanoseconds(Int64((Double(wholeNanoseconds) * factor).rounded()))
+        .nanoseconds(Int64(exactly: (Double(wholeNanoseconds) * factor).rounded()) ?? .max)
     }
 }

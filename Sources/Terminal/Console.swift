@@ -11,6 +11,10 @@ import Synchronization
 public final class Console: Sendable {
     public enum EventStyle: String, Sendable {
         case json, text
+
+        /// `--events` of commands that report events.
+        package static let option = CommandLineOption(
+            "events", takes: "STYLE", help: "format of standard output: text (default) or json, one object per line")
     }
 
     /// Where to write: the process's own streams, except in tests.

@@ -105,3 +105,11 @@ def test_the_table_is_the_code_s(table):
 def test_a_difference_is_seen(table):
     page, documented, there, old, new = TABLES[table]
     assert documented(page.read_text().replace(old, new)) != there()
+
+
+def test_doctor_knows_the_keys_of_the_documents():
+    """Keys that stand for a service's own have a sign or more in them; "stage" is a name that a person chooses."""
+    pages = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
+    keys = {key for page in pages for key in re.findall(r'"key": "([^"?]*[-_][^"?]*)', page.read_text())}
+    known = re.search(r"exampleKeys: Set = \[(.*?)\]", code("ApplianceLogic/CheckupFinding.swift"), re.DOTALL)[1]
+    assert keys and keys <= set(re.findall(r'"([^"]+)"', known))

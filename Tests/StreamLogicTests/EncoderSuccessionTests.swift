@@ -231,7 +231,6 @@ final class EncoderSuccessionTests {
     @Test func softwareIsReadyForAnySource() {
         _ = expect("B")
         #expect(frame(Self.situation(.software)) == [])
-        succession.softwareEncodes()
         #expect(succession.preparation == .ready)
     }
 

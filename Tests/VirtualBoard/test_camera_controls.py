@@ -359,7 +359,7 @@ def test_commands_at_the_socket_are_answered_with_the_cameras_reports(pi_camera,
     assert re.match(r"exposure-time 5 \((4\.9\d*|5) ms.*\nzoom 2", answer), answer
     socket = "--socket /tmp/e/socket"
     wrong = pi_camera.run(f"tallycam set zoom 99 {socket}", check=False)
-    assert wrong.status == 7 and "zoom is 1 to 3.6" in wrong.text
+    assert wrong.status == 7 and "zoom must be 1 to 3.6" in wrong.text
     # Two at once; both are answered.
     first = pi_camera.start(f"tallycam set brightness 0.2 {socket}")
     second = pi_camera.start(f"tallycam set contrast 1.5 {socket}")

@@ -132,6 +132,8 @@ extension EncoderSuccession {
         case (.hardware, .wanted):
             state = .opening(deadline: now + openTimeout)
             actions.append(.openSuccessor)
+        // It takes another source's frames as they come.
+        case (.software, _) where nextFrames != nil, (.softwareAndTrial, _) where nextFrames != nil: state = .ready
         default: break
         }
         return actions
@@ -176,11 +178,6 @@ extension EncoderSuccession {
         // As if the source had one size: the next attempt takes its full frames, scaled.
         isSecondSizeGivenUp = true
         return startOver() + [.reportScaling]
-    }
-
-    /// Software takes another source's frames as they come.
-    public mutating func softwareEncodes() {
-        if nextFrames != nil { state = .ready }
     }
 
     /// The successor was closed because the present hardware had to be.

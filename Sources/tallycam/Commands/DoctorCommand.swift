@@ -31,18 +31,18 @@ func runDoctor(_ arguments: [String]) throws -> ExitStatus {
     }
     let report = CheckupReport(isJSON: parsed.contains("json"))
     let settings = ApplianceSettings(parsed)
-    guard !parsed.contains("boot"), parsed.contains("socket") || isAnswered(settings.socketPath) else {
+    guard !parsed.contains("boot"), try parsed.contains("socket") || isAnswered(settings.socketPath) else {
         return try examine(settings, report)
     }
     return try examine(through: settings.socketPath, report)
 }
 
 /// Whether a camera is running there.
-private func isAnswered(_ path: String) -> Bool {
-    do {
+private func isAnswered(_ path: String) throws(SystemCallError) -> Bool {
+    do throws(SystemCallError) {
         _ = try connectLocal(path)
         return true
-    } catch {
+    } catch  where [ENOENT, ENOTDIR, ECONNREFUSED].contains(error.number) {
         return false
     }
 }
@@ -51,7 +51,7 @@ private func examine(_ settings: ApplianceSettings, _ report: CheckupReport) thr
     let run = try DoctorRun(settings, MachineStreams(), now: MonotonicClock.now())
     while true {
         for line in run.advance(now: MonotonicClock.now()) { try report.show(line) }
-        if let summary = run.summary { return try report.end(summary) }
+        if let summary = run.takeSummary() { return try report.end(summary) }
         var entries = [PollEntry(run.fileDescriptor)]
         try poll(&entries, until: run.nextDeadline)
     }
