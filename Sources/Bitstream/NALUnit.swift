@@ -40,16 +40,32 @@ public enum AnnexB {
 
     /// The offset of the next 00 00 01 at or after `from`.
     private static func nextStartCode(in bytes: UnsafeRawBufferPointer, from: Int) -> Int? {
-        var index = from + 2
-        while index < bytes.count {
-            switch bytes[index] {
-            case 0: index += 1
-            case 1 where bytes[index - 1] == 0 && bytes[index - 2] == 0: return index - 2
-            // No start code has this byte in its first, second or third place.
-            default: index += 3
-            }
+        var index = from
+        while let zero = nextZero(in: bytes, from: index), zero + 2 < bytes.count {
+            if bytes[zero + 1] == 0, bytes[zero + 2] == 1 { return zero }
+            index = zero + 1
         }
         return nil
+    }
+
+    /// The offset of the next 00 at or after `from`. Every byte of every frame passes here, and zeros are rare in coded
+    /// slices: words are tested whole.
+    private static func nextZero(in bytes: UnsafeRawBufferPointer, from: Int) -> Int? {
+        var index = from
+        while index + 16 <= bytes.count {
+            let low = zeroBytes(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let high = zeroBytes(bytes.loadUnaligned(fromByteOffset: index + 8, as: UInt64.self))
+            if low != 0 { return index + low.trailingZeroBitCount / 8 }
+            if high != 0 { return index + 8 + high.trailingZeroBitCount / 8 }
+            index += 16
+        }
+        return (index..<bytes.count).first { bytes[$0] == 0 }
+    }
+
+    /// The lowest bit set is in the first byte that is 0: subtraction borrows into its high bit, which was clear.
+    private static func zeroBytes(_ word: UInt64) -> UInt64 {
+        let word = UInt64(littleEndian: word)
+        return (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
     }
 
     private static func append(_ range: Range<Int>, of bytes: UnsafeRawBufferPointer, to units: inout [Range<Int>]) {

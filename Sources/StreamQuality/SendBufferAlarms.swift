@@ -2,7 +2,11 @@ import Media
 
 /// Turns the buffer's duration into events with hysteresis: one event for each threshold crossing.
 struct SendBufferAlarms: Sendable {
-    private let limits: SendBufferLimits
+    /// Where the duration is above the high and below the low threshold, and where it is so no longer.
+    private let high: Duration
+    private let noLongerHigh: Duration
+    private let low: Duration
+    private let noLongerLow: Duration
     private var isAboveHigh = false
     private var isBelowLow = true
     private var isEmpty = true
@@ -17,7 +21,12 @@ struct SendBufferAlarms: Sendable {
 
     var level: SendBufferLevel { isAboveHigh ? .high : isBelowLow ? .low : .between }
 
-    init(limits: SendBufferLimits) { self.limits = limits }
+    init(limits: SendBufferLimits) {
+        high = limits.duration(limits.highThreshold)
+        noLongerHigh = limits.duration(limits.highThreshold - Self.hysteresis)
+        low = limits.duration(limits.lowThreshold)
+        noLongerLow = limits.duration(limits.lowThreshold + Self.hysteresis)
+    }
 
     mutating func durationMeasured(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {
         checkHigh(duration, &events)
@@ -30,22 +39,22 @@ struct SendBufferAlarms: Sendable {
     }
 
     private mutating func checkHigh(_ duration: Duration, _ events: inout [SendBufferEvent]) {
-        if duration >= limits.duration(limits.highThreshold) {
+        if duration >= high {
             if !isAboveHigh { events.append(.roseAboveHigh) }
             isAboveHigh = true
-        } else if duration < limits.duration(limits.highThreshold - Self.hysteresis) {
+        } else if duration < noLongerHigh {
             isAboveHigh = false
             isFull = false
         }
     }
 
     private mutating func checkLow(_ duration: Duration, byteCount: Int, _ events: inout [SendBufferEvent]) {
-        if duration >= limits.duration(limits.lowThreshold + Self.hysteresis) {
+        if duration >= noLongerLow {
             isBelowLow = false
             isEmpty = false
             return
         }
-        if duration < limits.duration(limits.lowThreshold), !isBelowLow {
+        if duration < low, !isBelowLow {
             isBelowLow = true
             events.append(.fellBelowLow)
         }

@@ -25,6 +25,8 @@ final class BufferQueue {
     private(set) var bufferCount = 0
     /// Buffers that the driver does not hold. They come back only through `dequeue`.
     private(set) var free: Set<Int> = []
+    /// What the driver reads and fills during one call.
+    private let planes = UnsafeMutablePointer<v4l2_plane>.allocate(capacity: Int(VIDEO_MAX_PLANES))
 
     init(
         _ device: V4L2Device, type: UInt32, memory: BufferMemory, isMultiplanar: Bool, wantedCount: Int
@@ -46,6 +48,8 @@ final class BufferQueue {
             }
         }
     }
+
+    deinit { planes.deallocate() }
 
     private func requestBuffers(_ count: Int) throws(V4L2Error) -> Int {
         var request = v4l2_requestbuffers()
@@ -83,23 +87,17 @@ final class BufferQueue {
     private func withBuffer<Value>(
         _ index: Int, _ body: (inout v4l2_buffer, UnsafeMutablePointer<v4l2_plane>) throws(V4L2Error) -> Value
     ) throws(V4L2Error) -> Value {
-        var planes = [v4l2_plane](repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
-        var result: Result<Value, V4L2Error>?
-        planes.withUnsafeMutableBufferPointer { planes in
-            guard let plane = planes.baseAddress else { return }
-            var buffer = v4l2_buffer()
-            buffer.index = UInt32(index)
-            buffer.type = type
-            buffer.memory = memory.number
-            buffer.field = V4L2_FIELD_NONE.rawValue
-            if isMultiplanar {
-                buffer.m.planes = plane
-                buffer.length = UInt32(VIDEO_MAX_PLANES)
-            }
-            result = Result { () throws(V4L2Error) in try body(&buffer, plane) }
+        planes.initialize(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
+        var buffer = v4l2_buffer()
+        buffer.index = UInt32(index)
+        buffer.type = type
+        buffer.memory = memory.number
+        buffer.field = V4L2_FIELD_NONE.rawValue
+        if isMultiplanar {
+            buffer.m.planes = planes
+            buffer.length = UInt32(VIDEO_MAX_PLANES)
         }
-        guard let result else { throw .failed(path: device.path, SystemCallError("VIDIOC_QBUF", number: ENOMEM)) }
-        return try result.get()
+        return try body(&buffer, planes)
     }
 
     func start() throws(V4L2Error) {

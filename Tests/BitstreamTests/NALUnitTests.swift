@@ -50,6 +50,16 @@ enum SampleUnits {
         }
     }
 
+    @Test func findsStartCodesAtEveryOffsetFromAWord() {
+        var generator = SeededGenerator(seed: 1)
+        for length in 0..<200 {
+            let bytes = (0..<length).map { _ in [0, 0, 0, 1, 2, 127, 128, 255].randomElement(using: &generator)! as UInt8 }
+            #expect(units(bytes) == plainSearch(bytes))
+            let sparse = (0..<length).map { UInt8($0 % 255) + 1 } + [0, 0, 1, 0x65, 0x80] + bytes
+            #expect(units(sparse) == plainSearch(sparse))
+        }
+    }
+
     private func plainSearch(_ bytes: [UInt8]) -> [[UInt8]] {
         var codes: [Int] = []
         var index = 0
