@@ -18,7 +18,7 @@ from guest import CHECKOUT, MeasuringBoard
 from latency import latencies, trace
 
 SIZES = ("320x240", "640x360", "1280x720")
-MOST_INSTRUCTIONS = 200_000
+MOST_INSTRUCTIONS = 95_000
 # From the smallest size to the largest. One instruction for every 64 bytes of a frame would increase the cost by a fifth.
 MOST_GROWTH = 0.03
 MOST_LATENCY = 2.0
