@@ -121,9 +121,11 @@ package final class StreamRunner {
 
     /// - Returns: whether a stream was only waiting for the camera; its end will not be reported.
     package func stop() -> Bool {
-        defer { startsAgain = false }
         running?.commands.send(.stop)
-        return startsAgain && running == nil
+        let wasWaiting = startsAgain && running == nil
+        startsAgain = false
+        if wasWaiting { openForStill(now: MonotonicClock.now()) }
+        return wasWaiting
     }
 
     package func restart() {
@@ -150,14 +152,16 @@ package final class StreamRunner {
     }
 
     private func openForStill(now: MediaTimestamp) {
-        guard !waitingStills.isEmpty else { return }
+        // A stream that waits for the devices comes first; its start answers the snapshots.
+        guard !waitingStills.isEmpty, !startsAgain else { return }
         idleFrames.stop(now: now)
         guard !isCameraTaken else { return }
         let request = waitingStills.removeFirst()
         do throws(SystemCallError) {
             try stills.start(request)
         } catch {
-            return fail(request, because: "\(error)")
+            fail(request, because: "\(error)")
+            return openForStill(now: now)
         }
         guard stills.request == nil else {
             stillDeadline = now + Self.stillTimeout

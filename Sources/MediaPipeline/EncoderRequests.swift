@@ -80,9 +80,16 @@ public final class EncoderRequests: Sendable {
     }
 
     /// - Parameter id: is reported together with the result.
-    public func set(_ controls: [ControlChange], for id: CommandID?) {
-        orders.withLock { $0.video.controls.append(ControlRequest(changes: controls, id: id)) }
+    /// - Returns: whether it was taken; while a camera hangs, only so many wait.
+    public func set(_ controls: [ControlChange], for id: CommandID?) -> Bool {
+        orders.withLock { orders in
+            guard orders.video.controls.count < Self.mostWaitingControls else { return false }
+            orders.video.controls.append(ControlRequest(changes: controls, id: id))
+            return true
+        }
     }
+
+    private static let mostWaitingControls = 64
 
     /// Filters the frames with these filters from the next frame on.
     public func setFilters(_ filters: LoadedFilters) { orders.withLock { $0.video.filters = filters } }

@@ -50,10 +50,12 @@ extension LiveStream {
         let ofCamera = changes.controls.filter(\.name.isOfCamera)
         guard timeZero != nil || ofCamera.isEmpty else { return refuse("the stream has not started", for: id) }
         if !changes.configuration.isEmpty, case .refuse(let reason) = plan { return refuse(reason, for: id) }
+        var isTaken = true
         control.together {
-            if !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
-            if !ofCamera.isEmpty { control.set(ofCamera, for: id) }
+            isTaken = ofCamera.isEmpty || control.set(ofCamera, for: id)
+            if isTaken, !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
         }
+        guard isTaken else { return refuse(Self.cameraIsBusy, for: id) }
         // The asker gets the camera's answer, which comes later, together with the other changes.
         if let id, !ofCamera.isEmpty {
             answersUnderWay[id] =

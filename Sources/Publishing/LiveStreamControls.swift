@@ -31,8 +31,10 @@ extension LiveStream {
     func listControls(for id: CommandID) {
         // Before it is live no camera is asked.
         guard timeZero != nil, tracks.videoConfiguration != nil else { return controlled([], id) }
-        control.set([], for: id)
+        if !control.set([], for: id) { refuse(Self.cameraIsBusy, for: id) }
     }
+
+    static let cameraIsBusy = "the camera has not answered the commands before this one"
 
     /// - Parameter readings: none for a look at all of them.
     func controlled(_ readings: [ControlReading], _ id: CommandID?) {

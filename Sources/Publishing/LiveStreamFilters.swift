@@ -15,20 +15,33 @@ struct FilterChanges {
     var filters: LoadedFilters
     /// Files are being read for one.
     var isLoading = false
-    var waiting: [Request] = []
+    private(set) var waiting: [Request] = []
+
+    /// They wait as long as the card takes for the files of the first.
+    static let mostWaiting = 8
+
+    /// - Returns: whether there was room.
+    mutating func add(_ request: Request) -> Bool {
+        guard waiting.count < Self.mostWaiting else { return false }
+        waiting.append(request)
+        return true
+    }
+
+    mutating func takeNext() -> Request? { isLoading || waiting.isEmpty ? nil : waiting.removeFirst() }
 }
 
 // How filters are changed while live.
 extension LiveStream {
     func filter(_ change: FilterChange, for id: CommandID?) {
         guard tracks.videoConfiguration != nil else { return refuse("the stream has no video", for: id) }
-        filterChanges.waiting.append(.init(change: change, id: id))
+        guard filterChanges.add(.init(change: change, id: id)) else {
+            return refuse("\(FilterChanges.mostWaiting) changes of filters already wait for files to be read", for: id)
+        }
         loadNextFilters()
     }
 
     private func loadNextFilters() {
-        guard !filterChanges.isLoading, !filterChanges.waiting.isEmpty else { return }
-        let request = filterChanges.waiting.removeFirst()
+        guard let request = filterChanges.takeNext() else { return }
         var chain = filterChanges.filters.chain
         do throws(FilterError) {
             try chain.set(request.change)

@@ -37,6 +37,12 @@ import Testing
         }
     }
 
+    @Test func changesWaitingForACameraThatHangsAreBounded() {
+        let zoom = [ControlChange(.mirror, .flag(true))]
+        #expect((1...64).allSatisfy { requests.set(zoom, for: CommandID($0)) })
+        #expect(!requests.set(zoom, for: CommandID(65)))
+    }
+
     // MARK: During a camera switch
 
     private func cameras() throws -> AdjustedSource {

@@ -1,3 +1,5 @@
+import Filters
+import FrameFiltering
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -62,6 +64,16 @@ import WireSupport
             #expect(MonotonicClock.now() - start < .seconds(1))
             #expect(server.connectionCount == 0)
         }
+    }
+
+    @Test func changesOfFiltersThatWaitForTheCardAreBounded() throws {
+        var changes = FilterChanges(filters: LoadedFilters())
+        changes.isLoading = true
+        let request = FilterChanges.Request(change: try FilterChange(parsing: "gray off"), id: nil)
+        for _ in 0..<FilterChanges.mostWaiting { _ = changes.add(request) }
+        let hasRoom = changes.add(request)
+        let next = changes.takeNext()
+        #expect(!hasRoom && next == nil && changes.waiting.count == FilterChanges.mostWaiting)
     }
 
     /// It may be missing for days, and each number costs a write.
