@@ -150,7 +150,7 @@ def undocumented_rules(file: str, text: str) -> set[tuple[str, str]]:
             if re.findall(r"`(\w+)`", row.split(" | ")[0])[-1:] == [key]
         )
 
-    # The service's own number, which nobody sets.
+    # The service's own number, which people do not set.
     return {rule for rule in rules_in_code(file) if rule[0] != "disabledTill" and not is_documented(*rule)}
 
 

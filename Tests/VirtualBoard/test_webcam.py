@@ -209,7 +209,7 @@ def test_the_stream_and_a_computer_get_frames_of_the_same_readings(encoder, ngin
 
 
 def ended_streams(camera: Webcam) -> list[tuple[str, str, str]]:
-    """Of each stream that has ended: frames sent, skipped by the encoder, dropped."""
+    """For each stream that has ended: frames sent, skipped by the encoder, dropped."""
     line = r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped"
     return re.findall(line, camera.camera.events)
 
