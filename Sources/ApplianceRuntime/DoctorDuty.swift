@@ -14,7 +14,7 @@ final class DoctorDuty {
 
     /// - Returns: `nil` if the answer comes later, line by line.
     func start(for asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer? {
-        guard present == nil else { return .failed("the doctor is already at work; try again in some seconds") }
+        guard present == nil else { return .failed("the doctor is already running; try again in a few seconds") }
         do throws(SystemCallError) {
             let (known, calls) = (DoctorKnowledge(of: device), device.card.calls)
             let run = try DoctorRun(device.settings, device.stream.engine, knowing: known, card: calls, now: now)

@@ -69,7 +69,7 @@ struct DoctorExaminer: Sendable {
                 wirelessProblem: knowledge.wirelessProblem)
             return [.network(network), clock]
         } catch {
-            return [.notChecked(.network, .failed("the kernel does not tell: \(error)")), clock]
+            return [.notChecked(.network, .failed("the kernel does not report it: \(error)")), clock]
         }
     }
 
@@ -136,7 +136,7 @@ extension DoctorExaminer {
         case .line(let line):
             let searched = chips.filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
             guard let found = searched.flatMap(\.lines).first(where: { $0.name == line.name }) else {
-                let reason = chips.isEmpty ? "the kernel shows no GPIO chip" : "no GPIO chip has a line of this name"
+                let reason = chips.isEmpty ? "the kernel has no GPIO chip" : "no GPIO chip has a line of this name"
                 return LineFinding(key, name: line.name, .fails(reason))
             }
             return LineFinding(key, name: line.name, found.user.map { .taken(by: $0) } ?? .works)

@@ -36,7 +36,7 @@ extension FallbackEncoder {
             case .reportRefusal(let reason): report(.sizeRefused(reason, keeping: configuration.size))
             case .reportScaling:
                 let size = layouts.nearest(to: goal.configuration.size).size
-                report(.note("the camera does not give its frames in \(size); they are scaled from here on"))
+                report(.note("the camera does not deliver \(size); its frames are scaled from here on"))
             }
         }
     }

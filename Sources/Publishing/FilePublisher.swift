@@ -187,7 +187,7 @@ public final class FilePublisher {
     private func takeSignals() {
         while let signal = signals.next() {
             if signal == SIGUSR1 {
-                reporter.log("a file goes out as it is: it cannot be muted")
+                reporter.log("a file is sent as it is: it cannot be muted")
             } else {
                 isEnding = true
             }

@@ -7,14 +7,14 @@ extension LiveStream {
     func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
         switch cameras.choose(choice) {
         case .select(let name):
-            answerCameraAskers(.refused(reason: "another camera was asked for meanwhile"))
+            answerCameraAskers(.refused(reason: "another camera was requested meanwhile"))
             control.selectCamera(name)
             // Back to the one that is on, which ends a switch: nothing more is reported of it.
-            guard name != cameras.current else { return answer(id, "the camera stays \(name)") }
+            guard name != cameras.current else { return answer(id, "staying on the camera \(name)") }
             if let id { cameraAskers.append((name, id)) }
         case .nothing(let name) where name == cameras.current: answer(id, "the camera is \(name) already")
         case .nothing(let name):
-            guard let id else { return reporter.note("the camera \(name) is on its way") }
+            guard let id else { return reporter.note("already switching to the camera \(name)") }
             cameraAskers.append((name, id))
         case .refuse(let reason): refuse(reason, for: id)
         }

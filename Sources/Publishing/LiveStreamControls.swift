@@ -7,8 +7,8 @@ extension LiveStream {
     var controlOffers: [ControlOffer] {
         tracks.controls.state.offers.map { offer in
             switch offer.name {
-            case .torch: ControlOffer(.torch, isMissing: "the light is the board's, of tallycam run")
-            case .webcam: ControlOffer(.webcam, isMissing: "the USB device port is the board's, of tallycam run")
+            case .torch: ControlOffer(.torch, isMissing: "only tallycam run controls the board's light")
+            case .webcam: ControlOffer(.webcam, isMissing: "only tallycam run uses the USB device port")
             default: tracks.microphones.offer(offer.name) ?? offer
             }
         }
@@ -48,6 +48,6 @@ extension LiveStream {
     /// The camera does not do it; what else the line changed holds.
     func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
         let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
-        refuse(others.isEmpty ? "\(error)" : "\(error); all else is changed", for: id)
+        refuse(others.isEmpty ? "\(error)" : "\(error); everything else is changed", for: id)
     }
 }

@@ -111,7 +111,7 @@ public final class PublishDestination: Sendable {
         case (.seamless, .never), (.seamless, .byRestart):
             "\(name) may not follow a frame size that changes within the stream (docs/services)"
         case (.restart, .never):
-            "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services)"
+            "\(name) may treat a restarted stream as a new one and end the broadcast (docs/services)"
         case (.never, _), (.restart, _), (.seamless, .seamless): nil
         }
     }

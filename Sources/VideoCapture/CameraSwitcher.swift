@@ -59,7 +59,7 @@ package final class CameraSwitcher: VideoSource {
     private static let patience = Duration.milliseconds(500)
     /// Longer, if the present camera was in the way: its driver takes a moment to close.
     private static let patienceAfterClosing = Duration.seconds(3)
-    private static let silence = "it has given no frame in \(frameTimeout)"
+    private static let silence = "it delivered no frame within \(frameTimeout)"
     /// How often requests are checked while no frames arrive.
     private static let attention = Duration.milliseconds(100)
 

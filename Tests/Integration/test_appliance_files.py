@@ -196,7 +196,7 @@ def test_switched_off_features_stay_off_despite_a_fault(children):
     camera = Appliance(
         children, stream=GOOD, board={**BOARD, "console": terminal.name}, device={"console": False, "statusInterval": 0}
     )
-    camera.wait_for_faults("switched off stay so")
+    camera.wait_for_faults("switched off stays off")
     terminal.type(b"help\r")
     time.sleep(3)
     # Only the line's own echo.

@@ -189,7 +189,7 @@ import WireSupport
             #expect(stream.recorder.answers[CommandID(1)] == .refused(reason: refusal))
             #expect(stream.recorder.answers[CommandID(2)] == .done(["the camera is front already"]))
             #expect(
-                stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was asked for meanwhile"))
+                stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was requested meanwhile"))
             stream.commands.send(.listSettings(CommandID(5)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(5)] != nil })
             let settings = stream.recorder.answers[CommandID(5)]?.lines
