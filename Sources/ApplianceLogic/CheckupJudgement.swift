@@ -143,8 +143,8 @@ extension ServerFinding {
     var line: CheckupLine {
         switch self {
         case .reached(let peer, let tls?):
-            CheckupLine(.server, .ok, "\(peer) answers, its certificate is good (\(tls))")
-        case .reached(let peer, nil): CheckupLine(.server, .ok, "\(peer) answers")
+            CheckupLine(.server, .ok, "\(peer) accepts connections, its certificate is good (\(tls))")
+        case .reached(let peer, nil): CheckupLine(.server, .ok, "\(peer) accepts connections")
         case .live(let destination): CheckupLine(.server, .ok, "live to \(destination)")
         case .failed(let reason, isCertificate: true):
             CheckupLine(
