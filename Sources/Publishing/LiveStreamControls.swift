@@ -2,7 +2,7 @@ import Controls
 import MediaPipeline
 import StreamLogic
 
-// The controls of camera and microphones, as those see them who change them.
+// The controls of camera and microphones, as shown to people and programs that change them.
 extension LiveStream {
     var controlOffers: [ControlOffer] {
         tracks.controls.state.offers.map { offer in
@@ -14,7 +14,7 @@ extension LiveStream {
         }
     }
 
-    /// Each control as it is.
+    /// Each control's present state.
     var controlStatuses: [ControlStatus] {
         let state = tracks.controls.state
         return controlOffers.map { offer in
@@ -34,7 +34,7 @@ extension LiveStream {
         control.set([], for: id)
     }
 
-    /// - Parameter readings: none for a look at all of them.
+    /// - Parameter readings: empty to list all controls.
     func controlled(_ readings: [ControlReading], _ id: CommandID?) {
         guard !readings.isEmpty else {
             if let id { reporter.answer(id, .controls(controlStatuses)) }
@@ -45,7 +45,7 @@ extension LiveStream {
         reporter.answer(id, .done((answersUnderWay.removeValue(forKey: id) ?? []) + readings.map(\.description)))
     }
 
-    /// The camera does not do it; what else the line changed holds.
+    /// The camera refused it. Other changes of the same line stay.
     func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
         let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
         refuse(others.isEmpty ? "\(error)" : "\(error); everything else is changed", for: id)
