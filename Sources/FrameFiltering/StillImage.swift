@@ -29,7 +29,7 @@ public struct StillImage: Sendable {
         }
     }
 
-    /// Of the file, in pixels.
+    /// The file's size in pixels.
     public var size: FrameSize { image.size }
 
     /// Takes tens of milliseconds on a small board, so call it only once per size.

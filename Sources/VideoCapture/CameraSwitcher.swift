@@ -77,7 +77,7 @@ package final class CameraSwitcher: VideoSource {
     package private(set) var lastWish: MediaTimestamp?
     /// The last report of the previously active camera.
     private(set) var reportBefore = CameraReport()
-    /// Of previously active cameras.
+    /// Counts of previously active cameras.
     private var past = VideoSourceStatistics()
     private var selectedRate: FrameRate?
     private var lastTime: MediaTimestamp?
@@ -148,7 +148,7 @@ package final class CameraSwitcher: VideoSource {
 
     // MARK: For the encoder
 
-    /// Of the active camera.
+    /// The active camera's name.
     package var name: String { presentPlace.name }
 
     /// Of the active camera.
