@@ -137,9 +137,7 @@ final class ControlServer {
 
     private func makeRoom(now: MediaTimestamp) {
         guard clients.count >= Self.clientLimit, let index = clients.firstIndex(where: mayGo) else { return }
-        send(
-            .failed("too many clients are waiting: the oldest is disconnected"), to: clients.remove(at: index), now: now
-        )
+        send(.failed("too many clients: the oldest is disconnected"), to: clients.remove(at: index), now: now)
     }
 
     private func dropDone() { clients.removeAll(where: \.isDone) }

@@ -41,9 +41,7 @@ extension CommandService {
         guard device.stream.isRunning || !device.appliance.isPaused else {
             return .failed("the stream is paused and interrupted: no frame may be shown")
         }
-        guard snapshotCount(in: nil) < PendingSnapshot.limit else {
-            return .failed("other requests are already waiting")
-        }
+        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others are already waiting") }
         let now = MonotonicClock.now()
         guard let id = pending.add(.answer, for: asker.seesEvents ? nil : asker, now: now) else { return Self.tooMany }
         let chosen = device.files.device.snapshots

@@ -12,7 +12,7 @@ import Testing
 @Suite struct ControlServerTests {
     private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private static let whole = Array("ok\n".utf8) + file
-    private static let refusal = Array("error\ntoo many clients are waiting: the oldest is disconnected\n".utf8)
+    private static let refusal = Array("error\ntoo many clients: the oldest is disconnected\n".utf8)
 
     private let directory: TemporaryDirectory
     private let server: ControlServer

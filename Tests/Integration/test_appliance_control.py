@@ -46,7 +46,7 @@ def test_idle_clients_block_nobody(children):
     # All of them are disconnected, including one that sends a little now and then.
     for number, client in enumerate(idle[:-1]):
         # Eight are kept at a time, including the one that asked; the others get the reason for their refusal.
-        assert client.recv(100) == (b"error\ntoo many clients are waiting: the oldest is disconnected\n" if number < 33 else b""), number
+        assert client.recv(100) == (b"error\ntoo many clients: the oldest is disconnected\n" if number < 33 else b""), number
     start = time.monotonic()
     dripping = socket.socket(socket.AF_UNIX)
     dripping.connect(os.fspath(camera.socket))
@@ -98,7 +98,7 @@ def test_surplus_clients_do_not_break_anyones_answer(children, tmp_path):
         assert answer.startswith(b"ok\n\xff\xd8") and answer.endswith(b"\xff\xd9"), (number, answer[:80], answer[-80:])
         assert len(answer) > 300_000, "more than the socket takes at once"
     for connection in idle:
-        assert connection.recv(100) in (b"", b"error\ntoo many clients are waiting: the oldest is disconnected\n")
+        assert connection.recv(100) in (b"", b"error\ntoo many clients: the oldest is disconnected\n")
     assert camera.process.child.poll() is None and camera.status()["state"] == USUAL
 
 
