@@ -117,7 +117,7 @@ let package = Package(
             name: "Diagnosis",
             dependencies: [
                 "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText",
-                "BoardIO", "Transport", "LinuxIO", "Media",
+                "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
             ]),
         .target(
             name: "ApplianceRuntime",

@@ -36,7 +36,7 @@ public struct CardFinding: Hashable, Sendable {
     /// The folder with the description files.
     public var directory: String
     public var isFolder = true
-    /// Of the description files.
+    /// Faults in the description files.
     public var faults: [FileFault] = []
     /// Why a partition cannot be written; empty if both can.
     public var writeFailures: [String] = []

@@ -73,7 +73,7 @@ extension CardFinding {
             let others = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
             return CheckupLine(
                 .card, .problem, "\(first.file):\(first.fault)\(others)",
-                advice: "repair the file; \(Page.light(first.kind))")
+                advice: "repair or replace the file; \(Page.light(first.kind))")
         }
         if let failure = writeFailures.first {
             return CheckupLine(.card, .problem, failure, advice: "try another card; \(Page.light(.board))")
@@ -143,8 +143,8 @@ extension ServerFinding {
     var line: CheckupLine {
         switch self {
         case .reached(let peer, let tls?):
-            CheckupLine(.server, .ok, "\(peer) answers, its certificate is good (\(tls))")
-        case .reached(let peer, nil): CheckupLine(.server, .ok, "\(peer) answers")
+            CheckupLine(.server, .ok, "\(peer) speaks RTMP, its certificate is good (\(tls))")
+        case .reached(let peer, nil): CheckupLine(.server, .ok, "\(peer) speaks RTMP")
         case .live(let destination): CheckupLine(.server, .ok, "live to \(destination)")
         case .failed(let reason, isCertificate: true):
             CheckupLine(

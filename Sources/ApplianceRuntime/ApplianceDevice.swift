@@ -118,7 +118,7 @@ final class ApplianceDevice {
         if !isEndingMachine { watchdog.disarm() }
     }
 
-    /// Gives the card a moment to write what is to be kept.
+    /// Gives the card a moment to write the last events and counts.
     private func writeLast(until limit: MediaTimestamp) {
         if let text = events.takeLast(now: MonotonicClock.now()) {
             card.write("events", text, to: .state, now: MonotonicClock.now())

@@ -70,7 +70,7 @@ extension ApplianceDevice {
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
         case .snapshotSaved(let id, let result): commands.snapshotSaved(id, result)
         case .networkTakenUp(let failure):
-            if let failure { tell("the network's settings cannot be taken up: \(failure)") }
+            if let failure { tell("the network's settings cannot be applied: \(failure)") }
         }
     }
 

@@ -122,8 +122,8 @@ extension CommandService {
         device.supervisor.reported(.said(.event(.paused(isPaused))))
         return .done([
             isPaused
-                ? "paused: the stream is away, and comes back paused"
-                : "no longer paused: the stream is away, and comes back with the camera"
+                ? "paused: the stream is interrupted and will return paused"
+                : "no longer paused: the stream is interrupted and will return with the camera"
         ])
     }
 }

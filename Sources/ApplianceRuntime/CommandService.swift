@@ -7,7 +7,7 @@ import StreamLogic
 
 /// Takes every parsed command and gives every answer, whoever asks. Used from the main thread.
 final class CommandService {
-    static let tooMany = CommandAnswer.failed("too many commands wait for an answer; try again later")
+    static let tooMany = CommandAnswer.failed("too many commands are waiting for an answer; try again later")
 
     /// The device that the commands apply to.
     unowned let device: ApplianceDevice
@@ -118,7 +118,7 @@ extension CommandService {
     }
 
     static let seeEvents = CommandAnswer.done(["asked for; see events for the result"])
-    static let notLive = CommandAnswer.failed("not live; device.json says what a stream starts with")
+    static let notLive = CommandAnswer.failed("not live; device.json sets what a stream starts with")
 
     func streamAnswered(_ id: CommandID, _ outcome: CommandOutcome) {
         if case .controls(let controls) = outcome { device.webcam.takeControls(controls) }

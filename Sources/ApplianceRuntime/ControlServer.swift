@@ -30,7 +30,7 @@ final class ControlSocket {
             failure = nil
             isInUse = false
         } catch {
-            failure = "no commands can be taken: \(error)"
+            failure = "no commands can be received: \(error)"
             isInUse = error.isInUse
         }
     }
@@ -137,7 +137,7 @@ final class ControlServer {
 
     private func makeRoom(now: MediaTimestamp) {
         guard clients.count >= Self.clientLimit, let index = clients.firstIndex(where: mayGo) else { return }
-        send(.failed("too many clients wait: the oldest one goes"), to: clients.remove(at: index), now: now)
+        send(.failed("too many clients: the oldest is disconnected"), to: clients.remove(at: index), now: now)
     }
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
@@ -179,7 +179,7 @@ final class ControlServer {
                 return send(.failed("a command has at most \(Self.longestCommand - 1) bytes"), to: client, now: now)
             }
             guard let command = String(validating: client.received[..<end], as: UTF8.self) else {
-                return send(.failed("a command is text in UTF-8, and this one is not"), to: client, now: now)
+                return send(.failed("the command is not UTF-8 text"), to: client, now: now)
             }
             client.isWaiting = true
             client.deadline = nil
@@ -191,7 +191,7 @@ final class ControlServer {
 
     private func follow(_ client: Client, _ form: ReaderForm, first: [UInt8]) {
         guard followers.hasRoom else {
-            let reason = "\(ControlFollowers.limit) clients follow the events already; end one of them"
+            let reason = "\(ControlFollowers.limit) clients already follow the events; end one of them"
             return send(.failed(reason), to: client, now: MonotonicClock.now())
         }
         client.isDone = true

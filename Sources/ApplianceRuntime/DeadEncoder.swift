@@ -37,11 +37,11 @@ extension ApplianceDevice {
         guard let reason = encoderHealth.deathReason else { return nil }
         let helps =
             mayRestartForEncoder
-            ? "the machine does that by itself while nothing is live, at most "
-                + "\(RestartLimit.Reason.hardwareEncoder.frequency); power off and on helps, too"
+            ? "the machine restarts by itself while nothing is live, at most "
+                + "\(RestartLimit.Reason.hardwareEncoder.frequency); or switch the power off and on"
             : "switch the power off and on, or give the console's command reboot, when nothing is live; with "
                 + "\"restartForEncoder\": true in board.json the machine does that by itself"
-        return "the hardware encoder opens no more (\(reason)), until the machine is restarted. Streams go on in "
-            + "software, where the processor may carry fewer frames, or smaller ones only. What helps: \(helps)"
+        return "the hardware encoder cannot be opened (\(reason)) until the machine restarts. Streams go on in "
+            + "software, which may manage only fewer or smaller frames. What helps: \(helps)"
     }
 }

@@ -14,7 +14,7 @@ extension CommandService {
         do throws(SystemCallError) {
             if try device.stream.list(kind, for: id) { return nil }
             _ = pending.remove(id)
-            return .failed("an earlier list still waits for a driver")
+            return .failed("an earlier list is still waiting for a driver")
         } catch {
             _ = pending.remove(id)
             return .failed("\(error)")

@@ -68,7 +68,7 @@ extension ApplianceDevice {
         let all = searched.flatMap(\.lines).filter { $0.user == nil }.map(\.name)
         let free = all.filter { $0.hasPrefix("GPIO") } + all.filter { !$0.hasPrefix("GPIO") }
         let near = NameSuggestion.nearest(to: line.name, among: free)
-        let found = chips.isEmpty ? "; the kernel shows no GPIO chip at all" : foundNames(free)
+        let found = chips.isEmpty ? "; the kernel has no GPIO chip" : foundNames(free)
         return files.fault(
             .board, "board.json", "\(key).line", problem + found,
             example: (near ?? free.first).map { "\"line\": \"\($0)\"" })

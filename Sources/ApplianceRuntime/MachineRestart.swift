@@ -10,7 +10,7 @@ extension ApplianceDevice {
         guard !restarts.isAsked else { return }
         let text = restarts.ask(for: reason, words: words, resumesStream: resumesAfterRestart, now: now)
         guard let text else {
-            tell("the machine has restarted itself \(reason.frequency), and stands now")
+            tell("the machine has already restarted itself \(reason.frequency); not restarting again")
             if reason == .hardwareEncoder {
                 encoderHealth.restartRefused(until: restarts.earliest(for: reason, now: now), now: now)
             }
@@ -27,7 +27,7 @@ extension ApplianceDevice {
         let restart = restarts.saved(
             isSaved: isSaved, wantsStream: resumesAfterRestart, isEnding: appliance.state == .shutdown, now: now)
         guard let restart else {
-            if !isSaved { tell("the machine does not restart itself: that cannot be counted on the card") }
+            if !isSaved { tell("not restarting the machine: the restart cannot be counted on the card") }
             // Automatic requests must not repeat every few seconds.
             encoderHealth.restartRefused(now: now)
             // The restart may have been counted too late.

@@ -17,20 +17,20 @@ extension StreamSupervisor {
         case .first: machineStarted(now: now)
         case .again:
             isBoot = false
-            device.tell("the program had died; no stream was wanted")
+            device.tell("the program had crashed without a stream")
         case .resumes(let number):
             isBoot = false
             let isPaused = resumed.isPaused
             device.tell(
-                "the program had died while a stream was wanted, which starts again: \(number) of at most "
+                "the program had crashed during a stream, which starts again: \(number) of at most "
                     + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
             device.perform(device.appliance.startRequested(now: now))
             if isPaused { device.perform(device.appliance.streamPaused(true, now: now)) }
         case .stands:
             isBoot = false
             let fault =
-                "the program dies of its stream again and again, which stands until the next start: press the button; "
-                + "if that helps for a while only, tell who made the image what events.txt says"
+                "streaming keeps crashing the program, so it does not start by itself: press the button to try again; "
+                + "if it crashes again, report it with events.txt"
             device.perform(device.appliance.faultsChanged(now: now) { $0.streamStands(fault) })
         }
     }

@@ -39,9 +39,9 @@ extension CommandService {
         guard !device.appliance.isPoweringOff else { return .failed("the camera is powering off") }
         // A separate snapshot would show the camera that a pause hides.
         guard device.stream.isRunning || !device.appliance.isPaused else {
-            return .failed("the stream is paused and does not run just now: no frame may be shown")
+            return .failed("the stream is paused and interrupted: no frame may be shown")
         }
-        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others wait for one already") }
+        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others are already waiting") }
         let now = MonotonicClock.now()
         guard let id = pending.add(.answer, for: asker.seesEvents ? nil : asker, now: now) else { return Self.tooMany }
         let chosen = device.files.device.snapshots

@@ -49,7 +49,7 @@ public struct Microphone: Hashable, Sendable {
     /// Why `all` is empty.
     public static var absence: String {
         access("/dev/snd", F_OK) == 0
-            ? "no sound card can record, or this user may not open its node in /dev/snd (group audio)"
+            ? "no sound card can record, or this user may not open it in /dev/snd (join the group audio)"
             : "the kernel has no sound card (no /dev/snd)"
     }
 

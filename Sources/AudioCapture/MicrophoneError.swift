@@ -35,12 +35,12 @@ extension MicrophoneError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let device):
-            "there is no microphone \(device); is it plugged in? tallycam microphones lists what there is"
+            "there is no microphone \(device); is it plugged in? tallycam microphones lists those found"
         case .forbidden(let device):
-            "the microphone \(device) may not be opened by this user; run as root or join the group audio"
-        case .busy(let device): "the microphone \(device) is in use by another program; end that first"
+            "the microphone \(device) cannot be opened: permission denied; run as root or join the group audio"
+        case .busy(let device): "the microphone \(device) is in use by another program; close it first"
         case .badName(let name):
-            "\"\(name)\" names no microphone: write hw:CARD or hw:CARD,DEVICE, with the card's name or number (0 to 31)"
+            "\"\(name)\" is not the name of a microphone: write hw:CARD or hw:CARD,DEVICE, with the card's name or number (0 to 31)"
         case .gone(let device): "the microphone \(device) is gone"
         case .ended(let note): note
         case .failed(let device, let call, let number):

@@ -17,11 +17,11 @@ extension BoardIOError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noSuchLine(let name, let chip):
-            "there is no GPIO line \"\(name)\"\(chip.map { " on \($0)" } ?? ""); look into board.json"
-        case .noSuchLED(let name): "there is no LED \"\(name)\" below /sys/class/leds; look into board.json"
-        case .noSuchSubdevice(let name): "no driver of a flash is named \"\(name)\"; look into board.json"
+            "there is no GPIO line \"\(name)\"\(chip.map { " on \($0)" } ?? ""); check board.json"
+        case .noSuchLED(let name): "there is no LED \"\(name)\" below /sys/class/leds; check board.json"
+        case .noSuchSubdevice(let name): "no driver of a flash is named \"\(name)\"; check board.json"
         case .busy(let name):
-            "the GPIO line \"\(name)\" is in use by something else; free it, or give another one in board.json"
+            "the GPIO line \"\(name)\" is in use by another program; free it, or set another line in board.json"
         case .failed(let error): "\(error)"
         }
     }

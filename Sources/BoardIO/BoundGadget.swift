@@ -19,12 +19,12 @@ extension GadgetError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .noController:
-            "this board has no USB port that makes it a device: a Zero 2 W, 4, CM4 and 5 have one, with dtoverlay=dwc2 "
+            "this board has no USB device port: a Zero 2 W, 4, CM4 and 5 have one, with dtoverlay=dwc2 "
                 + "in config.txt; a 3B has none"
-        case .noGadgets(let path): "the kernel makes no USB gadgets: there is no \(path)"
+        case .noGadgets(let path): "the kernel does not support USB gadgets: there is no \(path)"
         case .taken(let controller, let gadget):
-            "\(controller) is taken by \(gadget.map { "the gadget \($0)" } ?? "another gadget, g_ether perhaps"); "
-                + "take that down first"
+            "\(controller) is in use by \(gadget.map { "the gadget \($0)" } ?? "another gadget, perhaps g_ether"); "
+                + "remove that first"
         case .stillThere(let name): "the previous gadget \(name) is still being removed"
         case .failed(let error): "\(error)"
         }

@@ -16,6 +16,6 @@ package func lensProblem(_ wanted: String) -> String? {
     let present = cameraParts()
     guard !present.contains(wanted) else { return nil }
     let found =
-        present.isEmpty ? "; the kernel shows no camera part at all" : foundNames(present)
-    return "no driver is named \"\(wanted)\"\(found); look at the camera's cable, or give another name"
+        present.isEmpty ? "; the kernel has no camera parts" : foundNames(present)
+    return "no driver is named \"\(wanted)\"\(found); check the camera's cable, or set another name"
 }

@@ -112,7 +112,7 @@ final class LineThread: Sendable {
     func fault(now: MediaTimestamp) -> String? {
         state.withLock { state in
             guard let since = state.busySince, now - since > Self.patience else { return state.fault }
-            return "its GPIO chip does not answer; look at the chip's wiring and bus"
+            return "its GPIO chip does not answer; check the chip's wiring and bus"
         }
     }
 

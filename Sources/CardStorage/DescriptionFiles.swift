@@ -90,8 +90,8 @@ package struct DescriptionFiles {
         guard errors.contains(where: { $0.file == "device.json" }) else { return }
         let fault = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
-            problem: "the whole file is ignored, and every choice has its default, until nothing in it is wrong; "
-                + "only a console and audio that are switched off stay so")
+            problem: "the whole file is ignored and defaults apply until it is corrected; "
+                + "only a console or audio that is switched off stays off")
         add([fault], "device.json")
     }
 

@@ -30,7 +30,7 @@ public struct UsableFilters: Sendable {
                 let key = setting.path(.file) == nil ? "font" : "file"
                 unusable.append(
                     UnusableFilter(
-                        keyPath: "filters[\(index)].\(key)", problem: "\(error); the filter is left out",
+                        keyPath: "filters[\(index)].\(key)", problem: "\(error); the filter is skipped",
                         setting: setting))
             }
         }

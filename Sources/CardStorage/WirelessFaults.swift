@@ -10,14 +10,14 @@ extension DescriptionFiles {
             return [
                 fault(
                     .settings, "network.json", entry.map { "\($0).password" } ?? "wifi",
-                    "the Wi-Fi \"\(name)\" does not take the password")
+                    "the Wi-Fi \"\(name)\" rejected the password")
             ]
         case .notInReach where isNetworkMissing:
             let entry = network.wifi.first?.keyPath
             return [
                 fault(
                     .network, "network.json", entry.map { "\($0).ssid" } ?? "wifi",
-                    "none of its Wi-Fi networks is in reach; look at \"ssid\", and at \"hidden\" and \"country\"")
+                    "none of its Wi-Fi networks is in range; check \"ssid\", \"hidden\" and \"country\"")
             ]
         case .notInReach, nil: return []
         }

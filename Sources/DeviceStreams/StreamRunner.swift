@@ -167,7 +167,9 @@ package final class StreamRunner {
             stillDeadline = now + Self.stillTimeout
             return
         }
-        for request in [request] + waitingStills { fail(request, because: "an earlier snapshot hangs in its driver") }
+        for request in [request] + waitingStills {
+            fail(request, because: "an earlier snapshot is stuck in its driver")
+        }
         waitingStills = []
     }
 
@@ -189,7 +191,7 @@ package final class StreamRunner {
         let still = stills.request
         let hasLostStill = stills.timeReached(now: now)
         let (hasLostCamera, hasLostAudio) = (idleFrames.timeReached(now: now), idleAudio.timeReached(now: now))
-        let reason = "its driver has not let go of it for \(IdleThread<IdleFramesRequest>.closingTimeout)"
+        let reason = "its driver has not released it for \(IdleThread<IdleFramesRequest>.closingTimeout)"
         if hasLostCamera { reports.send(.idleFrames(.away(reason: reason))) }
         if hasLostAudio { reports.send(.idleAudio(.away(reason: reason))) }
         if hasLostStill, let still { fail(still, because: reason) }

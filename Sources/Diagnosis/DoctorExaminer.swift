@@ -156,7 +156,7 @@ extension DoctorExaminer {
         case .line(let line):
             let searched = chips.filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
             guard let found = searched.flatMap(\.lines).first(where: { $0.name == line.name }) else {
-                let reason = chips.isEmpty ? "the kernel shows no GPIO chip" : "no GPIO chip has a line of this name"
+                let reason = chips.isEmpty ? "the kernel has no GPIO chip" : "no GPIO chip has a line of this name"
                 return LineFinding(key, name: line.name, .fails(reason))
             }
             return LineFinding(key, name: line.name, found.user.map { .taken(by: $0) } ?? .works)

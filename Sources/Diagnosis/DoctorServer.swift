@@ -4,7 +4,7 @@ import Media
 import Settings
 import Transport
 
-// Name lookup, TCP and TLS, as a stream does them. The connection is closed before anything is published.
+// Name lookup, TCP, TLS and the RTMP handshake, as a stream does them. The connection is closed before anything is published.
 extension DoctorExaminer {
     /// - Returns: the finding of the server. That of the name is sent as soon as it is known.
     func server(_ stream: StreamDescription) -> [CheckupFinding] {
@@ -37,6 +37,8 @@ extension DoctorExaminer {
             }
             if let connection = try result.get() {
                 defer { connection.close() }
+                var handshake = DoctorHandshake(over: connection)
+                if let failure = try handshake.failure() { return .failed(reason: "\(failure)", isCertificate: false) }
                 return .reached(peer: connection.peer, tls: (connection as? TLSConnection)?.version)
             }
             var entries = connector.pollEntries

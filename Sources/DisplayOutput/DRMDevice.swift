@@ -159,7 +159,7 @@ extension DRMDevice {
     /// A mode's timing in the kernel's form. It is freed with the device, unless the kernel still uses it.
     func blob(of mode: DisplayMode, _ connector: Connector) throws(DisplayError) -> UInt32 {
         guard connector.timings.indices.contains(mode.index) else {
-            throw .unusable(connector: connector.name, reason: "the mode has gone")
+            throw .unusable(connector: connector.name, reason: "the mode is no longer available")
         }
         var timing = connector.timings[mode.index]
         var id: UInt32 = 0

@@ -35,7 +35,7 @@ extension DisplayError: CustomStringConvertible {
             "there is no connector \(name)" + (present.isEmpty ? "" : "; there are \(present.joined(separator: ", "))")
         case .nothingConnected(let connectors):
             "no display is connected" + (connectors.isEmpty ? "" : " (\(connectors.joined(separator: ", ")))")
-        case .inUse(let path): "\(path): another program shows something there"
+        case .inUse(let path): "\(path): in use by another program"
         case .unusable(let connector, let reason): "\(connector): \(reason)"
         case .unplugged(let connector): "\(connector): the display was unplugged"
         case .silent(let connector, let duration):

@@ -38,7 +38,7 @@ final class DrawnContent: ScreenContent {
     func request(for work: PreviewState.Work, now: MediaTimestamp) throws(DisplayError) -> AtomicRequest? {
         if let frame = work.frame {
             guard case .frame(let captured) = frame.samples else {
-                throw .frameUnreadable(reason: "the display takes no frames as they are")
+                throw .frameUnreadable(reason: "the display cannot show the frames without conversion")
             }
             try converter.draw(captured, frame.colors, on: buffers.back)
             drawWords(work.currentPage)

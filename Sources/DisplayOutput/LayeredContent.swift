@@ -27,7 +27,7 @@ final class LayeredContent: ScreenContent {
     /// Whether frames have ended since the last flip.
     private var framesEnded = false
     private var shown: UInt32?
-    /// Of the latest request.
+    /// The latest request's state.
     private var pending = Pending()
 
     private struct Pending {

@@ -43,7 +43,7 @@ struct ScreenPlace {
     func content(
         _ planes: [Plane], lighting: AtomicRequest, makeScaler: @escaping Display.MakeScaler
     ) throws(DisplayError) -> any ScreenContent {
-        var failure = DisplayError.frameUnreadable(reason: "no plane takes RGB")
+        var failure = DisplayError.frameUnreadable(reason: "no plane supports RGB")
         for arrangement in PlaneArrangement.candidates(planes.map(\.description), crtc: crtcIndex) {
             for scaling in arrangement.layers == nil ? [PlaneScaling.none] : PlaneScaling.inOrderOfTrial {
                 do throws(DisplayError) {
@@ -67,7 +67,7 @@ struct ScreenPlace {
     ) throws(DisplayError) -> any ScreenContent {
         func plane(_ id: UInt32) throws(DisplayError) -> Plane {
             guard let plane = planes.first(where: { $0.description.id == id }) else {
-                throw .frameUnreadable(reason: "the plane has gone")
+                throw .frameUnreadable(reason: "the plane is no longer available")
             }
             return plane
         }

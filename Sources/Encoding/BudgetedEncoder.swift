@@ -3,8 +3,8 @@ import Media
 import SoftwareEncoding
 import StreamQuality
 
-/// OpenH264 in the hardware encoder's place: fewer and smaller frames when the processor would not carry the
-/// stream's own, the same bit rate.
+/// OpenH264 in place of the hardware encoder. Lowers the frame rate and size if the processor cannot keep up with the
+/// stream's own; the bit rate stays.
 public final class BudgetedEncoder: ImmediateEncoder {
     private let encoder: OpenH264Encoder
     private let budget: SoftwareBudget
@@ -19,7 +19,7 @@ public final class BudgetedEncoder: ImmediateEncoder {
         pacer = FramePacer(source: configuration.frameRate, wanted: carried.frameRate)
     }
 
-    /// Frames beyond what the processor carries are left out.
+    /// Frames beyond the processor's capacity are dropped.
     public func encode(_ frame: CapturedFrame) throws -> [EncodedPacket] {
         guard pacer.frameCaptured(at: frame.captureTime) else { return [] }
         return try encoder.encode(frame)
@@ -37,10 +37,9 @@ public final class BudgetedEncoder: ImmediateEncoder {
     }
 }
 
-/// An encoder that answers within the call.
+/// An encoder that returns its packets from the call.
 public protocol ImmediateEncoder: AnyObject {
-    /// - Returns: the packets that came out, in decode order: none when the encoder
-    ///   skipped the frame, a `videoHeader` first whenever it is new.
+    /// - Returns: packets in decode order; empty if the encoder skipped the frame. A new `videoHeader` comes first.
     func encode(_ frame: CapturedFrame) throws -> [EncodedPacket]
     func requestKeyframe()
     func setBitrate(_ bitrate: Bitrate) throws
@@ -50,7 +49,7 @@ public protocol ImmediateEncoder: AnyObject {
 
 extension OpenH264Encoder: ImmediateEncoder {}
 
-/// Software as a stream's plain choice, on the video thread.
+/// The software encoder as a stream's regular choice. Runs on the video thread.
 public final class SoftwareVideoEncoder: VideoEncoder {
     private var encoder: any ImmediateEncoder
     private let make: (VideoEncoderConfiguration) throws -> any ImmediateEncoder
@@ -58,10 +57,10 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     private var source: VideoOutput.Source
     private var frames: SourceFrames
     private var configuration: VideoEncoderConfiguration
-    /// Passes over frames by encoders before this one.
+    /// Processor passes over frames by earlier encoders.
     private var earlierConversions = 0
 
-    /// - Parameter make: opens the encoder, now and for each other size.
+    /// - Parameter make: opens the encoder, now and for each new size.
     public init(
         _ configuration: VideoEncoderConfiguration, _ needs: EncoderNeeds,
         make: @escaping (VideoEncoderConfiguration) throws -> any ImmediateEncoder
@@ -90,7 +89,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
         self.configuration = configuration
     }
 
-    /// It converts whatever comes.
+    /// It converts frames of any layout.
     public func prepare(for frames: SourceFrames) -> SourcePreparation {
         .ready(frames.layouts.nearest(to: configuration.size).size)
     }
@@ -99,7 +98,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
 
     public func sourceChanges(to frames: SourceFrames) {
         self.frames = frames
-        // Its header may say something else of the colors. One that does not open leaves the present one.
+        // Its header may describe other colors. If it does not open, the present encoder stays.
         guard let successor = try? make(configuration) else { return encoder.requestKeyframe() }
         earlierConversions += encoder.conversionCount
         encoder = successor
@@ -123,7 +122,7 @@ public final class SoftwareVideoEncoder: VideoEncoder {
     }
 }
 
-/// The most that this processor encodes in software while it also captures and sends.
+/// The most that this processor can encode in software while it also captures and sends.
 public struct SoftwareBudget: Hashable, Sendable {
     let macroblocksPerSecond: Int
 
@@ -134,7 +133,7 @@ public struct SoftwareBudget: Hashable, Sendable {
         public static let ofThisMachine = SoftwareBudget(macroblocksPerSecond: 108_000)
     #endif
 
-    /// Not fewer frames than this for the size's sake.
+    /// Below this frame rate, the frame is made smaller instead.
     private static let leastFrameRate = 15
 
     func frameRate(for size: FrameSize, atMost wanted: FrameRate) -> FrameRate {
@@ -154,7 +153,7 @@ public struct SoftwareBudget: Hashable, Sendable {
         return carried
     }
 
-    /// As long from one keyframe to the next, in frames of another rate.
+    /// The same time between keyframes, counted in frames of another rate.
     static func interval(_ frames: Int, at frameRate: FrameRate, convertedTo carried: FrameRate) -> Int {
         max(1, frames * carried.framesPerSecond / max(1, frameRate.framesPerSecond))
     }

@@ -7,13 +7,13 @@ public enum EncoderEvent: Sendable {
     case changed(StreamEvent)
     /// For people, about an encoder that continues.
     case note(String)
-    /// It did not take a setting, and goes on with the one before.
+    /// It refused a setting and keeps the previous one.
     case settingRefused(String)
-    /// It does not encode frames of the wanted size, and goes on with those before.
+    /// It cannot encode the requested size and keeps the previous one.
     case sizeRefused(String, keeping: FrameSize)
-    /// The hardware, opened for a stream that starts again, does not encode frames of this size.
+    /// The hardware, opened for a restarted stream, cannot encode this size.
     case sizeNotOpened(String, FrameSize)
     /// The first frame of another camera was encoded.
-    /// - Parameter after: since it was asked for.
+    /// - Parameter after: time since the request.
     case cameraSwitched(to: String, after: Duration)
 }

@@ -1,7 +1,7 @@
 import StreamLogic
 import Synchronization
 
-/// The encoder that works now, for status reports. The video thread writes, the stream's thread reads.
+/// The encoder in use, for status reports. The video thread writes it, the stream's thread reads it.
 public final class EncoderInUse: Sendable {
     private let current = Mutex(EncoderIdentity.software)
 

@@ -4,24 +4,24 @@ import Media
 import SoftwareEncoding
 import StreamLogic
 
-/// The video encoder of a stream: the hardware's while it works, else software. Does what `EncoderRecovery` says, on
-/// the video thread; the connection sees nothing but a keyframe. The hardware has a thread of its own, is closed and
-/// opened there, and while it is tried again after a failure software goes on.
+/// A stream's video encoder: hardware while it works, otherwise software. Carries out the decisions of `EncoderRecovery`
+/// on the video thread; the connection only notices a keyframe. The hardware is opened and closed on its own thread. While
+/// it is retried after a failure, the software encoder continues.
 public final class FallbackEncoder: VideoEncoder {
     /// How the hardware starts.
     public enum Opening {
-        /// It is waited for.
+        /// Wait until it is open.
         case now
-        /// As `now`, and it is opened once more when it may be stale: a stream that starts in software stays there
+        /// Like `now`, but open it once more if it may be stale, because a stream that starts in software stays there
         /// for a minute.
         case persistently
-        /// It opens while frames come already: where another encoder was a moment ago.
+        /// Open it while frames already arrive, because another encoder was there a moment ago.
         case meanwhile
-        /// It did not open just now: software starts, and the hardware is tried again later.
+        /// It has just failed to open: start in software, and retry the hardware later.
         case failed(any EncoderFailure)
     }
 
-    /// Opens the hardware, on its thread, for the configuration at that time and for frames in a layout and memory.
+    /// Opens the hardware on its thread, for the configuration at that time and for frames of this layout and memory kind.
     /// `isProven`: the node has already encoded, so it needs no trial.
     public typealias HardwareOpening =
         @Sendable (VideoEncoderConfiguration, FrameLayout, FrameMemoryKind, _ isProven: Bool) throws
@@ -43,19 +43,19 @@ public final class FallbackEncoder: VideoEncoder {
     var software: (encoder: BudgetedEncoder, source: VideoOutput.Source)?
     var scaling: FrameScaling
     var recovery: EncoderRecovery
-    /// The newest frame that software has had.
+    /// The newest frame that the software encoder received.
     var lastSoftwareTime: MediaTimestamp?
     var earlierConversions = 0
 
     var succession = EncoderSuccession<SourceFrames>(openTimeout: ThreadedEncoder.openTimeout)
-    /// From when it starts to open until it takes over.
+    /// Set from the start of opening until it takes over.
     var successor: Successor?
-    /// The hardware before, with the frames that are still in it.
+    /// The previous hardware encoder, with the frames that it still holds.
     var retiring: (hardware: Hardware, deadline: MediaTimestamp)?
     /// Size of the newest frames.
     var newestSize: FrameSize
 
-    /// The hardware's thread, and what of its doings the recovery knows.
+    /// The hardware's thread, and how much of its activity the recovery has been told.
     struct Hardware {
         let thread: ThreadedEncoder
         let source: VideoOutput.Source
@@ -69,17 +69,17 @@ public final class FallbackEncoder: VideoEncoder {
     /// The hardware that takes over when it is ready.
     struct Successor {
         let hardware: Hardware
-        /// Brings the frames to its size.
+        /// Scales the frames to its size.
         var scaling: FrameScaling
         /// Layout of the frames that it will encode.
         let sourceLayout: FrameLayout
     }
 
     /// - Parameters:
-    ///   - path: of the hardware's node.
-    ///   - frames: that are to come.
-    ///   - scalingDevice: scales them for the hardware where their size is another one.
-    /// - Throws: what opening the hardware threw; a `StreamFailure` when software does not open either.
+    ///   - path: the hardware's device node.
+    ///   - frames: layouts of the frames to come.
+    ///   - scalingDevice: scales frames of another size for the hardware.
+    /// - Throws: the hardware's error; a `StreamFailure` if the software encoder does not open either.
     public init(
         path: String, configuration: VideoEncoderConfiguration, needs: EncoderNeeds,
         scalingDevice: ScalingDevice? = nil, opening: Opening, openHardware: @escaping HardwareOpening
@@ -117,7 +117,7 @@ public final class FallbackEncoder: VideoEncoder {
         }
     }
 
-    // The threads keep encoder and scaler until they are asked to close them.
+    // The threads keep encoder and scaler open until told to close them.
     deinit {
         hardware?.thread.close()
         scaling.close()
@@ -126,7 +126,8 @@ public final class FallbackEncoder: VideoEncoder {
         successor?.scaling.close()
     }
 
-    /// - Throws: what opening it threw; an earlier thread that is slow to leave the node is waited for.
+    /// Waits for an earlier thread that is slow to release the node.
+    /// - Throws: the error of opening it.
     private func waitForHardware() throws {
         try startHardware()
         try hardware?.thread.waitUntilOpen()
@@ -140,15 +141,15 @@ public final class FallbackEncoder: VideoEncoder {
     }
 
     /// - Parameters:
-    ///   - layout: of the frames to come, one of `frames`.
-    ///   - scaling: brings them to the configuration's size; its device opens with the hardware.
+    ///   - layout: layout of the frames to come, one of `frames`.
+    ///   - scaling: scales them to the configuration's size; its device opens together with the hardware.
     /// - Throws: if its thread cannot be started.
     func makeHardware(
         _ configuration: VideoEncoderConfiguration, from layout: FrameLayout, of frames: SourceFrames,
         _ scaling: inout FrameScaling, isProven: Bool = false
     ) throws -> Hardware {
         let source = output.makeSource(of: frames.colors)
-        // Frames that are scaled or converted first come in the scaler's layout and memory.
+        // Scaled or converted frames have the scaler's layout and memory.
         let (kind, open) = (frames.memoryKind, openHardware)
         let scaled = Self.isTakenAsIs(layout, configuration) ? nil : scaling.start(for: layout, kind)
         do {
@@ -158,13 +159,13 @@ public final class FallbackEncoder: VideoEncoder {
             }
             return Hardware(thread: thread, source: source)
         } catch {
-            // Its thread waits for frames already.
+            // Its thread is already waiting for frames.
             scaling.close()
             throw error
         }
     }
 
-    /// Whether the hardware takes frames in this layout as they are. A camera that returns may give others than before.
+    /// Whether the hardware accepts frames of this layout unchanged. A returning camera may deliver another layout.
     private static func isTakenAsIs(_ layout: FrameLayout, _ configuration: VideoEncoderConfiguration) -> Bool {
         layout.size == configuration.size && layout.format.isPlanar
     }

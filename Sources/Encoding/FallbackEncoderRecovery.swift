@@ -3,9 +3,9 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// What is reported of the hardware to the recovery, and how its answers are done.
+// Reports the hardware's state to the recovery and carries out its answers.
 extension FallbackEncoder {
-    /// Tells the recovery what has become of the hardware since the last frame.
+    /// Tells the recovery what has happened to the hardware since the last frame.
     func watchHardware() throws {
         guard let thread = hardware?.thread else { return }
         let now = MonotonicClock.now()
@@ -78,7 +78,7 @@ extension FallbackEncoder {
         }
     }
 
-    /// Frames that are inside have been left out from here on: none of them is to come out after all.
+    /// Frames still inside count as dropped from here on, so none of them may come out later.
     private func closeHardware() {
         if successor != nil {
             closeSuccessor()
@@ -95,7 +95,7 @@ extension FallbackEncoder {
         hardware = nil
     }
 
-    /// - Returns: false when it did not open, and what follows from that is done.
+    /// - Returns: false if it did not open; the consequences have been handled.
     private func openSoftware() throws -> Bool {
         guard software == nil else { return true }
         do {
@@ -110,7 +110,7 @@ extension FallbackEncoder {
         }
     }
 
-    /// Frames that software has given are not given twice; the hardware goes on behind them, with a keyframe.
+    /// Frames from the software encoder are not repeated; the hardware continues after them with a keyframe.
     private func cross() {
         earlierConversions += software?.encoder.conversionCount ?? 0
         software = nil

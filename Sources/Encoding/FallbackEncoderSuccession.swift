@@ -3,16 +3,16 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// Does what `EncoderSuccession` says: another frame size, or another source's frames (`FallbackEncoderSwitching`).
+// Carries out `EncoderSuccession`: another frame size, or another source's frames (`FallbackEncoderSwitching`).
 extension FallbackEncoder {
-    /// The last size asked for counts. While hardware is being replaced it waits; a size that is refused is reported, and the
-    /// stream goes on with the one before.
+    /// The last requested size counts. It waits while the hardware is being replaced. A refused size is reported, and the
+    /// stream keeps the previous one.
     public func resize(to configuration: VideoEncoderConfiguration) throws {
         try perform(succession.sizeWanted(configuration))
         try advanceSuccession()
     }
 
-    /// Does what can be done now for the wanted size, and for the frames of another source.
+    /// Takes the steps now possible towards the requested size and another source's frames.
     func advanceSuccession() throws {
         retire()
         try perform(succession.frameArrived(situation, now: MonotonicClock.now()))
@@ -36,7 +36,7 @@ extension FallbackEncoder {
             case .reportRefusal(let reason): report(.sizeRefused(reason, keeping: configuration.size))
             case .reportScaling:
                 let size = layouts.nearest(to: goal.configuration.size).size
-                report(.note("the camera does not give its frames in \(size); they are scaled from here on"))
+                report(.note("the camera does not deliver \(size); its frames are scaled from here on"))
             }
         }
     }
@@ -49,7 +49,7 @@ extension FallbackEncoder {
     }
 
     private var present: EncoderSuccession<SourceFrames>.Present {
-        // A trial of the hardware that is under way gets its answer first.
+        // Let a running trial of the hardware finish first.
         if recovery.usesSoftware { return hardware.map(\.isClosing) ?? true ? .software : .softwareAndTrial }
         guard let hardware, !hardware.isClosing else { return .none }
         return hardware.isOpenReported && !hardware.isFailureReported ? .hardware : .unsettledHardware
@@ -73,7 +73,7 @@ extension FallbackEncoder {
         newestSize != size && layouts.all.contains { $0.size == newestSize }
     }
 
-    /// The next encoder's configuration and frames: of the wanted size, the other source, or both.
+    /// Configuration and frames of the next encoder, for the requested size, the other source, or both.
     var goal: (configuration: VideoEncoderConfiguration, frames: SourceFrames) {
         (succession.wanted ?? configuration, succession.nextFrames ?? frames)
     }
@@ -107,7 +107,7 @@ extension FallbackEncoder {
         closing.scaling.close()
     }
 
-    /// Frames go to the next encoder from here on; those in the one before still come out, up to the next one's keyframe.
+    /// From here on, frames go to the next encoder. Those inside the previous one still come out, up to the next one's keyframe.
     private func crossToSuccessor() {
         guard let next = successor else { return }
         let (wanted, frames) = goal
@@ -131,7 +131,7 @@ extension FallbackEncoder {
             adopt(wanted, next, of: frames)
         } catch {
             try perform(succession.refused("\(error)"))
-            // The hardware of the size before is closed, too.
+            // Close the previous size's hardware, too.
             try perform(recovery.hardwareFailed(reason: "\(error)", now: MonotonicClock.now()))
         }
     }
@@ -167,7 +167,7 @@ extension FallbackEncoder {
     }
 }
 
-// The hardware before, and frames of a source that gives several sizes.
+// The previous hardware, and the frames of a source that offers several sizes.
 extension FallbackEncoder {
     private func retire() {
         guard let (hardware, deadline) = retiring else { return }
@@ -181,7 +181,7 @@ extension FallbackEncoder {
         hardware.thread.close()
     }
 
-    /// Until the next encoder is open, frames for the present one are wanted.
+    /// Until the next encoder is open, the source delivers frames for the present one.
     public var sourceSize: FrameSize {
         succession.awaitsSize ? successor?.sourceLayout.size ?? sourceLayout.size : sourceLayout.size
     }

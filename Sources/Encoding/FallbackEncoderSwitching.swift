@@ -3,9 +3,9 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// How the frames of another camera follow those of the present one. They may be in another memory, layout and size, and have
-// other colors: each camera has encoders of its own. The next one opens while the present camera's frames go on, and takes over
-// with the first frame of the next camera, which so becomes a keyframe; frames that are still in the one before come out.
+// Switches to another camera's frames. Their memory, layout, size and colors may differ, so each camera has its own encoders. The
+// next encoder opens while the present camera's frames continue. It takes over with the next camera's first frame, which becomes
+// a keyframe. Frames still inside the previous encoder come out.
 extension FallbackEncoder {
     public func prepare(for frames: SourceFrames) throws -> SourcePreparation {
         try perform(succession.sourceExpected(frames))
@@ -26,7 +26,7 @@ extension FallbackEncoder {
         try perform(succession.sourceChanged(to: frames, situation))
     }
 
-    /// One that does not open leaves the present one, which takes the frames as well.
+    /// If it does not open, the present encoder stays and accepts these frames, too.
     func replaceSoftware() {
         let (wanted, frames) = goal
         let successor = try? BudgetedEncoder(wanted)

@@ -2,14 +2,14 @@ import DevicePorts
 import Media
 import SoftwareEncoding
 
-/// Frames of another size than the stream's: by a device where there is one and frames come in a device's memory, else, and
-/// from its first failure on, by the processor. Used by the video thread.
+/// Scales frames to the stream's size. A device does it if there is one and the frames are in device memory. Otherwise, and
+/// after the device's first failure, the processor does it. Used by the video thread.
 struct FrameScaling {
     private let size: FrameSize
     private let device: ScalingDevice?
     private var hardware: ThreadedScaler?
     private var software: SoftwareScaler?
-    /// Passes of the processor over frames.
+    /// Processor passes over frames.
     private(set) var passCount = 0
     private var note: String?
 
@@ -18,11 +18,11 @@ struct FrameScaling {
         self.device = device
     }
 
-    /// Opens the device where it scales such frames.
+    /// Opens the device, if it can scale such frames.
     /// - Parameters:
-    ///   - layout, kind: of the frames to come.
-    /// - Returns: what waits for the device, and says in which layout and memory scaled frames will come; for the thread
-    ///   that opens the encoder.
+    ///   - layout, kind: layout and memory kind of the frames to come.
+    /// - Returns: a function for the thread that opens the encoder. It waits for the device, and returns layout and memory kind
+    ///   of scaled frames.
     mutating func start(for layout: FrameLayout, _ kind: FrameMemoryKind) -> @Sendable () -> (
         layout: FrameLayout, memory: FrameMemoryKind
     ) {
@@ -34,7 +34,7 @@ struct FrameScaling {
         }
     }
 
-    /// A device fills the whole of its target: bars are the processor's.
+    /// A device fills its whole target, so the processor draws black bars.
     private func suitsDevice(_ layout: FrameLayout) -> Bool {
         layout.format.isPlanar && layout.size != size && !Letterbox(layout.size, into: size).hasBars
     }
@@ -69,7 +69,7 @@ struct FrameScaling {
         return note
     }
 
-    /// The device is free for others; frames that it has given stay valid.
+    /// Releases the device for others. Frames that it returned stay valid.
     mutating func close() {
         hardware?.close()
         hardware = nil

@@ -1,9 +1,9 @@
 import Media
 
-/// From one keyframe to the next, as the service wants it.
+/// The time between keyframes that the service asks for.
 public struct KeyframeSpacing: Hashable, Sendable {
     public var usual: Duration
-    /// Where the link has too little for the usual.
+    /// Used if the link is too slow for the usual spacing.
     public var longest: Duration
 
     public init(usual: Duration = .seconds(2), longest: Duration = .seconds(2)) {

@@ -3,14 +3,13 @@ import Media
 import StreamQuality
 import Synchronization
 
-/// Between the encoders and everything that takes a stream's packets: each sink gets the same packets in the same order, and
-/// their payloads are shared.
+/// Connects the encoders to a stream's sinks. Each sink gets the same packets in the same order; payloads are shared.
 ///
-/// An epoch is what one start of a stream on a server can carry: another profile, size or sample rate starts the next one.
-/// Encoders name the epoch that they were made for. Late packets of an earlier one are dropped. A new header within
-/// an epoch is for all sinks to follow.
+/// An epoch lasts as long as one start of a stream on a server can carry it: another profile, size or sample rate starts the
+/// next epoch. Encoders name the epoch that they were made for, and late packets of an earlier epoch are dropped. All sinks
+/// must follow a new header within an epoch.
 ///
-/// Any thread. Sinks take packets under the hub's lock, so that they see the tracks in one order, and are woken without it.
+/// Any thread. Sinks receive packets under the hub's lock, so that all see the tracks in one order. They are woken without it.
 public final class PacketHub: Sendable {
     /// An encoder that has gone through no `epochStarts` is of this epoch.
     public static let firstEpoch = 0
@@ -31,7 +30,7 @@ public final class PacketHub: Sendable {
     }
 
     fileprivate struct State {
-        /// The stream's time zero; no media is taken in before it is set.
+        /// The stream's time zero. Media is ignored before it is set.
         var start: MediaTimestamp?
         var epoch = PacketHub.firstEpoch
         var video = Track()
@@ -43,24 +42,24 @@ public final class PacketHub: Sendable {
         var refusedFrameCount = 0
     }
 
-    /// What is left to do when the lock is free again.
+    /// Work to do after the lock is released.
     fileprivate struct Wakeups {
         var seats: [Seat] = []
-        /// By the seat's index. Most packets make none.
+        /// By the seat's index. Most packets cause none.
         var events: [Int: [SendBufferEvent]] = [:]
         var needsKeyframe = false
     }
 
     /// - Parameters:
-    ///   - tracks: that `trackEnded` is called for.
-    ///   - requestKeyframe: of the encoder. Called at once, on the thread that finds out that a sink needs one.
+    ///   - tracks: the tracks that `trackEnded` will be called for.
+    ///   - requestKeyframe: asks the encoder for one. Called at once, on the thread that notices that a sink needs it.
     public init(tracks: Int, requestKeyframe: @escaping @Sendable () -> Void = {}) {
         self.requestKeyframe = requestKeyframe
         state = Mutex(State(openTracks: tracks))
     }
 
-    /// From here on media is taken in; what was captured before that time is not part of the stream.
-    /// - Parameter time: of a sink that starts. The first one counts.
+    /// Accepts media from here on. Media captured before that time is not part of the stream.
+    /// - Parameter time: the start of a sink. The first one counts.
     /// - Returns: the stream's time zero.
     @discardableResult
     public func mediaStarted(at time: MediaTimestamp) -> MediaTimestamp {
@@ -77,8 +76,8 @@ public final class PacketHub: Sendable {
     // MARK: Packets
 
     /// - Parameters:
-    ///   - packets: of one track.
-    ///   - epoch: that their encoder was made for.
+    ///   - packets: packets of one track.
+    ///   - epoch: the epoch that their encoder was made for.
     public func append(_ packets: [EncodedPacket], epoch: Int = firstEpoch) {
         guard let first = packets.first else { return }
         let isVideo = first.isVideo
@@ -116,8 +115,8 @@ public final class PacketHub: Sendable {
 
     /// The stream ends here, to start again with new headers.
     /// - Parameters:
-    ///   - replacesVideo: frames count again when they come from an encoder of the new epoch.
-    ///   - replacesAudio: as `replacesVideo`, of audio packets.
+    ///   - replacesVideo: accept frames again only from an encoder of the new epoch.
+    ///   - replacesAudio: like `replacesVideo`, for audio packets.
     /// - Returns: the new epoch's number.
     public func epochStarts(replacesVideo: Bool, replacesAudio: Bool) -> Int {
         state.withLock { state in
@@ -135,16 +134,16 @@ public final class PacketHub: Sendable {
         }
     }
 
-    /// The sequence headers that decode what comes next.
+    /// The sequence headers for the packets to come.
     public var headers: [EncodedPacket] { state.withLock { $0.headers } }
 
-    /// Frames that came before the stream started, or from an encoder that was replaced: no sink has seen them.
+    /// Frames from before the stream's start or from a replaced encoder; no sink received them.
     public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
 
     // MARK: Sinks
 
-    /// From here on the sink gets every packet, behind the headers that decode them.
-    /// - Parameter isLeading: the quality follows this sink, and its wishes for keyframes come first.
+    /// From here on, the sink gets every packet, after the headers that decode them.
+    /// - Parameter isLeading: whether the quality follows this sink, and its requests for keyframes come first.
     public func add(_ sink: any PacketSink, isLeading: Bool = false) {
         let events = state.withLock { state in
             state.seats.append(Seat(sink: sink, isLeading: isLeading))
@@ -177,7 +176,7 @@ public final class PacketHub: Sendable {
         if isDue { requestKeyframe() }
     }
 
-    /// A target's connection was opened, or a preview starts again: headers go first, then a keyframe.
+    /// A target's connection was opened, or a preview restarts: send headers first, then a keyframe.
     public func restart(_ sink: any PacketSink) {
         let now = MonotonicClock.now()
         let wakeups = state.withLock { state in
@@ -199,9 +198,9 @@ extension PacketHub.State {
 
     fileprivate var headers: [EncodedPacket] { [video.header, audio.header].compactMap { $0 } }
 
-    /// Headers are kept from when their encoders started, and the stream has gone on since. No packet that is still to come
-    /// is older than the newest of its track: before the older of the two there is nothing, so that a server that counts
-    /// from the first header leaves nothing out. None is older than the stream.
+    /// The headers with a present timestamp, because the stream has continued since their encoders started. No packet to come
+    /// is older than its track's newest one, so the older of these two is used: a server that counts from the first header
+    /// misses nothing. It is never before the stream's start.
     fileprivate var datedHeaders: [EncodedPacket] {
         let times = [video, audio].compactMap { track in track.header.map { track.newestTime ?? $0.decodeTime } }
         guard let oldest = times.min() else { return [] }

@@ -1,20 +1,20 @@
 import Media
 import StreamQuality
 
-/// Takes a stream's encoded packets from a `PacketHub`.
+/// Receives a stream's encoded packets from a `PacketHub`.
 public protocol PacketSink: AnyObject, Sendable {
-    /// Takes packets of one track; each track comes in the order of its decode times. Called with the hub's lock held: it
-    /// neither waits nor calls the hub.
-    /// - Returns: what happened with them. `keyframeNeeded` asks the encoder for one.
+    /// Receives packets of one track, in the order of their decode times. Called with the hub's lock held, so it must neither
+    /// wait nor call the hub.
+    /// - Returns: what happened to them. `keyframeNeeded` asks the encoder for one.
     func append(_ packets: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent]
-    /// Starts again: what waits is void, and these headers decode what comes. Called with the hub's lock held.
+    /// Restarts: waiting packets are void, and these headers decode the packets to come. Called with the hub's lock held.
     /// - Returns: as `append`.
     func restart(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent]
     /// Packets from here on need new headers, which a server accepts only on a new connection. Called with the hub's lock.
     func epochStarted()
-    /// Nothing more comes. Called with the hub's lock held.
+    /// No more packets follow. Called with the hub's lock held.
     func mediaEnded()
-    /// Something has come, or the end. Called without the hub's lock, on the thread that brought it.
-    /// - Parameter events: what `append` returned.
+    /// Packets or the end have arrived. Called without the hub's lock, on the thread that brought them.
+    /// - Parameter events: the result of `append`.
     func wake(_ events: [SendBufferEvent])
 }

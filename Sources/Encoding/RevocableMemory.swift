@@ -1,7 +1,7 @@
 import DevicePorts
 import Synchronization
 
-/// A frame's memory that can be taken back from an encoder that does not return it.
+/// A frame's memory, which can be taken back from an encoder that does not return it.
 final class RevocableMemory: FrameMemory {
     private let memory: Mutex<(any FrameMemory)?>
 

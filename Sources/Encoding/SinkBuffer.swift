@@ -4,13 +4,13 @@ import StreamLogic
 import StreamQuality
 import Synchronization
 
-/// A send buffer between the hub, which appends on the threads `video`, `encoder` and `audio`, and one thread that takes: a
-/// target's `network`, or whatever shows a preview or writes a recording.
+/// A send buffer. The hub appends on the threads `video`, `encoder` and `audio`; one thread takes: a target's `network`, or
+/// one that shows a preview or writes a recording.
 public final class SinkBuffer: PacketSink {
     /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
     private let hasVideo: Bool
-    /// A server takes one epoch on a connection; others go on with the new headers.
+    /// A server accepts one epoch per connection; other sinks continue with the new headers.
     private let endsWithEpoch: Bool
     private let report: @Sendable ([SendBufferEvent]) -> Void
     private let requestKeyframe: @Sendable (SinkBuffer) -> Void
@@ -18,11 +18,11 @@ public final class SinkBuffer: PacketSink {
 
     private struct State {
         var buffer: SendBuffer
-        /// Packets are taken in: of a target, from a connection's start to the epoch's end.
+        /// Whether packets are accepted; for a target, from a connection's start to the epoch's end.
         var isOpen: Bool
         var wasOpen = false
         var hasEnded = false
-        /// Frames that came while none was taken in.
+        /// Frames that arrived while packets were not accepted.
         var refusedFrameCount = 0
         var sent = SentCounters()
 
@@ -43,8 +43,8 @@ public final class SinkBuffer: PacketSink {
     }
 
     /// - Parameters:
-    ///   - hub: that it will be added to.
-    ///   - report: what happens in the buffer. Any thread.
+    ///   - hub: the hub that it will be added to.
+    ///   - report: receives the buffer's events, on any thread.
     public init(
         of hub: PacketHub, _ policy: SendBufferPolicy, hasVideo: Bool,
         report: @escaping @Sendable ([SendBufferEvent]) -> Void = { _ in }
@@ -63,10 +63,10 @@ public final class SinkBuffer: PacketSink {
         state.withLock { $0.append(packets, now) }
     }
 
-    /// A target's stream ends here, to start again on the next connection.
+    /// A target's stream ends here and restarts on the next connection.
     public func epochStarted() { if endsWithEpoch { state.withLock { $0.isOpen = false } } }
 
-    /// A first start needs no keyframe to be asked for: an encoder gives one first.
+    /// The first start need not request a keyframe, because an encoder starts with one.
     public func restart(headers: [EncodedPacket], now: MediaTimestamp) -> [SendBufferEvent] {
         state.withLock { state in
             state.isOpen = true
@@ -126,13 +126,13 @@ public final class SinkBuffer: PacketSink {
 
     // MARK: Contents
 
-    /// More came than a recording may hold; it ends with what waits.
+    /// A recording's buffer has overflowed; the recording ends with the waiting packets.
     public var hasOverflowed: Bool { state.withLock { $0.buffer.hasOverflowed } }
 
     /// Counts of accepted and dropped packets.
     public var sent: SentCounters { state.withLock { $0.sent } }
 
-    /// Frames that came before the sink's stream started, or between its end and its next start.
+    /// Frames from before the sink's stream started, or between its end and its next start.
     public var refusedFrameCount: Int { state.withLock { $0.refusedFrameCount } }
 
     /// Frames that have not been taken yet.
@@ -155,10 +155,10 @@ public final class SinkBuffer: PacketSink {
         }
     }
 
-    /// Bytes that may be under way; more waits here.
+    /// How many bytes may be in flight; more wait here.
     public func limitFlight(to byteCount: Int) { state.withLock { $0.buffer.flightLimit = byteCount } }
 
-    /// Bytes that reached the receiver, and whether there are more on their way or waiting.
+    /// Bytes that reached the receiver, and whether more are in flight or waiting.
     public var delivery: (byteCount: Int, isComplete: Bool) {
         state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
     }

@@ -3,7 +3,7 @@ import Media
 import SoftwareEncoding
 
 extension SourceLayouts {
-    /// The one with the fewest pixels that frames of this size can be made of: not smaller, and of the same shape.
+    /// The layout with the fewest pixels from which this size can be made: not smaller, and of the same shape.
     func nearest(to size: FrameSize) -> FrameLayout {
         let fitting = smaller.filter { layout in
             layout.format.isPlanar && layout.size.width >= size.width && layout.size.height >= size.height

@@ -3,23 +3,23 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A hardware encoder on a thread of its own: if a call of its driver does not return, other threads go on.
+/// A hardware encoder on its own thread: if a driver call does not return, other threads continue.
 ///
-/// Drivers take one lock for everything, and wait for their firmware with it: a new bit rate can keep every other call
-/// waiting for seconds. So settings and frames are left here and taken by the thread, which waits for both its orders
-/// and its device, and gives packets away as soon as they are there. Nothing here waits but `waitUntilOpen` and `finish`.
-/// An encoder that does not come back is left alone: the camera gets its memory back, the thread ends when the kernel
-/// lets it, and no other one starts at the node before. Used from one thread, the video thread.
+/// Drivers use one lock for everything and hold it while they wait for their firmware: a new bit rate can block every other
+/// call for seconds. So settings and frames are left here for the thread, which waits for both its orders and its device and
+/// passes packets on as soon as they exist. Only `waitUntilOpen` and `finish` wait. An encoder that does not return is
+/// abandoned: the camera gets its memory back, and the thread ends when the kernel lets it. No other thread opens the node
+/// before that. Used from the video thread.
 public final class ThreadedEncoder: Sendable {
-    /// A thread that is longer in the driver than this keeps frames waiting.
+    /// A driver call that takes longer than this keeps frames waiting.
     private static let patience = Duration.milliseconds(250)
     /// Opening asks the firmware for a lot.
     public static let openTimeout = Duration.seconds(3)
     private static let finishTimeout = Duration.seconds(1)
-    /// A drain that never ends is cut off; 400 ms is what the slowest needs.
+    /// Limits a drain that never ends. The slowest needs 400 ms.
     static let drainTimeout = Duration.milliseconds(400)
 
-    /// Work that the thread does in one go, in this order, before it takes a frame.
+    /// Work that the thread does at once, in this order, before it takes a frame.
     struct Orders: Sendable {
         var frameRate: (rate: FrameRate, keyframeInterval: Int)?
         var bitrate: Bitrate?
@@ -29,7 +29,7 @@ public final class ThreadedEncoder: Sendable {
     public enum Progress: Sendable {
         case opening
         case open
-        /// It is of no use any more; closing may still be under way.
+        /// It is no longer usable. It may still be closing.
         case failed(any Error)
         /// The thread has left the encoder for good.
         case ended
@@ -41,20 +41,20 @@ public final class ThreadedEncoder: Sendable {
 
     struct State: Sendable {
         var orders = Orders()
-        /// The newest frame that the encoder has had no room for.
+        /// The newest frame; the encoder has no room for it yet.
         var waiting: CapturedFrame?
         var isFinishWanted = false
         var isFinished = false
         var isCloseWanted = false
         var isOpen = false
         var hasEnded = false
-        /// Since when the node is this thread's; before that it waits for an earlier one to leave it.
+        /// Since when this thread has the node. Before that, it waits for an earlier thread to release it.
         var occupancy: NodeOccupancy?
         var openingSince: MediaTimestamp?
         /// Since when the thread has been in the encoder; `nil` while it waits for something to do.
         var busySince: MediaTimestamp?
         var failure: (any Error)?
-        /// Memory that the encoder may still read. It goes back when the encoder drops it.
+        /// Memory that the encoder may still read. It is returned when the encoder releases it.
         var leased: [LeasedMemory] = []
         /// Frames inside the encoder.
         var insideCount = 0
@@ -72,10 +72,9 @@ public final class ThreadedEncoder: Sendable {
 
     /// Starts the thread, which opens the encoder.
     /// - Parameters:
-    ///   - path: of the node, which one thread at a time uses.
-    ///   - output: takes packets on the encoder's thread, none any more once `close` has returned but one that is just on
-    ///     its way.
-    ///   - open: done on the thread.
+    ///   - path: the device node, which one thread at a time uses.
+    ///   - output: receives packets on the encoder's thread. After `close` has returned, at most one that was in flight.
+    ///   - open: called on the thread.
     public init(
         path: String, output: @escaping EncodedOutput,
         open: @escaping @Sendable () throws -> any PolledVideoEncoder
@@ -84,7 +83,7 @@ public final class ThreadedEncoder: Sendable {
         self.output = output
         work = try EventFD()
         progressed = try EventFD()
-        // A hang in it is for the recovery, not for the watchdog.
+        // The recovery handles a hang in it, not the watchdog.
         _ = try NamedThread("encoder", mayBlock: true) { [self] in run(open) }
     }
 
@@ -96,10 +95,10 @@ public final class ThreadedEncoder: Sendable {
         }
     }
 
-    /// Waits until the encoder is open; an earlier thread that is slow to leave the node is waited for, too.
+    /// Waits until the encoder is open, also for an earlier thread that is slow to release the node.
     /// - Parameter timeout: how long the opening itself may take.
-    /// - Throws: what it threw; `NodeOccupancyError.blocked` when it has not returned, or an earlier thread hangs
-    ///   at this node. It is closed then.
+    /// - Throws: its error; `NodeOccupancyError.blocked` if it has not returned, or an earlier thread hangs at this
+    ///   node. The encoder is then closed.
     public func waitUntilOpen(timeout: Duration = ThreadedEncoder.openTimeout) throws {
         while true {
             progressed.drain()
@@ -122,13 +121,13 @@ public final class ThreadedEncoder: Sendable {
     /// Whether the thread has left the encoder for good.
     public var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Since when a call has kept frames waiting; `nil` when they are taken. Opening and closing are other matters.
+    /// Since when a call has kept frames waiting; `nil` if none does. Opening and closing do not count.
     public func blockedSince(now: MediaTimestamp) -> MediaTimestamp? {
         state.withLock { $0.isOpen && $0.failure == nil ? $0.busySince : nil }
             .flatMap { now - $0 > Self.patience ? $0 : nil }
     }
 
-    /// Frames that are here and have not come out.
+    /// Frames that have entered and not come out.
     public var pendingFrameCount: Int {
         state.withLock { $0.isCloseWanted ? 0 : $0.insideCount + ($0.waiting == nil ? 0 : 1) }
     }
@@ -136,7 +135,7 @@ public final class ThreadedEncoder: Sendable {
     /// Frames that have come out so far.
     public var encodedFrameCount: Int { state.withLock { $0.encodedCount } }
     public var conversionCount: Int { state.withLock { $0.conversionCount } }
-    /// Outputs that were marked as faulty, or held no frame.
+    /// Outputs that were marked as faulty or contained no frame.
     public var faultCount: Int { state.withLock { $0.faultCount } }
 
     /// News for people since the last call.
@@ -147,10 +146,10 @@ public final class ThreadedEncoder: Sendable {
         }
     }
 
-    /// Leaves a frame for the encoder, in place of one that it has had no room for: the newest is worth most.
+    /// Leaves a frame for the encoder. It replaces one that still waits, because the newest frame is worth most.
     public func submit(_ frame: CapturedFrame) {
         let memory = RevocableMemory(frame.memory)
-        // What is replaced, and what the encoder drops at this moment, is dropped outside of the lock.
+        // Release replaced frames, and those that the encoder releases now, outside of the lock.
         _ = state.withLock { state -> (replaced: CapturedFrame?, leased: [RevocableMemory])? in
             guard state.failure == nil, !state.isCloseWanted, !state.isFinishWanted else { return nil }
             let (replaced, leased) = (state.waiting, state.leased.compactMap(\.memory))
@@ -169,13 +168,13 @@ public final class ThreadedEncoder: Sendable {
         order { $0.frameRate = (frameRate, keyframeInterval) }
     }
 
-    /// Does not wait: an error of it is a failure of the encoder.
+    /// Does not wait. An error counts as a failure of the encoder.
     private func order(_ change: (inout Orders) -> Void) {
         state.withLock { change(&$0.orders) }
         work.signal()
     }
 
-    /// Waits, not for long, for the frames that are still in the encoder.
+    /// Waits a short time for the frames still inside the encoder.
     public func finish() {
         state.withLock { $0.isFinishWanted = true }
         work.signal()
@@ -190,8 +189,8 @@ public final class ThreadedEncoder: Sendable {
         }
     }
 
-    /// Starts to close the encoder. Every frame's memory is free at once; `hasEnded` says when
-    /// the thread has ended, and the next one at this node waits for it.
+    /// Starts to close the encoder. All frames' memory is free at once. `hasEnded` tells when the thread has ended; the next
+    /// thread at this node waits for that.
     public func close() {
         let now = MonotonicClock.now()
         let (waiting, leased, occupancy, since) = state.withLock { state in

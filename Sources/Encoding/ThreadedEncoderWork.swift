@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 import Media
 
-// On the thread.
+// Runs on the encoder's thread.
 extension ThreadedEncoder {
     func run(_ open: () throws -> any PolledVideoEncoder) {
         do {
@@ -31,7 +31,7 @@ extension ThreadedEncoder {
         progressed.signal()
     }
 
-    /// Reports a failure before it closes the encoder, because closing may take long.
+    /// Reports a failure before closing the encoder, because closing may take long.
     private func serve(_ open: () throws -> any PolledVideoEncoder) {
         var encoder: (any PolledVideoEncoder)?
         do {
@@ -54,7 +54,7 @@ extension ThreadedEncoder {
     private func failed(_ error: any Error) {
         state.withLock { state in
             state.failure = error
-            // What is slow from here on is the closing.
+            // From here on, only closing can be slow.
             state.busySince = MonotonicClock.now()
         }
         progressed.signal()
@@ -103,7 +103,7 @@ extension ThreadedEncoder {
         if orders.isKeyframeWanted { encoder.requestKeyframe() }
     }
 
-    /// Packets first, then the counts: a frame is in one of them at each moment.
+    /// Packets first, then the counts, so that every frame is always in one of them.
     private func give(_ packets: [EncodedPacket], of encoder: any PolledVideoEncoder) {
         if !packets.isEmpty, !state.withLock({ $0.isCloseWanted }) { output(packets) }
         let frames = packets.count { $0.kind != .videoHeader }
@@ -123,7 +123,7 @@ extension ThreadedEncoder {
         }
     }
 
-    /// - Parameter end: when a drain that is under way is cut off.
+    /// - Parameter end: when to stop a running drain.
     private func drain(_ encoder: any PolledVideoEncoder, until end: MediaTimestamp?) -> MediaTimestamp? {
         let isWanted = state.withLock { $0.isFinishWanted && !$0.isFinished && $0.waiting == nil }
         guard isWanted || end != nil else { return nil }
@@ -139,7 +139,7 @@ extension ThreadedEncoder {
         case work, device
     }
 
-    /// For orders and frames, and for the device until it was drained: from then on it is always ready.
+    /// Waits for orders and frames. Also for the device until it is drained; after that it would always be ready.
     private func wait(
         _ encoder: any PolledVideoEncoder, until end: MediaTimestamp?, by waits: inout PollSet<Waited>
     ) throws {
@@ -153,7 +153,7 @@ extension ThreadedEncoder {
         waits.add(.device, device, for: [.readable, .writable])
         try waits.wait(until: end)
         let found = waits.ready(.device)
-        // An error that no call reports would be reported for ever.
+        // An error that no call clears would be reported forever.
         if found.contains(.error), found.isDisjoint(with: [.readable, .writable]) {
             throw NodeOccupancyError.failed(path: path, SystemCallError("poll", number: EIO))
         }

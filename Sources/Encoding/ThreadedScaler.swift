@@ -3,10 +3,10 @@ import LinuxIO
 import Media
 import Synchronization
 
-/// A device that scales a stream's frames. After a failure it is not tried again in this stream: frames are needed
-/// without a break, and the processor scales them as well. Any thread.
+/// A device that scales a stream's frames. After a failure it is not retried in this stream, because frames are needed
+/// without a gap and the processor can scale them. Any thread.
 public final class ScalingDevice: Sendable {
-    /// Opens the device, for frames in this layout and to this size. Its errors are shown to people.
+    /// Opens the device for frames of this layout, to scale them to this size. Its errors are shown to people.
     public typealias Opening = @Sendable (FrameLayout, FrameSize) throws -> any FrameScaler
 
     let path: String
@@ -14,8 +14,8 @@ public final class ScalingDevice: Sendable {
     private let hasFailed = Atomic(false)
 
     /// - Parameters:
-    ///   - path: of the device's node, which one thread at a time uses.
-    ///   - open: done on that thread.
+    ///   - path: the device node, which one thread at a time uses.
+    ///   - open: called on that thread.
     public init(path: String, open: @escaping Opening) {
         self.path = path
         self.open = open
@@ -25,25 +25,25 @@ public final class ScalingDevice: Sendable {
     func failed() { hasFailed.store(true, ordering: .relaxed) }
 }
 
-/// A scaling device on a thread of its own: whoever wants a frame scaled waits for it, but not for a driver that hangs. A
-/// frame that is late is left out, and so are those that come while it is inside. Of a device that does not come back the
-/// camera has its memory again; the thread ends when the kernel lets it, and no other one starts at the node before.
-/// `scale` is for one thread, the rest for any.
+/// A scaling device on its own thread: the caller waits for a frame, but not for a hanging driver. A late frame is dropped,
+/// and so are frames that arrive while it is inside. If the device does not return, the camera gets its memory back, and the
+/// thread ends when the kernel lets it. No other thread opens the node before that. `scale` is for one thread, the rest for
+/// any.
 final class ThreadedScaler: Sendable {
-    /// A device that has not opened by then is left alone.
+    /// A device that takes longer to open is abandoned.
     private static let openTimeout = Duration.milliseconds(1500)
-    /// So long a frame is waited for: scalers take some milliseconds, and cameras have buffers for it.
+    /// How long to wait for a frame. Scalers take some milliseconds, and cameras have enough buffers for this wait.
     private static let patience = Duration.milliseconds(100)
-    /// A device that keeps a frame for so long does not come back.
+    /// A device that keeps a frame longer than this will not return it.
     private static let longestHold = Duration.seconds(1)
 
     private struct State: Sendable {
-        /// Once it is open: what it gives.
+        /// Layout and memory kind of its frames, once it is open.
         var output: (layout: FrameLayout, memory: FrameMemoryKind)?
         var failure: (any Error)?
         /// Left for the thread.
         var waiting: CapturedFrame?
-        /// The frame that the thread was asked for and has not answered for yet.
+        /// The frame that the thread has not answered yet.
         var asked: (at: MediaTimestamp, memory: RevocableMemory)?
         /// Whether the caller still waits for the answer.
         var isAwaited = false
@@ -76,7 +76,7 @@ final class ThreadedScaler: Sendable {
     }
 
     /// Waits until it is open.
-    /// - Returns: how its frames come; `nil` when it has failed, or not opened in time: then it never scales any.
+    /// - Returns: layout and memory kind of its frames; `nil` if it failed or did not open in time, so that it never scales any.
     func waitUntilOpen() -> (layout: FrameLayout, memory: FrameMemoryKind)? {
         let deadline = MonotonicClock.now() + Self.openTimeout
         var entries = [PollEntry(opened.fileDescriptor)]
@@ -91,7 +91,7 @@ final class ThreadedScaler: Sendable {
 
     /// Waits for the scaled frame, for at most a tenth of a second.
     /// - Returns: `nil` for a frame to drop: the device has no memory for it now, or is late.
-    /// - Throws: what the device threw, or `NodeOccupancyError.blocked`. It scales nothing any more then.
+    /// - Throws: the device's error, or `NodeOccupancyError.blocked`. It then scales no more frames.
     func scale(_ frame: CapturedFrame) throws -> CapturedFrame? {
         guard try ask(for: frame) else { return nil }
         work.signal()
@@ -149,7 +149,7 @@ final class ThreadedScaler: Sendable {
         }
     }
 
-    /// Starts to close the device. Frames that it has given stay valid.
+    /// Starts to close the device. Frames that it returned stay valid.
     func close() {
         let now = MonotonicClock.now()
         // Frames are dropped outside of the lock.
@@ -167,7 +167,7 @@ final class ThreadedScaler: Sendable {
     }
 }
 
-// On the thread.
+// Runs on the scaler's thread.
 extension ThreadedScaler {
     private func run(_ open: () throws -> any FrameScaler) {
         do {
@@ -193,7 +193,7 @@ extension ThreadedScaler {
         state.withLock { $0.output = (scaler.target, scaler.memoryKind) }
         opened.signal()
         while try waitForWork() {
-            // The frame goes back to its source before anybody hears of the scaled one.
+            // Return the frame to its source before reporting the scaled one.
             guard let result = takeFrame().map({ frame in Result { try scaler.scale(frame) } }) else { continue }
             _ = state.withLock { state in
                 if state.isAwaited, !state.isCloseWanted { state.result = result }

@@ -2,27 +2,27 @@ import DevicePorts
 import Media
 import StreamLogic
 
-/// Which encoder makes H.264 of the frames.
+/// Which encoder to use.
 public protocol VideoEncoderChoice: Sendable {
-    /// Whether software may start the stream where hardware does not.
+    /// Whether the stream may start in software if the hardware fails.
     var mayUseSoftware: Bool { get }
     func factory(for needs: EncoderNeeds) -> any VideoEncoderFactory
 }
 
-/// Makes a stream's video encoders, by what was chosen and what the machine has.
+/// Makes a stream's video encoders, depending on the choice and on the machine's hardware.
 public protocol VideoEncoderFactory: Sendable {
     /// For a stream that starts.
     /// - Parameters:
-    ///   - mayShrink: whether a smaller frame can be tried when memory lacks.
-    ///   - log: takes what a person should know.
+    ///   - mayShrink: whether the caller can try a smaller frame if memory is short.
+    ///   - log: receives messages for people.
     /// - Throws: the `EncoderFailure` of a lack of memory if so; else a `StreamFailure`.
     func make(
         _ configuration: VideoEncoderConfiguration, mayShrink: Bool, log: (String) -> Void
     ) throws -> any VideoEncoder
 
-    /// For a stream that is live and gets another encoder: it goes on in software when the hardware does not open.
-    /// - Parameter frames: of the source as it is now.
-    /// - Throws: a `StreamFailure` when software does not open either.
+    /// For a live stream that changes its encoder. It continues in software if the hardware does not open.
+    /// - Parameter frames: the source's present frames.
+    /// - Throws: a `StreamFailure` if the software encoder does not open either.
     func makeWhileLive(
         _ configuration: VideoEncoderConfiguration, for frames: SourceFrames
     ) throws -> any VideoEncoder
@@ -34,7 +34,7 @@ public struct EncoderNeeds: Sendable {
     public var frames: SourceFrames
     /// Whether frames of another camera may follow.
     public var maySwitchCameras = false
-    /// Whether a person chose the size or quality of the video: software keeps to them.
+    /// Whether a person chose the video's size or quality, so that the software encoder must keep them.
     public var isVideoChosen = false
     public let inUse: EncoderInUse
     public let output: VideoOutput

@@ -5,27 +5,27 @@ import Media
 import StreamQuality
 import Synchronization
 
-/// Where the packets of a stream's video encoders come together on their way into the hub: one encoder is heard at a time, from
-/// a keyframe on. Any thread; packets go on under the lock, so that two encoders' cannot mix.
+/// Passes the packets of a stream's video encoders to the hub, from one encoder at a time, starting at a keyframe. Any thread.
+/// Packets are passed on under the lock, so that those of two encoders cannot mix.
 public final class VideoOutput: Sendable {
     fileprivate struct State {
-        /// That the encoders of now were made for.
+        /// The epoch that the present encoders were made for.
         var epoch = PacketHub.firstEpoch
         var madeCount = 0
-        /// The encoder that is heard.
+        /// The encoder whose packets pass.
         var heard: Int?
-        /// The one that is heard instead from its first keyframe on.
+        /// The encoder that takes over at its first keyframe.
         var successor: Int?
-        /// Frames up to this one were another encoder's.
+        /// Frames up to this one came from another encoder.
         var start: MediaTimestamp?
         var awaitsKeyframe = true
-        /// Frames of the encoder in use that came while its keyframe was awaited.
+        /// Frames that arrived from the encoder in use before its keyframe.
         var awaitedCount = 0
-        /// The latest header of each encoder that is not heard yet.
+        /// The latest header of each encoder whose packets do not pass yet.
         var headers: [Int: EncodedPacket] = [:]
         var lastHeader: [UInt8]?
-        /// Precedes keyframes once the header is no longer the stream's first: a program that keeps the first one, as a remuxer
-        /// to MP4 does, decodes them all the same.
+        /// Precedes keyframes once the header is no longer the stream's first. This lets programs that keep only the first header,
+        /// such as a remuxer to MP4, decode them.
         var setsInFront: [UInt8]?
         var lastDecodeTime: MediaTimestamp?
         /// Reported with the first frame that was captured then or later.
@@ -43,8 +43,8 @@ public final class VideoOutput: Sendable {
     private let report: @Sendable (EncoderEvent) -> Void
     private let state = Mutex(State())
 
-    /// So many frames after its keyframe was asked for it is asked for again: a driver may have spent it on a frame that
-    /// was inside already.
+    /// After this many frames, request the keyframe again: a driver may have applied the request to a frame that was already
+    /// inside.
     private static let awaitedLimit = 4
 
     package init(hub: PacketHub, counters: SharedCounters, report: @escaping @Sendable (EncoderEvent) -> Void) {
@@ -53,7 +53,7 @@ public final class VideoOutput: Sendable {
         self.report = report
     }
 
-    /// Frames from `start` on are of this camera: the first one that comes out is reported.
+    /// Frames from `start` on belong to this camera. Reports the first one that comes out.
     /// - Parameter wished: time of the request.
     package func cameraChanged(to name: String, at start: MediaTimestamp, wished: MediaTimestamp) {
         state.withLock { $0.awaitedCamera = AwaitedCamera(name: name, start: start, wished: wished) }
@@ -66,8 +66,8 @@ public final class VideoOutput: Sendable {
         let output: EncodedOutput
     }
 
-    /// For an encoder that is made; `listen` lets its packets through.
-    /// - Parameter colors: of its frames, for its headers: encoders guess, or say nothing.
+    /// A place for a new encoder; `listen` lets its packets pass.
+    /// - Parameter colors: its frames' colors, for its headers, because encoders guess them or omit them.
     func makeSource(of colors: VideoColors? = nil) -> Source {
         let number = state.withLock { state in
             state.madeCount += 1
@@ -78,8 +78,8 @@ public final class VideoOutput: Sendable {
         }
     }
 
-    /// From here on only this encoder is heard, from its next keyframe on.
-    /// - Parameter time: its frames up to then were another encoder's.
+    /// From its next keyframe on, only this encoder's packets pass.
+    /// - Parameter time: frames up to then came from another encoder.
     func listen(to source: Source, after time: MediaTimestamp? = nil) {
         state.withLock { state in
             state.heard = source.number
@@ -91,11 +91,10 @@ public final class VideoOutput: Sendable {
         }
     }
 
-    /// Its first keyframe makes it the one that is heard. Until then the present one is; a frame of that which comes later is
-    /// left out.
+    /// It takes over at its first keyframe. Later frames of the present encoder are dropped.
     func takeOver(by source: Source) { state.withLock { $0.successor = source.number } }
 
-    /// Nothing of this encoder is let through from here on.
+    /// From here on, none of this encoder's packets pass.
     func ignore(_ source: Source) {
         state.withLock { state in
             if state.heard == source.number { state.heard = nil }
@@ -104,8 +103,8 @@ public final class VideoOutput: Sendable {
         }
     }
 
-    /// The stream ends to start again: the next header counts, even if it is the same.
-    /// - Parameter epoch: that the encoder was made for which comes now; `nil` for the present one.
+    /// The stream ends and restarts: the next header counts, even if it is the same.
+    /// - Parameter epoch: the epoch of the next encoder; `nil` to keep the present one.
     package func streamRestarts(epoch: Int?) {
         state.withLock { state in
             state.epoch = epoch ?? state.epoch
@@ -140,7 +139,7 @@ public final class VideoOutput: Sendable {
 }
 
 extension VideoOutput.State {
-    /// - Parameter packets: that go on.
+    /// - Parameter packets: the packets to pass on.
     fileprivate mutating func takeAwaitedCamera(in packets: [EncodedPacket]) -> EncoderEvent? {
         guard let camera = awaitedCamera,
             packets.contains(where: { !$0.kind.isHeader && $0.decodeTime >= camera.start })
@@ -149,7 +148,7 @@ extension VideoOutput.State {
         return .cameraSwitched(to: camera.name, after: MonotonicClock.now() - camera.wished)
     }
 
-    /// - Returns: what goes into the hub: nothing, the packet, or its header before it.
+    /// - Returns: the packets for the hub: none, this packet, or a header and this packet.
     fileprivate mutating func pass(_ packet: EncodedPacket, from number: Int) -> [EncodedPacket] {
         guard case .video(let isKeyframe) = packet.kind else {
             headers[number] = packet
@@ -186,9 +185,8 @@ extension VideoOutput.State {
         return [header]
     }
 
-    /// RTMP counts whole milliseconds, from a zero that lies anywhere within one. Frames from a
-    /// pipe can come closer to each other: they are moved a millisecond apart, so that no two
-    /// have one timestamp.
+    /// RTMP counts whole milliseconds from an arbitrary zero. Frames from a pipe can be closer together, so they are moved a
+    /// millisecond apart: no two frames may share a timestamp.
     private mutating func spread(_ packet: EncodedPacket) -> EncodedPacket {
         var packet = packet
         if let lastDecodeTime { packet.decodeTime = max(packet.decodeTime, lastDecodeTime + .milliseconds(1)) }
@@ -198,7 +196,7 @@ extension VideoOutput.State {
 }
 
 extension [EncodedPacket] {
-    /// With headers that say what the colors are.
+    /// Sets the colors in the headers.
     fileprivate func showing(_ colors: VideoColors) -> [EncodedPacket] {
         map { packet in
             guard packet.kind == .videoHeader, let record = try? AVCDecoderConfigurationRecord(parsing: packet.payload)

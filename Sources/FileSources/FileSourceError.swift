@@ -46,7 +46,7 @@ extension FileSourceError: CustomStringConvertible {
             found.map { "\(path) is not \(wanted.wanted): this is \($0)\(wanted.advice(found: $0, path))" }
                 ?? "\(path) is not \(wanted.wanted)\(wanted.generalAdvice(path))"
         case .tooLargeImage(let path, let size):
-            "\(path) has \(size) pixels; make it smaller, to \(ImageFile.mostPixels) of them and \(ImageFile.longestSide) a side"
+            "\(path) has \(size) pixels; reduce it to at most \(ImageFile.mostPixels) in all and \(ImageFile.longestSide) a side"
         case .brokenImage(let path, let reason): "\(path) is damaged: \(reason)"
         case .brokenMovie(let path, .truncated):
             "\(path) is cut off: it ends before its last frame; copy it again"

@@ -45,7 +45,7 @@ final class H264Decoder {
             return "it has H.264 profile \(set.profile); Baseline, Main and High (66, 77, 100) are supported"
         }
         guard set.chromaFormat == 1, set.lumaBitDepth == 8, set.chromaBitDepth == 8 else {
-            return "it is not 4:2:0 of 8 bits; ffmpeg -i FILE -pix_fmt yuv420p movie.mp4 makes that"
+            return "it is not 8-bit 4:2:0; ffmpeg -i FILE -pix_fmt yuv420p movie.mp4 converts it"
         }
         guard set.isProgressive else {
             return "it is interlaced; ffmpeg -i FILE -vf yadif movie.mp4 makes it progressive"
@@ -53,7 +53,7 @@ final class H264Decoder {
         // The decoder's memory depends on the coded size, even if cropping leaves little of it.
         let coded = set.codedSize
         guard coded.macroblocks <= largestFrame, max(coded.width, coded.height) <= 16 * longestSide else {
-            return "its frames have \(coded) pixels; OpenH264 decodes as many as 4096x2304, and sides up to "
+            return "its frames have \(coded) pixels; OpenH264 decodes at most 4096x2304, with sides up to "
                 + "\(16 * longestSide); ffmpeg -i FILE -vf scale=1920:-2 movie.mp4 makes them smaller"
         }
         return nil

@@ -72,7 +72,7 @@ public final class MovieAudio: AudioSource {
             return block
         }
         throw .unsupportedAudio(
-            path: file.path, reason: "its first packets are damaged, or no kind of AAC that is known")
+            path: file.path, reason: "its first packets are damaged, or an unknown kind of AAC")
     }
 
     public func start(at time: MediaTimestamp) { start = clock.start(at: time) }

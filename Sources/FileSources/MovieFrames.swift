@@ -108,7 +108,7 @@ struct MovieFrames {
     /// Frames before the start of an edit are decoded only because others need them.
     private mutating func show(_ decoded: H264Decoder.DecodedFrame) throws(FileSourceError) {
         guard decoded.size == layout.size else {
-            throw .unsupportedVideo(path: file.path, reason: "its frame size changes on the way")
+            throw .unsupportedVideo(path: file.path, reason: "its frame size changes midway")
         }
         guard let time = times.removeValue(forKey: decoded.number), time >= track.start, time < track.end else {
             return

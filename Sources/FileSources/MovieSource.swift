@@ -150,7 +150,7 @@ public final class MovieSource: VideoSource, Camera {
 
     private func end() throws(FileSourceError) {
         guard last != nil else {
-            throw .unsupportedVideo(path: name, reason: "no frame of it could be decoded")
+            throw .unsupportedVideo(path: name, reason: "none of its frames could be decoded")
         }
         guard loops else {
             endingNote = "\(name) ended after \(statistics.capturedFrames) frames"

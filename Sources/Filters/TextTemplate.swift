@@ -72,7 +72,7 @@ public struct TextTemplate: Hashable, Sendable {
 public struct TextFields: Hashable, Sendable {
     /// Capture time of the frame, in UNIX seconds.
     public var secondsSince1970: Int64 = 0
-    /// Of the clocks in the device's time zone at that time.
+    /// The device's time zone's offset at that time.
     public var offset = UTCOffset.utc
     /// Name of the device.
     public var name = ""

@@ -25,7 +25,7 @@ extension FilteringError: CustomStringConvertible {
         case .unusableImage(let filter, let path, let reason):
             "filter \(filter): \(path) is not an image: \(reason)"
         case .tooLargeImage(let filter, let path, let size):
-            "filter \(filter): \(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them "
+            "filter \(filter): \(path) has \(size) pixels; reduce it to at most \(DecodedImage.mostPixels) in all "
                 + "and \(DecodedImage.longestSide) a side"
         case .unusableFont(let filter, let path, let reason): "filter \(filter): \(path) is not a font: \(reason)"
         case .unusableCube(let filter, let path, let error): "filter \(filter): \(path), \(error)"

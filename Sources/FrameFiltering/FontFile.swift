@@ -40,7 +40,7 @@ final class FontFile: Sendable {
         switch status {
         case 0, 0x40: "there is no memory for it"
         case 0x02: "its format is not scalable"
-        default: "its data are broken (FreeType's error \(status))"
+        default: "its data is damaged (FreeType's error \(status))"
         }
     }
 

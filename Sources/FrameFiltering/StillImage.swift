@@ -29,7 +29,7 @@ public struct StillImage: Sendable {
         }
     }
 
-    /// Of the file, in pixels.
+    /// The file's size in pixels.
     public var size: FrameSize { image.size }
 
     /// Takes tens of milliseconds on a small board, so call it only once per size.
@@ -78,7 +78,7 @@ extension StillImageError: CustomStringConvertible {
         case .unreadable(let error): error.fileProblem
         case .unusable(let path, let reason): "\(path) is not a usable image: \(reason); give a PNG or JPEG file"
         case .tooLarge(let path, let size):
-            "\(path) has \(size) pixels; make it smaller, to \(DecodedImage.mostPixels) of them and "
+            "\(path) has \(size) pixels; reduce it to at most \(DecodedImage.mostPixels) in all and "
                 + "\(DecodedImage.longestSide) a side"
         }
     }

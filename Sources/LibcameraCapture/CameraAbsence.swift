@@ -17,8 +17,8 @@ public struct CameraAbsence: Sendable {
         if let note { return note }
         if let heapless { return heapless }
         if let driverless { return driverless }
-        return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera drives "
-            + "(v4l2:/dev/videoN takes others); check the cable, and the camera's overlay in config.txt"
+        return "the kernel has \(nodes.joined(separator: ", ")), but none of them is a camera that libcamera supports "
+            + "(use v4l2:/dev/videoN for others); check the cable, and the camera's overlay in config.txt"
     }
 
     /// Why cameras may be missing from the list although others are there: this user may not open some devices, or another
@@ -26,7 +26,7 @@ public struct CameraAbsence: Sendable {
     public var note: String? {
         let nodes = nodes
         if let forbidden = nodes.first(where: { access(root + $0, R_OK | W_OK) != 0 }) {
-            return "\(forbidden) may not be opened by this user; run as root or join the group video"
+            return "\(forbidden) cannot be opened: permission denied; run as root or join the group video"
         }
         let holders = nodes.compactMap { node in holder(of: node).map { "\(node) (process \($0))" } }
         guard !holders.isEmpty else { return nil }
@@ -44,7 +44,7 @@ public struct CameraAbsence: Sendable {
     private var reasonWithoutNodes: String {
         let known = (entries("/sys/bus/media/devices") + entries("/sys/class/video4linux")).sorted()
         if !known.isEmpty {
-            return "the kernel has \(known.joined(separator: ", ")), but /dev has no node of them (devtmpfs or udev "
+            return "the kernel has \(known.joined(separator: ", ")), but /dev has no nodes for them (devtmpfs or udev "
                 + "makes these)"
         }
         return driverless
@@ -71,13 +71,13 @@ public struct CameraAbsence: Sendable {
             let parts = entries("\(path)/of_node")
             guard parts.contains(where: { $0 == "port" || $0 == "ports" }), !exists("\(path)/driver") else { continue }
             let name = text("\(path)/name").map { " (\($0))" } ?? ""
-            return "there is a sensor at \(device)\(name), but no driver drives it; check that its module is loaded, "
+            return "there is a sensor at \(device)\(name), but it has no driver; check that its module is loaded, "
                 + "and the cable"
         }
         for interface in entries("/sys/bus/usb/devices").sorted() {
             let path = "/sys/bus/usb/devices/\(interface)"
             guard text("\(path)/bInterfaceClass") == "0e", !exists("\(path)/driver") else { continue }
-            return "there is a USB camera at \(interface), but no driver drives it; load uvcvideo"
+            return "there is a USB camera at \(interface), but it has no driver; load uvcvideo"
         }
         return nil
     }

@@ -58,17 +58,17 @@ extension CameraError: CustomStringConvertible {
         case .noTuning(let camera, let name, let directory):
             "the camera \(camera) cannot be tuned as \"\(name)\": there is no such file in \(directory)"
         case .forbidden(let camera):
-            "the camera \(camera) may not be opened by this user; run as root or join the group video"
-        case .busy(let camera): "the camera \(camera) is in use by another program; end that first"
-        case .gone(let camera): "the camera \(camera) is gone, or its driver has given it up"
+            "the camera \(camera) cannot be opened: permission denied; run as root or join the group video"
+        case .busy(let camera): "the camera \(camera) is in use by another program; close it first"
+        case .gone(let camera): "the camera \(camera) is gone, or its driver gave up"
         case .unsupportedFormat(let camera, let format):
-            "the camera \(camera) gives frames as \(format), which no encoder takes"
+            "the camera \(camera) delivers \(format) frames, which no encoder accepts"
         case .formatNotOffered(let camera, let format, let offered):
             "the camera \(camera) gives no \(format); it gives \(offered)"
         case .unknownControl(let camera, let name, let offered):
             "the camera \(camera) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
         case .badControlValue(let camera, let name, let value, let possible):
-            "\(name) of the camera \(camera) is \(possible), not \"\(value)\""
+            "\(name) of the camera \(camera) must be \(possible), not \"\(value)\""
         case .failed(let camera, let call, let number):
             "the camera \(camera): \(call): \(SystemCallError.reason(of: number))"
         }

@@ -32,9 +32,9 @@ struct ControlMapping {
     var offers: [ControlOffer] {
         ControlName.allCases.compactMap(offer).completed { name in
             switch name {
-            case .focus, .focusPoint, .lens: "the camera's lens does not move"
-            case .exposurePoint: "libcamera measures exposure by metering only"
-            case .mirror, .flip: "the camera turns its frames only where it is configured"
+            case .focus, .focusPoint, .lens: "the camera has a fixed focus"
+            case .exposurePoint: "libcamera sets this only through metering"
+            case .mirror, .flip: "the camera can flip its frames only when it is opened"
             default: "the camera does not have it"
             }
         }

@@ -50,7 +50,7 @@ public struct FileState: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
     private let byteCount: Int64
-    /// Of the last modification and the last status change, in nanoseconds.
+    /// Times of the last modification and the last status change, in nanoseconds.
     private let times: [Int64]
 
     /// - Returns: `nil` unless the path leads to a regular file.

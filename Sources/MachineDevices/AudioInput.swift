@@ -201,7 +201,7 @@ package struct AudioPart {
             switch event {
             case .interrupted(let reason): notify(.source(.interrupted(.audio, source: name, reason: reason)))
             case .returned(let gap): notify(.source(.returned(.audio, source: name, after: gap)))
-            case .ended(let note): notify(.note("\(note); silence follows"))
+            case .ended(let note): notify(.note("\(note); sending silence from here on"))
             }
         }
         func microphone(_ opened: any AudioSource) throws -> MicrophoneSource {

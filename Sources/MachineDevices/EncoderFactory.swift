@@ -157,7 +157,7 @@ struct EncoderFactory: VideoEncoderFactory {
                     .videoEncodingFailed,
                     "\(error); with --encoder auto the stream would start in software")
             }
-            log("warning: \(error); it is opened again")
+            log("warning: \(error); opening it again")
             var nothing: [PollEntry] = []
             try poll(&nothing, until: MonotonicClock.now() + Self.retries.pause)
         }
@@ -211,11 +211,11 @@ struct EncoderFactory: VideoEncoderFactory {
         let isCarried = carried.size == configuration.size && carried.frameRate == configuration.frameRate
         let video = "\(carried.size) at \(carried.frameRate.framesPerSecond) fps"
         guard needs.isVideoChosen else {
-            if !isCarried { log("software encodes what this processor carries: \(video)") }
+            if !isCarried { log("the software encoder is limited to what this processor manages: \(video)") }
             needs.inUse.identity = .software
             return try SoftwareVideoEncoder(configuration, needs) { try BudgetedEncoder($0) }
         }
-        if !isCarried { log("software may be too slow for the video asked for; this processor carries \(video)") }
+        if !isCarried { log("the software encoder may be too slow for this video; this processor manages \(video)") }
         return try software(configuration, needs)
     }
 

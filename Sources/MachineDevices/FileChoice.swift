@@ -28,7 +28,7 @@ package struct MovieChoice: Hashable, Sendable {
             return try MovieAudio(path, clock: clock, loops: loops, stop: stop)
         } catch {
             guard isOptional, case .noTrack(_, _, let found) = error else { throw error }
-            if found != nil { warn("\(error); silence goes out") }
+            if found != nil { warn("\(error); sending silence") }
             return SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
         }
     }

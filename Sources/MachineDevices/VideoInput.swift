@@ -208,7 +208,7 @@ extension CameraSettings {
             let sides = value.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
             guard sides.count == 2, let width = sides[0], let height = sides[1], (16...8192).contains(width),
                 (16...8192).contains(height)
-            else { throw CommandFailure.usage("size is WIDTHxHEIGHT, each side 16 to 8192 pixels, not \"\(value)\"") }
+            else { throw CommandFailure.usage("a size is WIDTHxHEIGHT, each side 16 to 8192 pixels, not \"\(value)\"") }
             size = FrameSize(width: width, height: height)
         case "fps":
             guard let fps = Int(value), (1...240).contains(fps) else {

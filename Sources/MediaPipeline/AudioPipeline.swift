@@ -45,7 +45,7 @@ final class AudioPipeline {
             try encodeAll(until: end)
             let note = source.endingNote
             if fillsWithSilence, let note {
-                context.reports.send(.audio(.note("\(note); silence follows")))
+                context.reports.send(.audio(.note("\(note); sending silence from here on")))
                 source = SilenceSource(format: source.format, stop: context.stop)
                 try encodeAll(until: end)
             }

@@ -16,7 +16,7 @@ final class LiveControls {
     private let switcher: CameraSwitcher?
     private var cameraName: String?
     /// The answer for a camera that is no longer active.
-    private static let answerAfterSwitch = "set before another camera came on; what it reports is not known"
+    private static let answerAfterSwitch = "set before the camera was switched; what it reports is unknown"
 
     /// - Parameter switcher: the part of `source` that chooses among several cameras.
     init(

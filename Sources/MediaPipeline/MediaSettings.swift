@@ -26,7 +26,7 @@ public struct MediaSettings: Sendable {
     public var mayResize = false
     /// Whether size or quality was requested, as opposed to a default.
     public var isVideoChosen = true
-    /// Of the source's frames.
+    /// The rotation of the source's frames.
     public var rotation = FrameRotation()
     public var keyframes = KeyframeSpacing()
     /// The camera's initial settings.

@@ -38,7 +38,7 @@ public final class SnapshotTaker: Sendable {
             if request.awaitsExposure { state.settling = ExposureSettling(from: MonotonicClock.now()) }
             return true
         }
-        if !isTaken { answer(.failed(request, reason: "\(Self.requestLimit) others wait for one already")) }
+        if !isTaken { answer(.failed(request, reason: "\(Self.requestLimit) other requests are already waiting")) }
     }
 
     /// Called on the video thread for each source frame. Does not block, and holds the frame until it was copied.

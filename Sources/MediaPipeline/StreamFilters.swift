@@ -55,7 +55,7 @@ final class StreamFilters {
             do { try pass.apply(to: bytes, frame.layout, colors, fields) } catch { failure = error }
         }
         guard isWritten, failure == nil else {
-            return reportFailure(failure.map { "\($0)" } ?? "their memory is not to be written")
+            return reportFailure(failure.map { "\($0)" } ?? "their memory is read-only")
         }
     }
 

@@ -126,7 +126,7 @@ public struct VideoTrack {
         }
         if source.frameRate < settings.quality.frameRate {
             reporter.log(
-                "warning: the source gives \(source.frameRate.framesPerSecond) fps, \(settings.quality.name) has "
+                "warning: the source delivers \(source.frameRate.framesPerSecond) fps, \(settings.quality.name) has "
                     + "\(settings.quality.frameRate.framesPerSecond)")
         }
     }

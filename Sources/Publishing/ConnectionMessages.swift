@@ -9,31 +9,31 @@ enum ConnectionCommand: Sendable {
     /// Do the handshakes and publish, after `connected` was reported.
     /// - Parameter 0: of the stream, which may have opened its sources meanwhile.
     case startHandshake(StreamMetadata)
-    /// Send the queue's media from now on, behind these sequence headers; `timeZero` is RTMP's.
+    /// Send the queue's media from now on, after these sequence headers. `timeZero` is RTMP's.
     case startMedia(timeZero: MediaTimestamp, headers: [EncodedPacket])
     /// Send up to the next keyframe, and report when it is reached.
     case holdAtKeyframe
-    /// Send what waits if the network takes it soon, then say goodbye.
+    /// Send waiting media if the network accepts it soon, then say goodbye.
     case close
     /// Nothing gets through: send nothing more, and wait for `abort`.
     case parkUntilAbort
-    /// End at once; the server learns of it if it can be.
+    /// End at once, and tell the server if it can be reached.
     case abort
 }
 
 /// A report of a connection's thread to the thread `stream`.
 struct ConnectionEvent: Sendable {
     enum Content: Sendable {
-        /// The thread waits for `startHandshake`: connections that hold the stream's name are ended first.
+        /// The thread waits for `startHandshake`, because connections that occupy the stream's name must end first.
         case connected(server: String, from: SocketAddress?)
-        /// The connection was made with less of TLS than usual. Before `connected`.
+        /// The connection uses weaker TLS than usual. Reported before `connected`.
         case tlsFallback(reason: String)
         case publishing
         case failed(ConnectionFailure)
-        /// Nothing gets through any more. The thread waits for `abort`: a server that learns of the end when it
-        /// can be reached again gives the stream's name free at once, instead of when it misses the publisher.
+        /// Nothing gets through any longer. The thread waits for `abort`: a server that learns of the end as soon as it can be
+        /// reached frees the stream's name at once, not only after its own timeout.
         case peerDead(ConnectionFailure)
-        /// Bytes that were sent, and sent again, stay unanswered.
+        /// Bytes remain unacknowledged although they were sent repeatedly.
         case peerUnresponsive
         /// Something has arrived after all.
         case resumed

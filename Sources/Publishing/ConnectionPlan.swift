@@ -4,15 +4,15 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// The properties of a new connection. Its thread works out the exact address, because that may need the card.
+/// The properties of a new connection. Its thread determines the exact address, because that may need the card.
 struct ConnectionPlan: Sendable {
     let destination: PublishDestination
-    /// Where the server asked the stream to move; `nil` for where the settings say.
+    /// The address that the server asked the stream to move to; `nil` for the settings' address.
     var requestedURL: RTMPURL?
     var timeouts = StepTimeouts()
     var card = CardCalls.onCallingThread
 
-    /// - Parameter cancellation: a descriptor: once it is readable, the card is waited for no longer.
+    /// - Parameter cancellation: a descriptor that ends the wait for the card when it becomes readable.
     func configuration(cancellation: Int32) throws -> PublishConfiguration {
         var url = try destination.connectionURL(savedBy: card, cancellation: cancellation)
         if var requestedURL {

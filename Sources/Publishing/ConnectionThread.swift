@@ -6,18 +6,18 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// Connects, publishes, and sends what the queue holds: the work of one connection's thread.
+/// Connects, publishes and sends the queue: the work of one connection's thread.
 final class ConnectionThread {
-    /// How long what waits may take to be sent when the stream ends.
+    /// How long sending waiting media may take at the stream's end.
     private static let drainTimeout = Duration.milliseconds(400)
     /// How long the goodbye may take after that.
     private static let goodbyeTimeout = Duration.milliseconds(200)
 
-    /// For how long a dead connection is kept, to be aborted when the server can be reached again. Servers
-    /// miss a publisher sooner than that.
+    /// How long to keep a dead connection, to abort it when the server can be reached again. Servers notice a missing
+    /// publisher sooner.
     private static let stalledTimeout = Duration.seconds(180)
     private static let measurementInterval = Duration.milliseconds(20)
-    /// After a few losses, TCP repeats only every few seconds: too late for a route whose return is not
+    /// After a few losses, TCP retransmits only every few seconds. That is too slow for a route whose return is not
     /// reported.
     private static let repetition = Duration.milliseconds(300)
 
@@ -28,7 +28,7 @@ final class ConnectionThread {
     private let commands: Mailbox<ConnectionCommand>
     private let send: @Sendable (ConnectionEvent) -> Void
 
-    /// What `serve` waits for, in this order.
+    /// The descriptors that `serve` waits for, in this order.
     private enum Waited: Int {
         case stream, queue, commands
     }
@@ -68,7 +68,7 @@ final class ConnectionThread {
         } catch let failure as ConnectionFailure {
             report(.failed(failure))
         } catch {
-            // A clock is set and a disk has room again some time: no reason to give up for good.
+            // The clock may be set later, and the disk may get room again, so do not give up for good.
             report(.failed(ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")))
         }
     }
@@ -87,7 +87,7 @@ final class ConnectionThread {
         report(.connected(server: stream.peer, from: stream.localAddress))
         guard let metadata = try awaitHandshakeOrder() else { return stream.close() }
         configuration.metadata = metadata
-        // A camera has taken its time.
+        // Opening the camera may have taken long.
         if MonotonicClock.now() - start > Self.longestSilence {
             stream.close()
             stream = try connect(to: configuration.url)
@@ -99,7 +99,7 @@ final class ConnectionThread {
     }
 
     private func connect(to url: RTMPURL) throws -> any ByteStream {
-        // The watch detects a dead peer; the kernel's own end of the connection would leave the server unaware.
+        // The watch detects a dead peer. If the kernel ended the connection, the server would not learn of it.
         var settings = TCPSettings()
         settings.userTimeout = Self.stalledTimeout
         // Bytes in the kernel can no longer be dropped for newer frames.
@@ -114,7 +114,7 @@ final class ConnectionThread {
         return stream
     }
 
-    /// - Returns: `nil` when the connection is to end instead.
+    /// - Returns: `nil` if the connection should end instead.
     private func awaitHandshakeOrder() throws -> StreamMetadata? {
         var ordered: StreamMetadata?
         while ordered == nil {
@@ -162,14 +162,14 @@ final class ConnectionThread {
     }
 
     private func checkSilence(of connection: PublishConnection) {
-        // Until something arrives: between two repetitions the state is unknown.
+        // Keep it until something arrives: between two retransmissions the state is unknown.
         let isSilentNow = watch.hasPaused(now: MonotonicClock.now()) && (isSilent || connection.isUnanswered)
         guard isSilentNow != isSilent else { return }
         isSilent = isSilentNow
         report(isSilent ? .peerUnresponsive : .resumed)
     }
 
-    /// While something is on its way the kernel's queue is looked at even if nothing else happens.
+    /// While bytes are in flight, check the kernel's queue even if nothing else happens.
     private func nextMeasurement(_ connection: PublishConnection) -> MediaTimestamp? {
         guard sendsMedia, connection.unacknowledgedByteCount > 0 else { return nil }
         return MonotonicClock.now() + Self.measurementInterval
@@ -196,8 +196,8 @@ final class ConnectionThread {
         return try perform(others, on: connection)
     }
 
-    /// - Parameter others: commands that are taken already.
-    /// - Returns: false, as the connection is over.
+    /// - Parameter others: commands already taken from the queue.
+    /// - Returns: false, because the connection is over.
     private func waitForAbort(
         _ connection: PublishConnection, before others: ArraySlice<ConnectionCommand> = []
     ) throws -> Bool {
@@ -269,7 +269,7 @@ final class ConnectionThread {
 
 extension ConnectionFailure {
     init(_ error: TransportError) {
-        // Certificates to trust do not come by themselves.
+        // Missing certificates will not appear by themselves.
         let isPermanent = if case .tlsUnavailable = error { true } else { false }
         self.init(code: error.code ?? EventCode.socketFailed.rawValue, text: "\(error)", isPermanent: isPermanent)
     }

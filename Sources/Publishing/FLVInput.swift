@@ -14,12 +14,12 @@ enum FLVInputError: Error, CustomStringConvertible {
     }
 }
 
-/// An FLV file, or a pipe that one is written into. A pipe's writer is never waited for: `fileDescriptor` becomes
-/// readable when it has come, and when it has gone.
+/// An FLV file, or a pipe with FLV data. Reading never waits for a pipe's writer: `fileDescriptor` becomes readable when the
+/// writer has come, and when it has gone.
 final class FLVInput {
     enum Read {
         case tag(FLVTag)
-        /// Nothing is there yet.
+        /// No data yet.
         case late
         case end
     }
@@ -28,11 +28,11 @@ final class FLVInput {
     private static let blockSize = 131_072
 
     private let file: OwnedFileDescriptor
-    /// Only disks have to be waited for in a regular file.
+    /// Reading a regular file waits only for the disk.
     private let isRegularFile: Bool
 
     init(path: String) throws(SystemCallError) {
-        // Without O_NONBLOCK, opening a FIFO would wait for its writer where no signal could end it.
+        // Without O_NONBLOCK, opening a FIFO would wait for its writer, and no signal could end that.
         file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
         var status = stat()
         guard fstat(file.rawValue, &status) == 0 else { throw SystemCallError("fstat") }
@@ -41,7 +41,7 @@ final class FLVInput {
 
     var fileDescriptor: Int32 { file.rawValue }
 
-    /// The next tag. The reader holds what was read and not asked for yet.
+    /// The next tag. The reader keeps data that was read but not requested yet.
     func next(_ reader: inout FLVReader) throws(FLVInputError) -> Read {
         while true {
             do {
@@ -77,7 +77,7 @@ final class FLVInput {
 
     private var isReady: Bool {
         var entries = [PollEntry(file.rawValue)]
-        // An error is for the read to tell.
+        // The read reports an error.
         return (try? poll(&entries, until: .zero)) != 0
     }
 }

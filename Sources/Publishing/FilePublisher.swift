@@ -8,8 +8,8 @@ import Transport
 
 /// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
 public final class FilePublisher {
-    /// How late between two tags the server's words and signals may be noticed: to sleep costs half of what
-    /// polling costs, and tags come every few milliseconds.
+    /// How late the server's messages and signals may be noticed between two tags. Sleeping costs half as much as polling, and
+    /// tags come every few milliseconds.
     private static let pollInterval = Duration.milliseconds(100)
     private static let stopTimeout = Duration.milliseconds(400)
 
@@ -20,7 +20,7 @@ public final class FilePublisher {
     private let input: FLVInput
     private let url: RTMPURL
     private let network: PublisherNetwork
-    /// As `Waited` orders them.
+    /// In the order of `Waited`.
     private var pollEntries: [PollEntry]
     @exclusivity(unchecked) private var nextPollTime = MediaTimestamp.zero
     /// Whether a signal has asked for the end.
@@ -31,8 +31,8 @@ public final class FilePublisher {
         case connection, signals, input
     }
 
-    /// State that changes with every tag. It is not part of the object, where each access would be checked for
-    /// overlaps while the program runs.
+    /// State that changes with every tag. It is outside the object, because Swift checks each access to an object's properties
+    /// for overlaps at run time.
     private struct Progress {
         var reader = FLVReader()
         var tally = MediaTally()
@@ -73,7 +73,7 @@ public final class FilePublisher {
     }
 
     private func publish(_ progress: inout Progress) throws {
-        // Before the server is bothered: is it an FLV file at all, and has it a tag?
+        // Before connecting, check that this is an FLV file with at least one tag.
         guard let first = try nextTag(&progress, on: nil) else {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
@@ -96,14 +96,14 @@ public final class FilePublisher {
         }
     }
 
-    /// As fast as it goes nothing is late: to be woken for each 16 KB would only cost.
+    /// At full speed nothing is late, so waking up for each 16 KB would only cost time.
     private var tcpSettings: TCPSettings {
         var tcp = TCPSettings()
         if settings.pace == .fast { tcp.unsentLowWaterByteCount = tcp.sendBufferByteCount }
         return tcp
     }
 
-    /// - Returns: `nil` when a signal came first.
+    /// - Returns: `nil` if a signal came first.
     private func connect() throws -> (any ByteStream)? {
         while !isEnding {
             do {
@@ -151,8 +151,8 @@ public final class FilePublisher {
         try sayGoodbye(on: connection)
     }
 
-    /// Waits until the tag is due and the one before is written.
-    /// - Returns: false when the stream is to end.
+    /// Waits until the tag is due and the previous one is written.
+    /// - Returns: false if the stream should end.
     private func waitUntilSendable(
         _ connection: PublishConnection, due: MediaTimestamp?, _ progress: inout Progress
     ) throws -> Bool {
@@ -161,7 +161,7 @@ public final class FilePublisher {
                 MonotonicClock.sleep(until: due)
                 break
             }
-            // With everything written only the server's words and the clock matter.
+            // When everything is written, only the server's messages and the clock matter.
             let deadlines = [connection.isIdle ? due : connection.nextDeadline, progress.status.nextTime]
             if try handle(wait(for: connection, until: deadlines.compactMap { $0 }.min()), on: connection) {
                 return false
@@ -179,7 +179,7 @@ public final class FilePublisher {
         nextPollTime = MonotonicClock.now() + Self.pollInterval
         if !pollEntries[Waited.signals].ready.isEmpty { takeSignals() }
         let ready = pollEntries[Waited.connection].ready
-        // When only the next tag is due there is nothing to do for the connection.
+        // If only the next tag is due, the connection needs no work.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
     }
@@ -187,7 +187,7 @@ public final class FilePublisher {
     private func takeSignals() {
         while let signal = signals.next() {
             if signal == SIGUSR1 {
-                reporter.log("a file goes out as it is: it cannot be muted")
+                reporter.log("a file is sent as it is: it cannot be muted")
             } else {
                 isEnding = true
             }
@@ -201,7 +201,7 @@ public final class FilePublisher {
 
     private func sayGoodbye(on connection: PublishConnection) throws {
         enter(.disconnecting)
-        // A person who interrupts does not want to wait; a file that was read to its end wants to arrive.
+        // A person who interrupts does not want to wait. A file that was read to its end should arrive completely.
         var timeout = isEnding ? Self.stopTimeout : .seconds(5)
         var deadline = MonotonicClock.now() + timeout
         while !connection.isIdle, MonotonicClock.now() < deadline {
@@ -236,8 +236,8 @@ public final class FilePublisher {
         return false
     }
 
-    /// - Parameter connection: to be served while a pipe's writer is waited for.
-    /// - Returns: `nil` at the file's end, and when the stream is to end.
+    /// - Parameter connection: served while waiting for a pipe's writer.
+    /// - Returns: `nil` at the file's end, or if the stream should end.
     private func nextTag(_ progress: inout Progress, on connection: PublishConnection?) throws -> FLVTag? {
         while true {
             do throws(FLVInputError) {

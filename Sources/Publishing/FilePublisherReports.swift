@@ -2,7 +2,7 @@ import Bitstream
 import Media
 import StreamLogic
 
-// What is reported.
+// Reports.
 extension FilePublisher {
     func enter(_ next: StreamState) {
         guard next != state else { return }
@@ -11,7 +11,7 @@ extension FilePublisher {
     }
 }
 
-/// Turns what was sent of a file into rates, once in an interval.
+/// Computes the rates of sent media once per interval.
 struct FileStatusReporter {
     private struct Sample {
         var time = MediaTimestamp.zero
@@ -32,10 +32,10 @@ struct FileStatusReporter {
         nextTime = now + interval
     }
 
-    /// - Returns: what went out since the report before, when its time has come.
+    /// - Returns: the media sent since the previous report, if a report is due.
     mutating func due(_ tally: MediaTally, state: StreamState, now: MediaTimestamp) -> FileStreamStatus? {
         guard let time = nextTime, now >= time else { return nil }
-        // After a pause of the whole program the missed reports are left out.
+        // After a pause of the whole program, skip the missed reports.
         nextTime = time + interval > now ? time + interval : now + interval
         let current = Sample(
             time: now, frames: tally.video.count, audioPackets: tally.audio.count,

@@ -7,14 +7,14 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-/// A live stream on a thread of its own, `stream`: what is sent (tracks, quality, cameras, filters, controls), and the targets
-/// that carry it to servers.
+/// A live stream on its own thread, `stream`: its content (tracks, quality, cameras, filters, controls), and the targets that
+/// carry it to servers.
 ///
-/// The quality follows one target, which leads: the first that is not over. The others get what it gets, and drop what their
-/// links do not carry.
+/// The quality follows the leading target, the first one that is not over. The others get the same packets and drop those that
+/// do not fit their links.
 public final class LiveStream {
     let settings: PublishSettings
-    /// How the stream is now; at the start as the settings say.
+    /// The stream's present configuration, initially that of the settings.
     var configuration: LiveConfiguration
     var cameras: CameraSelection
     /// Askers that wait for a requested camera.
@@ -35,7 +35,7 @@ public final class LiveStream {
     let tracks: MediaTracks
     let targets: [PublishTarget]
     var leading: PublishTarget
-    /// The tracks were let go.
+    /// Whether the tracks were released.
     var hasStarted = false
     /// When observers get the next snapshot; `nil` without observers.
     var nextSnapshot: MediaTimestamp?
@@ -44,8 +44,8 @@ public final class LiveStream {
     var failure: StreamFailure?
 
     /// - Parameters:
-    ///   - isWatched: snapshots are reported, also whenever the stream's state changes, before that is.
-    ///   - snapshotInterval: from one to the next.
+    ///   - isWatched: whether to report snapshots, also before each change of the stream's state.
+    ///   - snapshotInterval: time between two snapshots.
     public init(
         settings: PublishSettings, commands: Mailbox<PublisherCommand>, network: PublisherNetwork = .ofThisMachine,
         isWatched: Bool = false, snapshotInterval: Duration = .milliseconds(250), reporter: EventSink
@@ -82,8 +82,8 @@ public final class LiveStream {
         configure()
     }
 
-    /// Servers are connected to while sources and encoders open; the handshake waits for them. A nonce is not used up before:
-    /// each costs a write on the card, and a camera may be missing for days.
+    /// Connects to servers while sources and encoders open; the handshake waits for them. No nonce is used before that, because
+    /// each costs a write to the card, and a camera may be missing for days.
     private static func connect<Value>(_ targets: [PublishTarget], while open: () throws -> Value) rethrows -> Value {
         for target in targets where !target.destination.usesNonces { target.start() }
         do {
@@ -108,15 +108,15 @@ public final class LiveStream {
             if target.destination.usesNonces { target.start() } else { target.sourcesOpened() }
             if target.isOver { happened(.over, to: target) }
         }
-        // Servers want headers before media.
+        // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
         showStatusInFrame()
     }
 
-    /// RTMP's time zero: when the first server took the stream.
+    /// RTMP's time zero: when the first server accepted the stream.
     var timeZero: MediaTimestamp? { hub.start }
 
-    /// Returns when the stream is over, and none of its threads runs any more.
+    /// Returns when the stream is over and all its threads have ended.
     public func run() throws {
         for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
@@ -129,7 +129,7 @@ public final class LiveStream {
         emitEnd()
     }
 
-    /// While one target gets the stream to its end, it has not failed.
+    /// The stream has not failed as long as one target carries it to its end.
     private var failureOfTargets: StreamFailure? {
         targets.contains { $0.failure == nil } ? nil : targets.first?.failure
     }

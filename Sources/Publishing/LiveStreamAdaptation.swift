@@ -2,7 +2,7 @@ import LinuxIO
 import StreamLogic
 import StreamQuality
 
-// How it adapts to the network.
+// Adaptation to the network.
 extension LiveStream {
     func adapt() {
         let now = MonotonicClock.now()

@@ -1,20 +1,20 @@
 import MediaPipeline
 import StreamLogic
 
-// Which of its cameras is on.
+// Switching between the stream's cameras.
 extension LiveStream {
-    /// The video's thread reports the result.
+    /// The video thread reports the result.
     func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
         switch cameras.choose(choice) {
         case .select(let name):
-            answerCameraAskers(.refused(reason: "another camera was asked for meanwhile"))
+            answerCameraAskers(.refused(reason: "another camera was requested meanwhile"))
             control.selectCamera(name)
-            // Back to the one that is on, which ends a switch: nothing more is reported of it.
-            guard name != cameras.current else { return answer(id, "the camera stays \(name)") }
+            // A request for the active camera ends a switch, which is then not reported.
+            guard name != cameras.current else { return answer(id, "staying on the camera \(name)") }
             if let id { cameraAskers.append((name, id)) }
         case .nothing(let name) where name == cameras.current: answer(id, "the camera is \(name) already")
         case .nothing(let name):
-            guard let id else { return reporter.note("the camera \(name) is on its way") }
+            guard let id else { return reporter.note("already switching to the camera \(name)") }
             cameraAskers.append((name, id))
         case .refuse(let reason): refuse(reason, for: id)
         }
@@ -25,7 +25,7 @@ extension LiveStream {
         reporter.answer(id, .done([text]))
     }
 
-    /// - Parameter name: of the camera that was waited for; `nil` for all.
+    /// - Parameter name: the requested camera; `nil` for all.
     private func answerCameraAskers(_ outcome: CommandOutcome, of name: String? = nil) {
         let asked = cameraAskers.filter { name == nil || $0.name == name }
         cameraAskers.removeAll { name == nil || $0.name == name }

@@ -5,7 +5,7 @@ import MediaPipeline
 import StreamLogic
 import StreamQuality
 
-// How it is changed while live.
+// Changes while live.
 extension LiveStream {
     func setMuted(_ isMuted: Bool) {
         configuration.isMuted = isMuted
@@ -27,13 +27,13 @@ extension LiveStream {
         reporter.answer(id, .done(lines))
     }
 
-    /// Nothing has changed, and the stream goes on.
+    /// Nothing has changed, and the stream continues.
     func refuse(_ reason: String, for id: CommandID? = nil) {
         reporter.emit(.refused(reason: reason))
         if let id { reporter.answer(id, .refused(reason: reason)) }
     }
 
-    /// Makes these changes, all of them at one frame, or none.
+    /// Makes all of these changes at one frame, or none.
     func apply(_ changes: RequestedChanges, for id: CommandID?) {
         let wanted: LiveConfiguration
         do throws(ControlError) {
@@ -95,7 +95,7 @@ extension LiveStream {
         let replacement = replacesEncoder ? { self.reconfiguredEncoder(at: $0) } : nil
         var events = adaptation.settingsChanged(
             to: configuration.settings, isMuted: isMuted, now: MonotonicClock.now(), replacement: replacement)
-        // Another size alone is nothing to the controller.
+        // A change of size alone does not concern the controller.
         if restarts, !events.contains(where: { if case .restart = $0 { true } else { false } }) {
             events.insert(.restart(adaptation.restarting()), at: 0)
         }
@@ -121,14 +121,13 @@ extension LiveStream {
             stretchesKeyframes: adaptation.controller.stretchesKeyframes)
     }
 
-    /// Ends the stream in order and starts it again at this point, with the profile, size and sample rate that are
-    /// wanted now.
+    /// Ends the stream in order and restarts it at this point, with the profile, size and sample rate now requested.
     func restart(at point: OperatingPoint) {
         var video: VideoEncoderConfiguration?
         do {
             if tracks.videoConfiguration != nil { video = try encoderConfiguration(at: point) }
         } catch {
-            // The encoder that there is goes on, at the rates that are wanted.
+            // The present encoder continues, at the requested rates.
             adaptation.restartFailed()
             return refuse("\(error); the stream keeps its profile")
         }

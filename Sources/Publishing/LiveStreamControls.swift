@@ -2,19 +2,19 @@ import Controls
 import MediaPipeline
 import StreamLogic
 
-// The controls of camera and microphones, as those see them who change them.
+// The controls of camera and microphones, as shown to people and programs that change them.
 extension LiveStream {
     var controlOffers: [ControlOffer] {
         tracks.controls.state.offers.map { offer in
             switch offer.name {
-            case .torch: ControlOffer(.torch, isMissing: "the light is the board's, of tallycam run")
-            case .webcam: ControlOffer(.webcam, isMissing: "the USB device port is the board's, of tallycam run")
+            case .torch: ControlOffer(.torch, isMissing: "only tallycam run controls the board's light")
+            case .webcam: ControlOffer(.webcam, isMissing: "only tallycam run uses the USB device port")
             default: tracks.microphones.offer(offer.name) ?? offer
             }
         }
     }
 
-    /// Each control as it is.
+    /// Each control's present state.
     var controlStatuses: [ControlStatus] {
         let state = tracks.controls.state
         return controlOffers.map { offer in
@@ -36,7 +36,7 @@ extension LiveStream {
 
     static let cameraIsBusy = "the camera has not answered the commands before this one"
 
-    /// - Parameter readings: none for a look at all of them.
+    /// - Parameter readings: empty to list all controls.
     func controlled(_ readings: [ControlReading], _ id: CommandID?) {
         guard !readings.isEmpty else {
             if let id { reporter.answer(id, .controls(controlStatuses)) }
@@ -47,9 +47,9 @@ extension LiveStream {
         reporter.answer(id, .done((answersUnderWay.removeValue(forKey: id) ?? []) + readings.map(\.description)))
     }
 
-    /// The camera does not do it; what else the line changed holds.
+    /// The camera refused it. Other changes of the same line stay.
     func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
         let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
-        refuse(others.isEmpty ? "\(error)" : "\(error); all else is changed", for: id)
+        refuse(others.isEmpty ? "\(error)" : "\(error); everything else is changed", for: id)
     }
 }

@@ -4,16 +4,16 @@ import LinuxIO
 import MediaPipeline
 import StreamLogic
 
-/// Changes of a live stream's filters, one after the other: what a change needs is read from files meanwhile.
+/// Changes of a live stream's filters, one after the other. The files for a change are read meanwhile.
 struct FilterChanges {
     struct Request {
         let change: FilterChange
         let id: CommandID?
     }
 
-    /// That frames pass now.
+    /// The filters now applied.
     var filters: LoadedFilters
-    /// Files are being read for one.
+    /// The change whose files are being read.
     var isLoading = false
     private(set) var waiting: [Request] = []
 
@@ -30,7 +30,7 @@ struct FilterChanges {
     mutating func takeNext() -> Request? { isLoading || waiting.isEmpty ? nil : waiting.removeFirst() }
 }
 
-// How filters are changed while live.
+// Changing filters while live.
 extension LiveStream {
     func filter(_ change: FilterChange, for id: CommandID?) {
         guard tracks.videoConfiguration != nil else { return refuse("the stream has no video", for: id) }
@@ -51,7 +51,7 @@ extension LiveStream {
         }
         filterChanges.isLoading = true
         do throws(SystemCallError) {
-            // A card takes its time, and so does a large image.
+            // Reading the card may take long, and so may decoding a large image.
             _ = try NamedThread("filters", mayBlock: true) {
                 [chain, reports = trackReports, previous = filterChanges.filters] in
                 let result = Result { () throws(FilteringError) in try LoadedFilters(chain, reusing: previous) }
@@ -76,7 +76,7 @@ extension LiveStream {
         loadNextFilters()
     }
 
-    /// Each filter as a command takes it.
+    /// Each filter in the form that commands accept.
     var filterLines: [String] {
         let settings = filterChanges.filters.chain.settings
         return settings.isEmpty ? ["no filters"] : settings.map { "filter \($0)" }

@@ -2,7 +2,7 @@ import FrameFiltering
 import LinuxIO
 import StreamLogic
 
-// Silence and a still in place of what camera and microphones give.
+// Sends silence and a still frame in place of microphones and camera.
 extension LiveStream {
     func startPause() {
         loadPauseImage()
@@ -22,7 +22,7 @@ extension LiveStream {
         if let id { reporter.answer(id, .done([event.text ?? ""])) }
     }
 
-    /// A card takes its time, and so does a large image. Without it the last frame is shown.
+    /// Reading the card may take long, and so may decoding a large image. Without the image, the last frame is shown.
     func loadPauseImage() {
         guard let path = settings.pauseImage, tracks.videoConfiguration != nil else { return }
         do throws(SystemCallError) {

@@ -2,7 +2,7 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// What is reported.
+// Status reports.
 extension LiveStream {
     /// As the leading target sees it.
     var snapshot: StreamSnapshot { snapshot(of: leading) }
@@ -29,7 +29,7 @@ extension LiveStream {
         target.reporter.emit(.status(target.statusReporter.status(snapshot(of: target))))
     }
 
-    /// - Parameter isDue: what was shown last is no longer so.
+    /// - Parameter isDue: whether the last report is outdated.
     func showSnapshot(isDue: Bool = false) {
         guard let nextSnapshot, isDue || MonotonicClock.now() >= nextSnapshot else { return }
         self.nextSnapshot = MonotonicClock.now() + snapshotInterval
@@ -44,7 +44,7 @@ extension LiveStream {
         }
     }
 
-    /// Every thread has ended: each frame of the source is in one of these counts.
+    /// All threads have ended, so each frame of the source is in one of these counts.
     func emitEnd() {
         for target in targets where target.failure == nil {
             let buffer = target.buffer

@@ -54,7 +54,7 @@ extension LiveStream: TargetOwner {
     func linksChanged() {
         guard let links, let events = try? links.takeEvents() else { return }
         if events.contains(where: { if case .linkUp = $0 { true } else { false } }) {
-            // Without the right to do so, only some time is lost.
+            // Without permission for this, only some time is lost.
             try? links.forgetUnresolvedNeighbors()
         }
         for target in targets { target.linksChanged(events, links) }

@@ -44,7 +44,7 @@ extension LiveStream {
         case .note(let note): reporter.log("warning: \(note)")
         case .cameraSwitched(let name, let duration): cameraSwitched(to: name, after: duration)
         case .sizeRefused(let reason, let size):
-            // A later change of settings is not to ask for it again.
+            // A later change of settings must not request it again.
             configuration.settings.resize = .never
             adaptation.sizeRefused(keeping: size)
             refuse("frames stay at \(size): \(reason)")
@@ -57,7 +57,7 @@ extension LiveStream {
         guard let snapshots = tracks.snapshots else {
             return reporter.emit(.snapshot(.failed(request, reason: "the stream has no video")))
         }
-        // Frames come when the first server has taken the stream, which may never be.
+        // Frames come only after the first server has accepted the stream, which may never happen.
         guard timeZero != nil else {
             return reporter.emit(.snapshot(.failed(request, reason: "the stream is still connecting")))
         }

@@ -5,8 +5,8 @@ import Media
 import RTMP
 import Transport
 
-/// One RTMP connection of a publisher: the stream of bytes, the session on it, and
-/// what is half written. Used from one thread, the network thread.
+/// A publisher's RTMP connection: the byte stream, the session on it, and a half-written message. Used from the network
+/// thread.
 final class PublishConnection {
     /// An event for the owner of the connection.
     enum Event {
@@ -16,37 +16,37 @@ final class PublishConnection {
         case reopeningWanted
         /// The server asks the stream to move.
         case reconnectRequested(RTMPURL)
-        /// It asks so, but to where none can.
+        /// It asks so, but the new address cannot be used.
         case reconnectRefused(ReconnectRefusal)
-        /// The goodbye is said and the server has closed, or did not in time: close.
+        /// The goodbye was sent, and the server has closed or run out of time: close.
         case stopped
         case failed(PublishError)
     }
 
     let url: RTMPURL
     private var stream: any ByteStream
-    // One thread, and nothing here calls back into the object: what is touched with every message needs no check for
-    // overlapping accesses while the program runs.
+    // One thread uses this, and nothing here calls back into the object. So properties used with every message need no
+    // run-time check for overlapping accesses.
     @exclusivity(unchecked) private var session: PublishSession
-    /// A media message that is not wholly written, and how much of it is.
+    /// A partly written media message, and how much of it is written.
     @exclusivity(unchecked) private var message: ChunkedMediaMessage?
     @exclusivity(unchecked) private var messageOffset = 0
-    /// Commands and control messages; they go out between media messages.
+    /// Commands and control messages, sent between media messages.
     @exclusivity(unchecked) private var control: [UInt8] = []
     private var controlOffset = 0
     @exclusivity(unchecked) private var events: [Event] = []
     @exclusivity(unchecked) private var writtenByteCount = 0
     private var isStopping = false
-    /// There is nothing more to be said.
+    /// Nothing more will be sent.
     private var hasFailed = false
-    /// Until when the goodbye may take; `nil` before it.
+    /// The goodbye's deadline; `nil` before it.
     private var goodbyeDeadline: MediaTimestamp?
-    /// Whether everything is written, and the server's end of the connection is waited for.
+    /// Whether everything is written and only the server's end of the connection is missing.
     private var isLingering = false
     private var receiveBuffer = [UInt8](repeating: 0, count: 16_384)
-    /// A server that never stops sending keeps the thread from nothing else.
+    /// Limits reading, so that a server that never stops sending does not block the thread.
     private static let readsPerTurn = 32
-    /// The last turn ended before everything was read. There may be bytes that no descriptor tells of.
+    /// The last turn ended before everything was read. There may be bytes that no descriptor reports.
     private var readsOn = false
 
     init(stream: any ByteStream, configuration: PublishConfiguration) {
@@ -57,21 +57,21 @@ final class PublishConnection {
 
     var fileDescriptor: Int32 { stream.fileDescriptor }
     var peer: String { stream.peer }
-    /// In the past when there may be more to read.
+    /// In the past if there may be more to read.
     var nextDeadline: MediaTimestamp? { readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline }
     var isPublishing: Bool { session.isPublishing }
-    /// With what the kernel has not taken yet of a message that is half written.
+    /// Includes the part of a half-written message that the kernel has not taken yet.
     var unsentByteCount: Int { stream.unsentByteCount + unwrittenByteCount }
-    /// The same, and what was sent without being acknowledged.
+    /// The same, plus bytes sent but not acknowledged.
     var unacknowledgedByteCount: Int { stream.unacknowledgedByteCount + unwrittenByteCount }
     private var unwrittenByteCount: Int {
         (message?.byteCount ?? messageOffset) - messageOffset + control.count - controlOffset
     }
-    /// Bytes that the server's machine has taken, about: encryption adds some that are not counted.
+    /// Bytes that the server's machine has received, approximately: bytes added by encryption are not counted.
     var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
-    /// Whether the server's machine leaves unanswered what was sent and sent again.
+    /// Whether the server's machine does not acknowledge bytes that were sent repeatedly.
     var isUnanswered: Bool { stream.isUnanswered }
-    /// Whether the next media message can be handed over.
+    /// Whether the next media message can be accepted.
     var isIdle: Bool { message == nil && control.isEmpty }
     var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
 
@@ -80,7 +80,7 @@ final class PublishConnection {
         return try flush()
     }
 
-    /// Goes on with the session on a new stream; the old one is closed.
+    /// Continues the session on a new stream; the old one is closed.
     func reopen(on stream: any ByteStream) throws -> [Event] {
         self.stream.close()
         self.stream = stream
@@ -92,7 +92,7 @@ final class PublishConnection {
         return try open()
     }
 
-    /// Reads what is there, writes what fits, and looks at the clock.
+    /// Reads available bytes, writes as much as fits, and checks the clock.
     func service(ready: PollEvents) throws -> [Event] {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
@@ -101,11 +101,11 @@ final class PublishConnection {
         if let deadline = session.nextDeadline, MonotonicClock.now() >= deadline {
             perform(session.timePassed(now: MonotonicClock.now()))
         }
-        // A server that refuses may be gone before it is answered: what it said is the reason, not the broken connection.
+        // A server that refuses may close before the answer is sent. Its message is the reason, not the broken connection.
         return hasFailed ? takeEvents() : try flush()
     }
 
-    /// The media's time zero; without it, the first packet's time is.
+    /// The media's time zero; otherwise, the first packet's time.
     func mediaStarted(at time: MediaTimestamp) { session.mediaStarted(at: time) }
 
     /// Sends a packet. To be called only while `isIdle`.
@@ -124,7 +124,7 @@ final class PublishConnection {
     }
 
     private func send(_ chunked: ChunkedMediaMessage) throws -> [Event] {
-        // As a rule all of it fits at once, and nothing has to be kept.
+        // Usually all of it fits at once, and nothing must be kept.
         let written = try write(chunked, from: 0)
         if written < chunked.byteCount {
             message = chunked
@@ -135,15 +135,15 @@ final class PublishConnection {
 
     /// Says goodbye; `.stopped` follows within `timeout`.
     ///
-    /// A socket that is closed while words of the server lie unread in it resets the connection, and with that
-    /// the server loses what it has not read yet. So this end is finished, and the server's is waited for.
+    /// Closing a socket with unread bytes from the server resets the connection, and the server loses what it has not read yet.
+    /// So close this direction first and wait for the server to close the other.
     func stop(within timeout: Duration) throws -> [Event] {
         goodbyeDeadline = MonotonicClock.now() + timeout
         perform(session.stopRequested())
         return try flush()
     }
 
-    /// Reads on and drops what the server still says. A connection that breaks now is over as well.
+    /// Reads and ignores the server's last messages. A connection that breaks now is also over.
     private func hasServerClosed() -> Bool {
         for _ in 0..<Self.readsPerTurn {
             switch Result(catching: { try stream.read(into: &receiveBuffer) }) {
@@ -157,7 +157,7 @@ final class PublishConnection {
 
     func close() { stream.close() }
 
-    /// Throws away what is not sent, and lets the server know that the connection is dead.
+    /// Discards unsent bytes and tells the server that the connection is dead.
     func abort() { stream.abort() }
 
     private func read() throws {
@@ -180,8 +180,8 @@ final class PublishConnection {
         readsOn = true
     }
 
-    /// A server that refuses before media flows may cut the connection instead of closing it: what was going on says more
-    /// than that.
+    /// A server that refuses before media flows may cut the connection instead of closing it. The step in progress then tells
+    /// more than the error.
     private func readPortion() throws -> ReadResult {
         do throws(TransportError) {
             return try stream.read(into: &receiveBuffer)
@@ -210,7 +210,7 @@ final class PublishConnection {
         }
     }
 
-    /// Writes until everything is written or nothing more fits: first the message started, then control.
+    /// Writes until everything is written or nothing more fits: first the started message, then control messages.
     private func flush() throws -> [Event] {
         try flushMessage()
         if message == nil { try flushControl() }
@@ -234,8 +234,8 @@ final class PublishConnection {
         if messageOffset == chunked.byteCount { message = nil }
     }
 
-    /// Writes what fits.
-    /// - Returns: how much of the message is written now.
+    /// Writes as much as fits.
+    /// - Returns: how much of the message is now written.
     private func write(_ chunked: ChunkedMediaMessage, from start: Int) throws -> Int {
         let stream = stream
         var offset = start

@@ -9,7 +9,7 @@ import StreamQuality
 import Synchronization
 import Transport
 
-/// Where a stream goes. Every connection gets a URL of its own: a signature serves once. Used from any thread.
+/// A stream's destination. Each connection gets its own URL, because a signature can be used only once. Any thread.
 public final class PublishDestination: Sendable {
     private enum Kind: Sendable {
         case url(RTMPURL)
@@ -17,9 +17,9 @@ public final class PublishDestination: Sendable {
     }
 
     private let kind: Kind
-    /// Kept beside what is on the disk, so that most connections need no write. Never locked while the disk is waited for.
+    /// Kept in addition to the copy on disk, so that most connections need no write. Never locked while waiting for the disk.
     private let nonces = Mutex<NonceSequence?>(nil)
-    /// A stream's end, which waits for this as well, shall not take longer.
+    /// Short, because a stream's end waits for this, too.
     private static let lockTimeout = Duration.milliseconds(500)
     /// UNIX seconds that have certainly passed.
     private let pastTime: Int64
@@ -44,7 +44,7 @@ public final class PublishDestination: Sendable {
         _ stream: StreamDescription, path: String? = nil, stateDirectory: String, authorityFile: String? = nil
     ) {
         self.authorityFile = authorityFile ?? stream.caFile
-        // Where the last nonce is lost and the clock stands in 1970: neither the program nor the stream is older.
+        // Used if the last nonce is lost and the clock shows 1970: neither the program nor the stream is older.
         pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
         label = stream.destination
         if case .pili(let pili) = stream.form, case .dynamic = pili.security {
@@ -77,15 +77,15 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// The media as the service takes it. A stream that the service would refuse, or never show, ends here.
-    /// - Parameter warnings: gets what was changed.
+    /// The media settings as the service accepts them. Throws for a stream that the service would refuse or never show.
+    /// - Parameter warnings: receives the changes.
     public func fitted(_ media: MediaSettings, warnings: inout [String]) throws(StreamFailure) -> MediaSettings {
         let platform = platform
         if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
             throw StreamFailure(.settings, "\(platform.name) accepts only RTMPS; start the URL with rtmps://")
         }
         var media = media
-        // A late joiner waits for a keyframe, for no longer than this.
+        // A late joiner waits for a keyframe, but no longer than this.
         let longest = min(platform.longestKeyframeInterval, .seconds(4))
         media.keyframes = KeyframeSpacing(usual: platform.keyframeInterval, longest: longest)
         if platform.requiresAudio, media.audio.isNone {
@@ -111,15 +111,15 @@ public final class PublishDestination: Sendable {
         case (.seamless, .never), (.seamless, .byRestart):
             "\(name) may not follow a frame size that changes within the stream (docs/services)"
         case (.restart, .never):
-            "\(name) may take a stream that starts again for another one, and end the broadcast (docs/services)"
+            "\(name) may treat a restarted stream as a new one and end the broadcast (docs/services)"
         case (.never, _), (.restart, _), (.seamless, .seamless): nil
         }
     }
 
-    /// Whether a connection uses up a nonce, which the card keeps.
+    /// Whether a connection uses a nonce, which is stored on the card.
     var usesNonces: Bool { if case .described(_, _?) = kind { true } else { false } }
 
-    /// The URL for one connection. Saves the nonce before it is used, and takes as long as the disk does.
+    /// The URL for one connection. Saves the nonce before using it, which takes as long as the disk needs.
     func connectionURL() throws -> RTMPURL {
         switch kind {
         case .url(let url): return url
@@ -130,8 +130,8 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// The URL for one connection, with a nonce that the card's thread reads and saves. While the card does not answer, the
-    /// numbers go on that it has reserved already.
+    /// The URL for one connection, with a nonce that the card's thread reads and saves. While the card does not answer, numbers
+    /// reserved earlier are used.
     /// - Parameter cancellation: as for `CardCalls.call`.
     func connectionURL(savedBy card: CardCalls, cancellation: Int32) throws -> RTMPURL {
         guard case .described(let stream, _?) = kind else { return try connectionURL() }
@@ -148,11 +148,11 @@ public final class PublishDestination: Sendable {
         return try result.get()
     }
 
-    /// - Returns: `nil` where the next number would have to be saved.
+    /// - Returns: `nil` if the next number would have to be saved first.
     private func reservedURL(_ stream: StreamDescription) throws -> RTMPURL? {
         try nonces.withLock { kept in
             guard var nonces = kept else { return nil }
-            // The clock is beyond what was reserved: without it, the number after the last one comes.
+            // The clock is beyond the reserved numbers. Without it, the number after the last one is used.
             let url = try Self.signed(stream, &nonces, unixSeconds: 0)
             guard nonces.unsavedText == nil else { return nil }
             kept = nonces
@@ -168,8 +168,8 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// Another process may publish the same stream, or have done so since: the server takes no number that is not above
-    /// all before it, so that they take theirs by turns.
+    /// Another process may publish the same stream, now or since. The server accepts only numbers above all earlier ones, so
+    /// processes take turns.
     private func signed(_ stream: StreamDescription, with noncePath: String) throws -> RTMPURL {
         let lock = try lock(noncePath)
         let savedText = try savedText(noncePath)
@@ -199,7 +199,7 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// A file that is torn or foreign counts as none; one that cannot be read may hold a larger number than the clock.
+    /// A damaged or foreign file counts as missing. A file that cannot be read may contain a larger number than the clock.
     private func savedText(_ path: String) throws -> [UInt8]? {
         do throws(SystemCallError) {
             return try readFile(path, limit: 65_536)
@@ -226,7 +226,7 @@ public final class PublishDestination: Sendable {
                 + "Set TALLYCAM_STATE_DIR to a directory that can be written")
     }
 
-    /// `$TALLYCAM_STATE_DIR`, else where the XDG base directory specification says.
+    /// `$TALLYCAM_STATE_DIR`, otherwise the folder of the XDG base directory specification.
     public static var standardStateDirectory: String {
         if let directory = environment("TALLYCAM_STATE_DIR"), !directory.isEmpty { return directory }
         // A relative one is invalid, and ignored.

@@ -6,15 +6,15 @@ import StreamQuality
 /// A stream's settings, checked.
 public struct PublishSettings {
     public enum Pace: String, Sendable {
-        /// As the file's timestamps say.
+        /// By the file's timestamps.
         case realtime
-        /// As fast as the connection takes it.
+        /// As fast as the connection accepts it.
         case fast
     }
 
-    /// The quality follows what this server takes.
+    /// The quality follows this server's link.
     public var destination: PublishDestination
-    /// They get the same stream, without what their links do not carry.
+    /// They get the same stream, without packets that do not fit their links.
     public var otherDestinations: [PublishDestination] = []
     public var media: MediaSettings
     public var quality: QualitySettings
@@ -23,10 +23,10 @@ public struct PublishSettings {
     public var timeouts = StepTimeouts()
     /// Reads and writes the files of a connection.
     public var card = CardCalls.onCallingThread
-    /// Every measurement of the quality controller is an event.
+    /// Whether every measurement of the quality controller is an event.
     public var isTraced = false
     public var pace = Pace.realtime
-    /// From the start on, until it is taken back.
+    /// From the start on, until it is changed.
     public var isMuted = false
     /// From the start until a command ends the pause.
     public var isPaused = false
@@ -34,7 +34,7 @@ public struct PublishSettings {
     public var pauseImage: String?
     /// The name that text filters write for `{name}`.
     public var deviceName = FilterStatus().name
-    /// What is odd but no fault, for the log.
+    /// Warnings for the log.
     public var warnings: [String] = []
 
     public init(

@@ -6,7 +6,7 @@ import RTMP
 import StreamLogic
 import Transport
 
-/// One server that a stream goes to: performs what its `StreamSession` decides, with connections and a send buffer of its own.
+/// One server that receives the stream. Carries out the decisions of its `StreamSession`, with its own connections and send buffer.
 /// Used from the thread `stream`.
 final class PublishTarget {
     /// Shared by all targets of a stream.
@@ -18,7 +18,7 @@ final class PublishTarget {
         let reporter: EventSink
     }
 
-    /// A target's news for its stream.
+    /// A target's report to its stream.
     enum News {
         /// Media flows on another connection from now on.
         case mediaFlows
@@ -26,7 +26,7 @@ final class PublishTarget {
         /// It is reported next.
         case stateChanges
         case statusIsDue
-        /// The server gets nothing more.
+        /// The server receives nothing more.
         case over
     }
 
@@ -45,13 +45,13 @@ final class PublishTarget {
 
     let surroundings: Surroundings
     var connections: [ConnectionID: RunningConnection] = [:]
-    /// Through these nothing gets; the session says when they are aborted.
+    /// Connections through which nothing gets; the session decides when to abort them.
     var parked: [ConnectionID: RunningConnection] = [:]
-    /// The one that media goes to.
+    /// The connection that media is sent on.
     var mediaConnection: ConnectionID?
-    /// Where the server asked the stream to move.
+    /// The address that the server asked the stream to move to.
     var requestedURL: RTMPURL?
-    /// The one being done stays in front until it is.
+    /// The current action stays first until it is done.
     private var pendingActions: [StreamSession.Action] = []
     var deliveredAtLinkLoss = 0
     var ownLink = OwnLink()
@@ -71,13 +71,13 @@ final class PublishTarget {
         ofSession.statusInterval = settings.statusInterval
         ofSession.reconnect.limit = settings.reconnectLimit
         ofSession.attemptTimeout = settings.timeouts.attempt
-        // Targets of one stream do not come back in step.
+        // Targets of one stream must not reconnect at the same moments.
         session = StreamSession(
             settings: ofSession, seed: UInt64(bitPattern: now.nanoseconds) &+ UInt64(truncatingIfNeeded: id.number))
         surroundings.hub.add(buffer, isLeading: isLeading)
     }
 
-    /// Those that the settings name; the first leads.
+    /// The settings' targets; the first one leads.
     static func all(in surroundings: Surroundings) throws -> (leading: PublishTarget, all: [PublishTarget]) {
         let settings = surroundings.settings
         let leading = try PublishTarget(TargetID(0), to: settings.destination, isLeading: true, in: surroundings)
@@ -93,7 +93,7 @@ final class PublishTarget {
     func sourcesOpened() { perform(session.sourcesOpened(now: MonotonicClock.now())) }
     func stop() { perform(session.stopRequested(now: MonotonicClock.now())) }
 
-    /// Ends the stream on this server in order and starts it again, in the hub's new epoch.
+    /// Ends the stream on this server in order and restarts it in the hub's new epoch.
     func restart() {
         mediaConnection = nil
         perform(session.restartRequested(isContinuation: true, now: MonotonicClock.now()))
@@ -105,7 +105,7 @@ final class PublishTarget {
         reporter.emit(.stateChanged(.error))
     }
 
-    /// Aborts what is left, and waits for it.
+    /// Aborts the remaining connections and waits for them.
     func end() {
         let ending = [RunningConnection](connections.values) + [RunningConnection](parked.values)
         for connection in ending { connection.commands.send(.abort) }
@@ -186,7 +186,7 @@ final class PublishTarget {
                 reports.send(TargetReport(target: target, content: .connection($0)))
             }
         } catch {
-            // No thread: there may be room for one the next time.
+            // A thread could not be started; it may be possible next time.
             let cause = ConnectionFailure(code: EventCode.socketFailed.rawValue, text: "\(error)")
             perform(session.connectionFailed(id, cause, now: MonotonicClock.now()))
         }
@@ -205,11 +205,11 @@ final class PublishTarget {
             return
         }
         carrier.commands.send(.abort)
-        // A server that still believed in it would refuse the stream's name to the next one.
+        // A server that still considers it alive would refuse the stream's name to the next connection.
         carrier.thread.join()
     }
 
-    /// The connection, if it is the one that media goes to.
+    /// The connection, if media is sent on it.
     private func takeCarrier(_ id: ConnectionID) -> RunningConnection? {
         id == mediaConnection ? connections.removeValue(forKey: id) : nil
     }
@@ -223,7 +223,7 @@ final class PublishTarget {
         let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
         mediaConnection = id
         let timeZero = hub.mediaStarted(at: MonotonicClock.now())
-        // After a loss the buffer starts again; a server that only wanted to move misses nothing.
+        // After a loss, the buffer restarts. A server that only asked to move misses nothing.
         if !isHandover { hub.restart(buffer) }
         let headers = isHandover ? buffer.sent.brought(upToDate: hub.headers) : []
         connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: headers))

@@ -6,7 +6,7 @@ import StreamLogic
 import StreamQuality
 import Transport
 
-// Reports from its threads, and of the machine's links.
+// Reports from the target's threads and about the machine's links.
 extension PublishTarget {
     func connectionReported(_ report: ConnectionEvent, links: (any LinkWatch)?) {
         let now = MonotonicClock.now()
@@ -48,14 +48,14 @@ extension PublishTarget {
         }
     }
 
-    /// The connection stands still at a keyframe. If nothing else took over meanwhile, it goes on.
+    /// The connection has stopped at a keyframe. If nothing else has taken over meanwhile, it continues.
     private func keyframeReached(on id: ConnectionID) {
         perform(session.keyframeReached(now: MonotonicClock.now()))
         guard mediaConnection == id, let timeZero = surroundings.hub.start else { return }
         connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: []))
     }
 
-    /// Its thread has nothing more to do.
+    /// Its thread has finished.
     private func forget(_ id: ConnectionID) {
         (connections.removeValue(forKey: id) ?? parked.removeValue(forKey: id))?.thread.join()
     }

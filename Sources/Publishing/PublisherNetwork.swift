@@ -2,9 +2,9 @@ import LinuxIO
 import Media
 import Transport
 
-/// The way to servers, and what is known of it: this machine's, or what a test puts in its place.
+/// Connections to servers and the state of links: this machine's, or a test's replacement.
 public struct PublisherNetwork: Sendable {
-    /// A connection that is wanted.
+    /// A requested connection.
     public struct Request: Sendable {
         /// Its host and port; its scheme says whether TLS is used.
         public let url: RTMPURL
@@ -18,9 +18,9 @@ public struct PublisherNetwork: Sendable {
         public let cancellation: Int32
     }
 
-    /// Waits until the connection stands, on the thread that is to use it.
+    /// Waits until the connection is up, on the thread that will use it.
     let connect: @Sendable (Request) throws(TransportError) -> any ByteStream
-    /// Called on the thread that is to use it; `nil` where nothing is known of links.
+    /// Called on the thread that will use it; `nil` if links cannot be observed.
     let watchLinks: @Sendable () -> (any LinkWatch)?
 
     public init(
@@ -38,7 +38,7 @@ public struct PublisherNetwork: Sendable {
                 to: Endpoint(host: url.host, port: url.port), security: try request.security(),
                 timeouts: request.timeouts, settings: request.settings, cancellation: request.cancellation)
         },
-        // Without netlink (a sandbox) a lost link is noticed by TCP, seconds later.
+        // Without netlink, as in a sandbox, only TCP notices a lost link, seconds later.
         watchLinks: { try? LinkMonitor() })
 }
 
@@ -57,7 +57,7 @@ public protocol LinkWatch: AnyObject, OwnLink.Links {
     var fileDescriptor: Int32 { get }
     /// The events since the last call; never waits.
     func takeEvents() throws(SystemCallError) -> [LinkEvent]
-    /// Lets neighbors that did not answer be asked afresh.
+    /// Makes the kernel ask unanswering neighbors again.
     func forgetUnresolvedNeighbors() throws(SystemCallError)
 }
 

@@ -2,7 +2,7 @@ import Encoding
 import LinuxIO
 import StreamLogic
 
-/// A connection's thread and the way to speak to it.
+/// A connection's thread, and how to send it commands.
 final class RunningConnection {
     let commands: Mailbox<ConnectionCommand>
     let thread: JoinableThread

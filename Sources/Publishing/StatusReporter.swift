@@ -1,9 +1,9 @@
 import Media
 import StreamLogic
 
-/// Turns what was sent into rates, once in the status interval.
+/// Computes the rates of sent media once per status interval.
 struct StatusReporter {
-    /// Rates of a shorter time say little.
+    /// Rates over a shorter time mean little.
     private static let shortestTime = Duration.milliseconds(500)
 
     private var last: (time: MediaTimestamp, sent: SentCounters)
@@ -19,7 +19,7 @@ struct StatusReporter {
         return StreamStatus(snapshot, rates: rates)
     }
 
-    /// The same between two reports. The next report is not changed by it.
+    /// The same between two reports, without changing the next one.
     func statusNow(_ snapshot: StreamSnapshot) -> StreamStatus {
         let time = snapshot.time - last.time
         let rates = StreamRates(from: last.sent, to: snapshot.sent, in: time)

@@ -2,14 +2,14 @@ import Media
 import RTMP
 import Transport
 
-/// How long each step to a stream may take, as a person sets it.
+/// How long each step of starting a stream may take; people can set this.
 public struct StepTimeouts: Sendable {
-    /// Looking the host up; and then, for all its addresses together, connecting.
+    /// For the lookup of the host, and again for connecting to all of its addresses together.
     public var connect = Duration.seconds(5)
     /// The TLS handshake, the RTMP handshake, and each answer of the server after them.
     public var handshake = Duration.seconds(5)
 
-    /// For what a connection reads from the card, each time. A card may take seconds for a write that is under way.
+    /// For each read from the card by a connection. A card may need seconds for a write in progress.
     static let card = Duration.seconds(10)
 
     public init() {}
@@ -21,6 +21,6 @@ public struct StepTimeouts: Sendable {
 
     public var session: PublishConfiguration.Timeouts { .init(handshake: handshake, answer: handshake) }
 
-    /// Of a whole attempt: the steps, of which connect, createStream and publish are one each, and a little more.
+    /// For a whole attempt: all steps, with connect, createStream and publish as one each, and a little more.
     public var attempt: Duration { max(.seconds(30), connect * 2 + handshake * 5 + .seconds(1)) }
 }

@@ -5,15 +5,15 @@ import MediaPipeline
 import StreamLogic
 import StreamQuality
 
-/// Runs the quality controller: measures ten times a second while media is sent, and passes on what it decides.
+/// Runs the quality controller: measures ten times a second while media is sent, and passes on the decisions.
 /// Used from the thread `stream`.
 final class StreamAdaptation {
     /// An order or message for the publisher.
     enum Event {
         case changed(QualityChange)
-        /// - Parameter bitrate: what it carries.
+        /// - Parameter bitrate: the rate that it carries.
         case uplinkTooSlow(bitrate: Bitrate)
-        /// End the stream in order and start it again at this point.
+        /// End the stream in order and restart it at this point.
         case restart(OperatingPoint)
     }
 
@@ -22,7 +22,7 @@ final class StreamAdaptation {
     private static let warningInterval = Duration.seconds(10)
 
     private(set) var controller: QualityController
-    /// Makes what the encoder is set to for frames of an operating point's size; `nil` when it cannot have it.
+    /// Makes the encoder's configuration for an operating point; `nil` if the encoder does not support it.
     var resizedEncoder: ((OperatingPoint) -> VideoEncoderConfiguration?)?
     private let control: EncoderRequests
     /// The leading target's.
@@ -33,9 +33,9 @@ final class StreamAdaptation {
     private(set) var lastMeasurement: StreamMeasurement?
     private(set) var lastReason: QualityChangeReason?
     private var warnedAt: MediaTimestamp?
-    /// A warning that the uplink is too slow, and the bytes delivered until then: where no more follow, the server is away.
+    /// A warning that the uplink is too slow, and the bytes delivered by then. If no more follow, the server is unreachable.
     private var heldWarning: (bitrate: Bitrate, deliveredBytes: Int)?
-    /// The next connection is the stream's next start, by our own wish.
+    /// The next connection is a restart of the stream that Tallycam itself decided.
     private var isRestarting = false
 
     init(settings: QualitySettings, control: EncoderRequests, queue: SinkBuffer, counters: SharedCounters) {
@@ -67,10 +67,10 @@ final class StreamAdaptation {
     /// No media flows: nothing can be measured.
     func connectionLost() { nextMeasurement = nil }
 
-    /// A still and silence are sent, or no longer.
+    /// A pause started or ended: a still frame and silence are sent, or no longer.
     func paused(_ isPaused: Bool) { controller.paused(isPaused, now: MonotonicClock.now()) }
 
-    /// Measures when it is time.
+    /// Measures if a measurement is due.
     func timePassed(now: MediaTimestamp) -> [Event] {
         guard let time = nextMeasurement, now >= time else { return [] }
         nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
@@ -84,10 +84,10 @@ final class StreamAdaptation {
         return events
     }
 
-    /// A transaction by the stream's owner.
+    /// Changes requested by the stream's owner.
     /// - Parameters:
-    ///   - isMuted: as a part of it; `nil` to leave it.
-    ///   - replacement: makes another encoder for the new operating point, where the present one announces too little.
+    ///   - isMuted: `nil` to leave it unchanged.
+    ///   - replacement: makes another encoder for the new operating point, if the present one's level or profile is too low.
     func settingsChanged(
         to settings: QualitySettings, isMuted: Bool?, now: MediaTimestamp,
         replacement: ((OperatingPoint) -> VideoEncoderConfiguration?)?
@@ -96,30 +96,30 @@ final class StreamAdaptation {
         return perform(actions, isMuted: isMuted, replacement: replacement?(controller.operatingPoint))
     }
 
-    /// The encoder has been opened for this size, which memory may have made smaller than it was wanted.
+    /// The encoder was opened for this size, which may be smaller than requested because memory is short.
     func opened(frameSizes: FrameSizeLadder?, size: FrameSize) { controller.opened(frameSizes: frameSizes, size: size) }
 
-    /// The encoder goes on with frames of this size, and is asked for no other: one that was ordered meanwhile is void.
+    /// The encoder continues with this size. A size requested meanwhile is void.
     func sizeRefused(keeping size: FrameSize) {
         controller.sizeRefused(keeping: size)
         control.perform([], resize: resizedEncoder?(controller.operatingPoint))
     }
 
-    /// The stream was started again for a size that the hardware does not encode: it is to start once more in this one.
-    /// - Returns: where it goes on.
+    /// The stream was restarted for a size that the hardware cannot encode. It must restart once more in this size.
+    /// - Returns: the point to continue at.
     func sizeNotOpened(goingBackTo size: FrameSize) -> OperatingPoint {
         controller.sizeRefused(keeping: size)
         return restarting()
     }
 
-    /// The stream starts again although the controller did not ask for it.
-    /// - Returns: where it goes on.
+    /// The stream restarts although the controller did not request it.
+    /// - Returns: the point to continue at.
     func restarting() -> OperatingPoint {
         isRestarting = true
         return controller.operatingPoint
     }
 
-    /// The stream could not start again: the encoders that there are do what the controller wants.
+    /// The stream could not restart, so the present encoders follow the controller.
     func restartFailed() {
         isRestarting = false
         let point = controller.operatingPoint
@@ -154,7 +154,7 @@ final class StreamAdaptation {
         }
     }
 
-    /// Where nothing is acknowledged at all, the server is away, or the way to it, and what the uplink carries is unknown.
+    /// If nothing at all is acknowledged, the server cannot be reached, and the uplink's capacity is unknown.
     private func holdWarning(of change: QualityChange, _ measurement: StreamMeasurement) {
         switch change.reason {
         case .stalled: heldWarning = nil

@@ -83,7 +83,8 @@ extension ReceiverEvent: Event {
             "\(peer) ended: \(tally.receivedText)" + (recording.map { ", in \($0)" } ?? "")
         case .refused(let peer, let refusal):
             switch refusal.reason {
-            case .player: "\(peer) refused: it wants to play \(refusal.application), but this receiver plays nothing"
+            case .player:
+                "\(peer) refused: it wants to play \(refusal.application), but this receiver serves no players"
             case .nameInUse: "\(peer) refused: another connection publishes the same stream, \(refusal.application)"
             }
         // There are dozens per second.

@@ -21,9 +21,9 @@ extension AudioEncodingError: CustomStringConvertible {
                 + AACEncoder.sampleRates.map { "\($0)" }.joined(separator: ", ")
                 + " Hz, not \(format.channelCount) at \(format.sampleRate) Hz"
         case .unsupportedBitrate(let bitrate, let format, let nearest):
-            "AAC at \(format.sampleRate) Hz with \(format.channelCount) channels does not do "
+            "AAC at \(format.sampleRate) Hz with \(format.channelCount) channels does not support "
                 + "\(bitrate.bitsPerSecond) bit/s, the nearest is \(nearest.bitsPerSecond) bit/s; "
-                + "take a higher sample rate or another audio quality"
+                + "use a higher sample rate or another audio quality"
         case .brokenBlock(let sampleCount, let channelCount):
             "an audio block of \(sampleCount) samples does not divide into \(channelCount) channels"
         case .libraryFailed(let call, let status):

@@ -92,7 +92,7 @@ final class FDKEncoder {
             let step = try step(samples, count: samples.count)
             if let payload = step.payload { give(payload) }
             guard step.consumed > 0 || step.payload != nil else {
-                throw .libraryFailed(call: "aacEncEncode takes no samples", status: 0)
+                throw .libraryFailed(call: "aacEncEncode accepts no samples", status: 0)
             }
             samples = samples.dropFirst(step.consumed)
         }

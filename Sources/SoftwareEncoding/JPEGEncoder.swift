@@ -16,8 +16,8 @@ public enum JPEGError: Error, Hashable, Sendable {
 extension JPEGError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .unsupportedSize(let size): "a JPEG is made of frames with even sides, not of \(size)"
-        case .unreadableFrame(let error): "no JPEG can be made of the frame: \(error)"
+        case .unsupportedSize(let size): "a JPEG needs a frame with even sides, not \(size)"
+        case .unreadableFrame(let error): "no JPEG can be made from the frame: \(error)"
         case .libraryFailed(let reason): "libjpeg: \(reason)"
         }
     }
@@ -76,7 +76,7 @@ public struct JPEGEncoder: Sendable {
         while row < size.height {
             let count = min(Self.stripRows, size.height - row)
             guard Self.convert(bytes, layout, colors, row: row, count: count, into: &strip) else {
-                throw .libraryFailed("libyuv refuses the frame")
+                throw .libraryFailed("libyuv rejected the frame")
             }
             guard cjpeg_write(encoder, strip, stride, UInt32(clamping: count)) == 0 else { throw Self.failure(encoder) }
             row += count

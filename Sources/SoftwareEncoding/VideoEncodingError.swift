@@ -21,17 +21,17 @@ extension VideoEncodingError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unsupportedSize(let size):
-            "the software encoder takes frames of even width and height from 16x16 to 3840x2160, not \(size); "
+            "the software encoder accepts frames of even width and height from 16x16 to 3840x2160, not \(size); "
                 + "choose another size"
         case .unsupportedFrameRate(let rate):
-            "the software encoder takes up to 60 frames per second, not \(rate.framesPerSecond)"
+            "the software encoder accepts up to 60 frames per second, not \(rate.framesPerSecond)"
         case .levelExceeded(let level, let size, let rate, let bitrate):
             "H.264 level \(level.name) does not carry \(size) at "
                 + "\(rate.framesPerSecond) frames and \(bitrate.bitsPerSecond) bits per second; use a higher level"
         case .incompleteFrame(let layout, let byteCount):
             "a \(layout.size) \(layout.format.rawValue) frame came with \(byteCount) bytes instead of \(layout.byteCount)"
         case .unexpectedParameterSet(let field, let asked, let written):
-            "OpenH264 wrote \(field) \(written) where \(asked) was asked for; lower the size, frame rate or bitrate"
+            "OpenH264 wrote \(field) \(written) instead of \(asked); lower the size, frame rate or bitrate"
         case .libraryFailed(let call, let status, let reason):
             "OpenH264's \(call) failed with status \(status)" + (reason.map { ": \($0)" } ?? "")
         }

@@ -52,7 +52,7 @@ public struct FrameSizeLadder: Hashable, Sendable {
         }
     }
 
-    /// The size for a camera's second stream: half of each side. Of all steps it serves most of the poor links (200 to
+    /// The size for a camera's second stream: half of each side. This step serves most of the poor links (200 to
     /// 470 kbit/s at 15 fps and 1280x720). The next smaller step is then scaled from a quarter of the pixels, and the
     /// Raspberry Pi's image processor outputs this size with each frame anyway. `nil` if there is no such step.
     public var ofSecondStream: FrameSize? {

@@ -31,7 +31,7 @@ extension WebcamEvent {
         switch self {
         case .changed(let state): "webcam: \(state)"
         case .stalled(let isStalled):
-            isStalled ? "webcam: the computer takes no frames" : "webcam: the computer takes frames again"
+            isStalled ? "webcam: the computer accepts no frames" : "webcam: the computer accepts frames again"
         case .failed(let reason): "no webcam: \(reason)"
         case .microphoneFailed(let reason): "webcam: no audio for the computer: \(reason)"
         case .impaired(let reason): "webcam: \(reason)"

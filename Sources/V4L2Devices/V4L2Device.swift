@@ -66,7 +66,7 @@ extension V4L2Device {
         let isMultiplanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M_MPLANE) != 0
         let isSinglePlanar = capabilities & UInt32(V4L2_CAP_VIDEO_M2M) != 0
         guard isMultiplanar || isSinglePlanar, capabilities & UInt32(V4L2_CAP_STREAMING) != 0 else {
-            throw .wrongKind(path: path, reason: "\(name) is no memory-to-memory device")
+            throw .wrongKind(path: path, reason: "\(name) is not a memory-to-memory device")
         }
         return isMultiplanar
     }

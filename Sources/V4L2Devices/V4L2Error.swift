@@ -53,17 +53,17 @@ extension V4L2Error: CustomStringConvertible {
     public var description: String {
         switch self {
         case .missing(let path):
-            "there is no camera at \(path); is it plugged in? tallycam cameras lists what there is"
+            "there is no camera at \(path); is it plugged in? tallycam cameras lists those found"
         case .forbidden(let path):
-            "\(path) may not be opened by this user; run as root or join the group that owns it (video)"
-        case .busy(let path): "\(path) is in use by another program; end that first"
-        case .wrongKind(let path, let reason): "\(path) is no camera: \(reason)"
+            "\(path) cannot be opened: permission denied; run as root or join the group that owns it (video)"
+        case .busy(let path): "\(path) is in use by another program; close it first"
+        case .wrongKind(let path, let reason): "\(path) is not a camera: \(reason)"
         case .gone(let path): "the camera at \(path) is gone"
         case .noUsableFormat(let path, let asked, let offered): "\(path) has no \(asked); it has \(offered)"
         case .unknownControl(let path, let name, let offered):
             "\(path) has no control \"\(name)\"; it has \(offered.isEmpty ? "none" : offered)"
         case .badControlValue(let path, let name, let value, let possible):
-            "\(name) of \(path) is \(possible), not \"\(value)\""
+            "\(name) of \(path) must be \(possible), not \"\(value)\""
         case .conversionFailed(let path, let reason): "a frame of \(path) cannot be decoded: \(reason)"
         case .blocked(let path, let duration):
             "the driver of \(path) has not answered for \(duration); plug the camera in again, or restart the machine"

@@ -27,7 +27,7 @@ public final class AdjustedSource: VideoSource {
     private var adjuster: ViewAdjuster?
     /// Whether the CPU processes the frames.
     private(set) var isTurning = false
-    /// Of the newest frame.
+    /// The newest frame's time.
     private(set) var lastTime = MediaTimestamp.zero
     /// Frames from the source that could not be processed.
     private var lostFrames = 0

@@ -59,7 +59,7 @@ package final class CameraSwitcher: VideoSource {
     private static let patience = Duration.milliseconds(500)
     /// Longer, if the present camera was in the way: its driver takes a moment to close.
     private static let patienceAfterClosing = Duration.seconds(3)
-    private static let silence = "it has given no frame in \(frameTimeout)"
+    private static let silence = "it delivered no frame within \(frameTimeout)"
     /// How often requests are checked while no frames arrive.
     private static let attention = Duration.milliseconds(100)
 
@@ -77,7 +77,7 @@ package final class CameraSwitcher: VideoSource {
     package private(set) var lastWish: MediaTimestamp?
     /// The last report of the previously active camera.
     private(set) var reportBefore = CameraReport()
-    /// Of previously active cameras.
+    /// Counts of previously active cameras.
     private var past = VideoSourceStatistics()
     private var selectedRate: FrameRate?
     private var lastTime: MediaTimestamp?
@@ -148,7 +148,7 @@ package final class CameraSwitcher: VideoSource {
 
     // MARK: For the encoder
 
-    /// Of the active camera.
+    /// The active camera's name.
     package var name: String { presentPlace.name }
 
     /// Of the active camera.

@@ -14,8 +14,8 @@ enum CameraThreadError: Error, Hashable {
 extension CameraThreadError: CustomStringConvertible {
     var description: String {
         switch self {
-        case .stillInUse: "its driver has not let go of it for \(Self.closingTimeout)"
-        case .notOpened: "it has not opened in \(Self.openingTimeout)"
+        case .stillInUse: "its driver has not released it for \(Self.closingTimeout)"
+        case .notOpened: "it did not open within \(Self.openingTimeout)"
         }
     }
 }

@@ -32,13 +32,13 @@ public final class ResilientCamera: VideoSource {
     private var selectedSize: FrameSize?
     private var selectedRate: FrameRate?
     public private(set) var wishedControls = WishedControls()
-    /// Of the closed camera.
+    /// The closed camera's last report.
     private var lastReport = CameraReport()
     public let controlOffers: [ControlOffer]
     private var continuity: CaptureContinuity
     /// The newest frame, withheld from the driver until the next one arrives.
     private var lastFrame: HeldFrame?
-    /// Of closed cameras.
+    /// Counts of closed cameras.
     private var past = VideoSourceStatistics()
     private var repeatedFrames = 0
     private var stale = StaleFrames()
@@ -198,7 +198,7 @@ public final class ResilientCamera: VideoSource {
         pending = nil
     }
 
-    /// Of the open camera, otherwise of the closed one.
+    /// The open camera's report, otherwise the closed one's.
     var newestReport: CameraReport {
         // A camera that is gone or has just started reports nothing.
         if let report = camera?.controls?.cameraReport, report != CameraReport() {

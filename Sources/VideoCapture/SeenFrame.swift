@@ -28,7 +28,7 @@ struct SeenFrame {
     ) throws(ControlError) -> FrameArea {
         guard let inFrame = withoutBars(area).clipped else {
             throw .unusableValue(
-                name, value: "\(ControlValue.area(area))", rule: "within the frame: the bars beside it show nothing")
+                name, value: "\(ControlValue.area(area))", rule: "within the camera's image, not in the black bars")
         }
         return turn.applied(to: inFrame)
     }

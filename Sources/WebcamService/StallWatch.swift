@@ -27,7 +27,7 @@ struct StallWatch {
     }
 
     /// The time for a check has come.
-    /// - Returns: whether the computer takes frames again.
+    /// - Returns: whether the computer accepts frames again.
     mutating func looked(hasRoom: Bool, now: MediaTimestamp) -> Bool {
         guard hasRoom else {
             nextLook = now + Self.interval

@@ -16,8 +16,8 @@ extension WebcamError: CustomStringConvertible {
         switch self {
         case .unavailable(let reason): reason
         case .noModes(let bus):
-            "the device port carries no video with packets of \(bus.packetBytes) bytes and interval \(bus.interval), "
-                + "which devicePort of board.json says"
+            "the device port cannot carry video with packets of \(bus.packetBytes) bytes and interval \(bus.interval), "
+                + "as set in devicePort of board.json"
         case .functionFailed(let reason): "the webcam's function: \(reason)"
         case .frameUnreadable(let reason): "a frame cannot be sent to the computer: \(reason)"
         }

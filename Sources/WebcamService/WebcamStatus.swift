@@ -64,18 +64,18 @@ package struct WebcamStatus {
 
     /// For people; `nil` if there is no webcam, and device.json wants none.
     package var text: String? {
-        guard isWanted else { return isAgainstFile ? "off by a command, against device.json" : nil }
+        guard isWanted else { return isAgainstFile ? "off: a command overrides device.json" : nil }
         if let problem { return "none, \(problem)" }
-        var words = waitsForPress ? "a program waits for a press of the button" : "\(state)"
+        var words = waitsForPress ? "a program is waiting: press the button to allow it" : "\(state)"
         if let statistics, statistics.sentFrames > 0 {
             words += "; \(statistics.sentFrames) frames sent, \(statistics.lostFrames) lost"
         }
-        if isRecorded, !waitsForPress { words += "; a program records" }
+        if isRecorded, !waitsForPress { words += "; a program is recording" }
         if let cameraProblem { words += "; \(cameraProblem)" }
-        if isStalled { words += "; the computer takes no frames" }
+        if isStalled { words += "; the computer accepts no frames" }
         if isMuted { words += "; muted" }
         if let microphoneProblem { words += "; no audio: \(microphoneProblem)" }
-        if isAgainstFile { words += "; by a command, against device.json" }
+        if isAgainstFile { words += "; a command overrides device.json" }
         return words
     }
 }

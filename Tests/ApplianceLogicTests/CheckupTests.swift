@@ -141,7 +141,7 @@ import Testing
         let line = CheckupFinding.card(finding).line
         #expect(line.result == .problem)
         #expect(line.text == "stream.json:1:1: url: is missing (and 1 more)")
-        #expect(line.advice == #"repair the file; see docs/trouble/light.md, "2 blinks""#)
+        #expect(line.advice == #"repair or replace the file; see docs/trouble/light.md, "2 blinks""#)
     }
 
     // MARK: Words

@@ -12,7 +12,7 @@ import Testing
 @Suite struct ControlServerTests {
     private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private static let whole = Array("ok\n".utf8) + file
-    private static let refusal = Array("error\ntoo many clients wait: the oldest one goes\n".utf8)
+    private static let refusal = Array("error\ntoo many clients: the oldest is disconnected\n".utf8)
 
     private let directory: TemporaryDirectory
     private let server: ControlServer
@@ -252,7 +252,7 @@ import Testing
         var followers: [Client] = []
         for _ in 0..<4 { followers.append(Client(connection: try follower("lines"))) }
         let refused = try follower("lines")
-        #expect(try present(on: refused) == "error\n4 clients follow the events already; end one of them\n")
+        #expect(try present(on: refused) == "error\n4 clients already follow the events; end one of them\n")
         let asking = try client("x")
         serveAlone()
         #expect(try present(on: asking) == "error\nwhat is x?\n")

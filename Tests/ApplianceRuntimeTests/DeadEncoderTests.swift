@@ -68,10 +68,13 @@ import Testing
             camera.goLive()
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
             camera.reported(.ended(nil))
-            try camera.waitUntil { try camera.ask("events 50").contains("itself once within an hour, and stands now") }
+            try camera.waitUntil {
+                try camera.ask("events 50").contains("itself once within an hour; not restarting again")
+            }
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(4_500))
             #expect(!camera.hasEnded)
-            #expect(try camera.ask("events 50").split(separator: "\n").count { $0.contains("and stands now") } == 1)
+            #expect(
+                try camera.ask("events 50").split(separator: "\n").count { $0.contains("not restarting again") } == 1)
             try camera.end()
         }
     }

@@ -65,7 +65,7 @@ import Testing
             try camera.start()
             let first = try camera.connect("cameras")
             try camera.waitUntil { questions == [.cameras] }
-            #expect(try camera.ask("cameras") == "error\nan earlier list still waits for a driver\n")
+            #expect(try camera.ask("cameras") == "error\nan earlier list is still waiting for a driver\n")
             #expect(try camera.ask("status").hasPrefix("ok\nstate:    ready"))
             let answer = String(decoding: try camera.answer(on: first), as: UTF8.self)
             #expect(answer == "error\nthere is no answer yet; see events for the result\n")

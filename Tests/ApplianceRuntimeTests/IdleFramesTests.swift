@@ -106,7 +106,7 @@ import Testing
             try camera.waitUntil { runs.count == 1 }
             #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
             #expect(
-                try events(with: "camera unavailable while idle: its driver has not let go of it for 10.0 seconds")
+                try events(with: "camera unavailable while idle: its driver has not released it for 10.0 seconds")
                     == 1)
             _ = try camera.ask("stop")
             try camera.waitUntil { page?.headline == "ready" }

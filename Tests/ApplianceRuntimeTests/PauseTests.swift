@@ -58,12 +58,12 @@ import Testing
     @Test func pauseDuringAnInterruptionAppliesAfterwards() throws {
         try time.run {
             try pauseAndTakeTheStreamAway()
-            let answer = "no longer paused: the stream is away, and comes back with the camera"
+            let answer = "no longer paused: the stream is interrupted and will return with the camera"
             #expect(try camera.ask("pause off") == "ok\n\(answer)\n")
             #expect(try camera.ask("pause off") == "ok\nthe stream is not paused\n")
             #expect(try camera.ask("status json").contains(#""paused":false"#))
             #expect(try camera.ask("events 5").contains("no longer paused"))
-            #expect(try camera.ask("pause on") == "ok\npaused: the stream is away, and comes back paused\n")
+            #expect(try camera.ask("pause on") == "ok\npaused: the stream is interrupted and will return paused\n")
             _ = try camera.ask("pause off")
             try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live/y"}"#)
             try camera.waitUntil { camera.streams.runs.count == 2 }
@@ -83,7 +83,7 @@ import Testing
             try camera.waitUntil { run.pauses == [true, false] }
             run.end(StreamFailure(.cameraUnavailable, "it is gone"))
             let answer = String(decoding: try camera.answer(on: asked), as: UTF8.self)
-            #expect(answer == "ok\nno longer paused: the stream is away, and comes back with the camera\n")
+            #expect(answer == "ok\nno longer paused: the stream is interrupted and will return with the camera\n")
             // A failed camera is retried.
             try camera.waitUntil { camera.streams.runs.count == 2 }
             #expect(!camera.streams.runs[1].request.isPaused)

@@ -69,8 +69,8 @@ import Testing
                 ("set brightness 3", "error\nbrightness must be -1 to 1, not \"3\"\n"),
                 ("set zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
                 ("set brightness 0.1 zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
-                ("set fps 15", "error\nnot live; device.json says what a stream starts with\n"),
-                ("set microphone-gain 3", "error\nnot live; device.json says what a stream starts with\n"),
+                ("set fps 15", "error\nnot live; device.json sets what a stream starts with\n"),
+                ("set microphone-gain 3", "error\nnot live; device.json sets what a stream starts with\n"),
             ] {
                 #expect(try camera.ask(command) == answer)
             }

@@ -111,7 +111,7 @@ import USBVideo
             idleAudio.content.withLock { $0.isHanging = true }
             _ = try camera.ask("start")
             try camera.waitUntil { runs.count == 1 }
-            let words = "microphone unavailable while idle: its driver has not let go of it for 10.0 seconds"
+            let words = "microphone unavailable while idle: its driver has not released it for 10.0 seconds"
             #expect(try camera.ask("events 50").contains(words))
             idleAudio.content.withLock { $0.isHanging = false }
             try camera.end()
@@ -224,7 +224,9 @@ import USBVideo
         try time.run {
             try startWithGadget(#""ask""#)
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("a program is waiting: press the button to allow it")
+            }
             #expect(try camera.ask("status").contains("state:    waiting for a press") && !idle.isOpen)
             camera.press()
             try camera.waitUntil { webcams.gadget?.content.withLock { $0.allowances } == 1 }
@@ -242,7 +244,9 @@ import USBVideo
             try startWithGadget(#""ask""#)
             try report(.attached(.high), until: "idle")
             webcams.report(.recorded(true))
-            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("a program is waiting: press the button to allow it")
+            }
             #expect(!idleAudio.isOpen)
             camera.press()
             try camera.waitUntil { idleAudio.isOpen }
@@ -252,7 +256,9 @@ import USBVideo
             try report(.notAttached, until: "no computer")
             try camera.waitUntil { !idleAudio.isOpen }
             webcams.report(.recorded(true))
-            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("a program is waiting: press the button to allow it")
+            }
             #expect(!idleAudio.isOpen)
             try camera.end()
         }
@@ -311,7 +317,9 @@ import USBVideo
             try camera.waitUntil { webcams.openings == 2 }
             #expect(webcams.ended == 1 && webcams.gadget?.request.asks == true)
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil { try camera.ask("status").contains("a program waits for a press of the button") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("a program is waiting: press the button to allow it")
+            }
             #expect(try camera.ask("webcam allow").contains("webcam: mjpeg 1280x720"))
             #expect(webcams.gadget?.content.withLock { $0.allowances } == 1)
             #expect(try camera.ask("webcam allow").contains("no program on a computer waits"))
@@ -340,8 +348,8 @@ import USBVideo
             late(.event(.changed(Self.looking)))
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
             #expect(try camera.ask("status").contains("webcam:   no computer"))
-            #expect(try camera.ask("set webcam off") == "ok\nwebcam: off by a command, against device.json\n")
-            #expect(try camera.ask("status").contains("webcam:   off by a command"))
+            #expect(try camera.ask("set webcam off") == "ok\nwebcam: off: a command overrides device.json\n")
+            #expect(try camera.ask("status").contains("webcam:   off: a command"))
             try camera.end()
         }
     }
@@ -383,7 +391,7 @@ import USBVideo
             try start("false")
             #expect(try camera.ask("webcam on") == "error\nusage: webcam start|stop|allow\n")
             let answer = try camera.ask("webcam start")
-            #expect(answer == "ok\nwebcam: no computer; by a command, against device.json\n")
+            #expect(answer == "ok\nwebcam: no computer; a command overrides device.json\n")
             #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls(Self.statuses))
@@ -399,12 +407,14 @@ import USBVideo
     }
 
     @Test func statusTellsWhyThereIsNoWebcam() throws {
-        webcams.content.withLock { $0.failure = "this board has no USB port that makes it a device" }
+        webcams.content.withLock { $0.failure = "this board has no USB device port" }
         try time.run {
             try start()
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls([]))
-            try camera.waitUntil { try camera.ask("status").contains("webcam:   none, this board has no USB port") }
+            try camera.waitUntil {
+                try camera.ask("status").contains("webcam:   none, this board has no USB device port")
+            }
             #expect(try camera.ask("status").contains("state:    ready"))
             try camera.end()
         }

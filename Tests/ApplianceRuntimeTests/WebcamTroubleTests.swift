@@ -61,14 +61,14 @@ import Testing
     }
 
     @Test func commandReportsAtOnceThatTheBoardCannotBeAWebcam() throws {
-        webcams.content.withLock { $0.absence = "this board has no USB port" }
+        webcams.content.withLock { $0.absence = "this board has no USB device port" }
         try time.run {
             try start("false")
             #expect(
                 try camera.ask("webcam start")
-                    == "error\nno webcam: this board has no USB port; it is tried again\n")
+                    == "error\nno webcam: this board has no USB device port; it is tried again\n")
             // The webcam stays enabled all the same.
-            try waitUntilJSON(says: #""reason":"this board has no USB port""#)
+            try waitUntilJSON(says: #""reason":"this board has no USB device port""#)
             #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls(Self.statuses))
@@ -107,7 +107,7 @@ import Testing
             webcams.content.withLock { $0.isSlowToEnd = true }
             let start = MonotonicClock.now()
             // A client is answered when the gadget is gone.
-            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off by a command, against device.json\n")
+            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off: a command overrides device.json\n")
             #expect(MonotonicClock.now() - start >= .seconds(2))
             webcams.content.withLock { $0.isSlowToEnd = false }
             _ = try camera.ask("webcam start")

@@ -69,7 +69,7 @@ static int openFiles() {
     return count;
 }
 
-// What libcamera's thread has delivered.
+// The frames and failures that libcamera's thread has delivered.
 struct Arrivals {
     std::mutex mutex;
     std::condition_variable changed;

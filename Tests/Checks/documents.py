@@ -1,4 +1,4 @@
-"""What the project's documents consist of: prose, code, links, headings and examples."""
+"""Takes the project's documents apart: prose, code, links, headings and examples."""
 
 import os
 import re
@@ -29,7 +29,7 @@ def without_code(text: str) -> str:
 
 
 def code_spans(text: str) -> str:
-    """What the text sets as code."""
+    """The text's blocks and spans of code."""
     blocks = [match[3] for match in FENCE.finditer(text)]
     return "\n".join(blocks + re.findall(r"`([^`\n]+)`", FENCE.sub("", text)))
 
@@ -82,7 +82,7 @@ def links(text: str) -> list[str]:
 
 
 def linked_file(name: str, link: str) -> Path:
-    """What a link in the document of this name leads to; of a folder, its README."""
+    """The file that a link in the document of this name leads to. A folder stands for its README."""
     path = (CHECKOUT / name).parent / link.partition("#")[0] if not link.startswith("#") else CHECKOUT / name
     return path / "README.md" if path.is_dir() and (path / "README.md").exists() else path
 

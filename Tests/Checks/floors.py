@@ -59,7 +59,7 @@ ENGINES = {
     },
     "Diagnosis": {
         "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
-        "Transport", "LinuxIO", "Media",
+        "RTMP", "Transport", "LinuxIO", "Media",
     },
     "ApplianceRuntime": {
         "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",

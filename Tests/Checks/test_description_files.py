@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -150,7 +151,7 @@ def undocumented_rules(file: str, text: str) -> set[tuple[str, str]]:
             if re.findall(r"`(\w+)`", row.split(" | ")[0])[-1:] == [key]
         )
 
-    # The service's own number, which nobody sets.
+    # The service's own number, which people do not set.
     return {rule for rule in rules_in_code(file) if rule[0] != "disabledTill" and not is_documented(*rule)}
 
 
@@ -230,7 +231,7 @@ def test_the_examples_on_the_card_are_correct(tmp_path):
 
 
 def defaults_in_document(text: str) -> dict[str, str]:
-    found = re.findall(r"^\| (`[^|]+`) \| ([^|]+) \|", section_of_keys(text), re.MULTILINE)
+    found = re.findall(r"^\| (`[^|]+) \| ([^|]+) \|", section_of_keys(text), re.MULTILINE)
     return {re.sub("`", "", key): re.sub("`", "", value) for key, value in found}
 
 
@@ -285,3 +286,169 @@ def test_a_boards_description_has_known_keys_only(board):
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     names = set(description) | {name for value in description.values() if isinstance(value, dict) for name in value}
     assert names <= keys_in_code("board.json")
+
+
+# MARK: Defaults of the files that have no complete sample
+
+PLAIN = {"url": "rtmps://live.example.com/app/a", "key": "a", "caFile": "ca.pem", "pauseImage": "pause.png", "disabled": False}
+PILI = {
+    "id": "z1.my-hub.front-door", "hub": "my-hub", "title": "front-door", "publishKey": "a", "publishSecurity": "expiring",
+    "publishLifetime": 3600, "hosts": {"publish": {"rtmp": "publish.example.com"}}, "pauseImage": "pause.png", "disabled": False,
+    "profiles": [], "createdAt": 0, "updatedAt": 0, "disabledTill": 0,
+}  # fmt: skip
+NETWORK = {
+    "hostName": "tallycam", "country": "DE", "timeZone": "UTC", "timeServers": ["pool.ntp.org"],
+    "wifi": [{"ssid": "Studio", "password": "the password", "hidden": False}],
+}  # fmt: skip
+BOARD = {
+    "name": "Desk", "button": {"line": "A", "chip": "B", "activeLow": False}, "statusLED": {"line": "C"}, "flashLED": {"led": "D"},
+    "encoder": "auto", "restartForEncoder": False, "lens": "E", "microphone": "hw:0", "watchdog": "/dev/watchdog",
+    "console": "/dev/ttyAMA0", "devicePort": {"packetBytes": 2048, "interval": 1},
+}  # fmt: skip
+SUBDEVICE = {**BOARD, "flashLED": {"subdevice": "D"}}
+COMPLETE = {"stream.json": [PLAIN, PILI], "network.json": [NETWORK], "board.json": [BOARD, SUBDEVICE]}
+# Not needed for themselves, but by an object that has them.
+NEEDED_IN_OBJECT = {"devicePort.packetBytes"}
+NEEDED_ALONE = {"flashLED.led", "flashLED.subdevice"}
+
+
+def documented_defaults(file: str, text: str) -> dict[str, str]:
+    """By key; keys that share a row have each their own."""
+    found = defaults_in_document(text)
+    return {name: value.strip() for key, value in found.items() for name in key.replace(" and so on", "").split(", ")}
+
+
+def without(file: dict, key: str) -> dict | None:
+    """The file without that key. `None` if it is not in it."""
+    parts = key.split(".")
+    copy = json.loads(json.dumps(file))
+    place = copy
+    for part in parts[:-1]:
+        place = place.get(part, {})
+        place = place[0] if isinstance(place, list) and place else place
+    return copy if place.pop(parts[-1], None) is not None else None
+
+
+def accepts(name: str, content: dict, folder) -> bool:
+    (folder / name).write_text(json.dumps(content))
+    shutil.copy(CHECKOUT / "docs/demo.png", folder / "pause.png")
+    shutil.copy("/etc/ssl/certs/ca-certificates.crt", folder / "ca.pem")
+    result = run("check", folder / name)
+    assert result.returncode in (0, 2)
+    return result.returncode == 0
+
+
+def wrongly_required(name: str, text: str, folder) -> set[str]:
+    """Keys that the document calls required, or not, other than the program."""
+    found = set()
+    for key, default in documented_defaults(name, text).items():
+        is_required = default.startswith("required") or key in NEEDED_IN_OBJECT | NEEDED_ALONE
+        parts = [part for file in COMPLETE[name] if (part := without(file, key)) is not None]
+        assert parts, f"no complete file has {key}"
+        found |= {key for part in parts if accepts(name, part, folder) == is_required}
+    return found
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_a_complete_file_is_accepted(name, tmp_path):
+    assert all(accepts(name, file, tmp_path) for file in COMPLETE[name])
+
+
+@pytest.mark.parametrize("file", COMPLETE["stream.json"])
+def test_a_stream_is_not_disabled_unless_the_file_says_so(file, tmp_path):
+    assert accepts("stream.json", without(file, "disabled"), tmp_path)
+    assert not accepts("stream.json", {**file, "disabled": True}, tmp_path)
+
+
+@pytest.mark.parametrize("name", COMPLETE)
+def test_required_keys_are_documented_as_such(name, tmp_path):
+    assert wrongly_required(name, document(name), tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "name, key, old, new",
+    [
+        ("stream.json", "key", "| `key` | none |", "| `key` | required |"),
+        ("stream.json", "hosts", "| `hosts` | required |", "| `hosts` | none |"),
+        ("network.json", "wifi.ssid", "| `wifi`.`ssid` | required |", "| `wifi`.`ssid` | none |"),
+        ("board.json", "lens", "| `lens` | none |", "| `lens` | required |"),
+    ],
+)
+def test_a_key_that_is_wrongly_called_required_is_seen(name, key, old, new, tmp_path):
+    assert wrongly_required(name, document(name).replace(old, new), tmp_path) == {key}
+
+
+# Defaults with a value: the place that has it, with the value as a group. No output of the program shows these.
+DEFAULTS = {
+    "stream.json": {
+        "publishSecurity": ("Sources/Settings/Stream/PiliStreamDescription.swift", r"isGiven \? nil : \.(\w+)\("),
+        "publishLifetime": ("Sources/Settings/Stream/PiliStreamDescription.swift", r"lifetime\?\.value \?\? (\d+)"),
+    },
+    "network.json": {
+        "hostName": ("Sources/Settings/Network/NetworkDescription.swift", r'var hostName = "(\w+)"'),
+        "timeServers": ("rootfs-overlay/etc/init.d/S40time", r"set -- -p (pool\.ntp\.org)"),
+        "timeZone": ("Sources/Settings/Network/NetworkDescription.swift", r"var timeZone = TimeZone\.(\w+)"),
+        "wifi.hidden": ("Sources/Settings/Network/NetworkDescription.swift", r'"hidden": true"#\)\?\.value \?\? (\w+)'),
+    },
+    "board.json": {
+        "encoder": ("Sources/Settings/Device/BoardDescription.swift", r"flatMap\(Encoder\.init\) \?\? \.(\w+)"),
+        "restartForEncoder": ("Sources/Settings/Device/BoardDescription.swift", r'"restartForEncoder": true"#\)\?\.value \?\? (\w+)'),
+        "button.activeLow": ("Sources/Settings/Device/BoardDescription.swift", r'"activeLow": true"#\)\?\.value \?\? (\w+)'),
+        "devicePort.packetBytes": ("Sources/USBVideo/IsochronousBudget.swift", r"packetBytes: Int = (\d+)"),
+        "devicePort.interval": ("Sources/USBVideo/IsochronousBudget.swift", r"interval: Int = (\d+)"),
+    },
+}  # fmt: skip
+# A file with `true` is refused, one without the key is not.
+SHOWN_BY_CHECK = {("stream.json", "disabled"): "false"}
+# Words for a key that is left out, instead of a value.
+ABSENT = re.compile(r"required\b|none\b|all$|–$|from id$|the system's$")
+
+
+def wrong_defaults(name: str, text: str) -> dict[str, tuple[str, str | None]]:
+    """Documented defaults that are not the code's, and what the code has."""
+    found = {}
+    for key, documented in documented_defaults(name, text).items():
+        if key not in DEFAULTS[name]:
+            if not ABSENT.match(documented) and documented != SHOWN_BY_CHECK.get((name, key)):
+                found[key] = (documented, None)
+            continue
+        path, pattern = DEFAULTS[name][key]
+        (match,) = re.finditer(pattern, (CHECKOUT / path).read_text())
+        value = {"pool.ntp.org": "the NTP pool's", "utc": "UTC"}.get(match[1], match[1])
+        if documented != value:
+            found[key] = (documented, value)
+    return found
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_documented_defaults_are_the_code_s(name):
+    assert DEFAULTS[name].keys() <= documented_defaults(name, document(name)).keys()
+    assert wrong_defaults(name, document(name)) == {}
+
+
+@pytest.mark.parametrize(
+    "name, key, old, new",
+    [
+        ("stream.json", "publishLifetime", "| 3600 |", "| 600 |"), ("stream.json", "key", "| `key` | none |", "| `key` | live |"),
+        ("network.json", "timeZone", "| `UTC` |", "| `CET` |"), ("network.json", "hostName", "| `tallycam` |", "| `camera` |"),
+        ("board.json", "encoder", "| `encoder` | `auto` |", "| `encoder` | `v4l2` |"),
+        ("board.json", "devicePort.packetBytes", "| 2048 |", "| 1024 |"),
+    ],
+)  # fmt: skip
+def test_a_wrong_default_is_seen(name, key, old, new):
+    text = document(name)
+    assert text.count(old) == 1
+    assert wrong_defaults(name, text.replace(old, new)).keys() == {key}
+
+
+def test_the_network_s_defaults_are_written_when_they_are_left_out(tmp_path):
+    """What the system gets is the same with the documented defaults as without them."""
+    wifi = {"ssid": "Studio", "password": "the password"}
+    written = []
+    for number, content in enumerate([{"wifi": [wifi]}, {"wifi": [{**wifi, "hidden": False}], "hostName": "tallycam", "timeZone": "UTC"}]):
+        (tmp_path / "network.json").write_text(json.dumps({"country": "DE", **content}))
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        assert run("network", "--file", tmp_path / "network.json", "--output", folder).returncode == 0
+        written.append({path.name: path.read_text() for path in folder.iterdir()})
+    assert written[0] == written[1] and written[0]["hostname"] == "tallycam\n"

@@ -126,7 +126,7 @@ def examples(name: str, text: str) -> list[tuple[str, str]]:
     return found
 
 
-# What an example may leave out, although its file cannot.
+# Keys that an example may omit, although its file cannot.
 REQUIRED = {
     "stream.json": {"url": "rtmp://live.example.com/app", "key": "a"},
     "board.json": json.loads((CHECKOUT / "board/rpi4/board.json").read_text()),

@@ -51,7 +51,7 @@ def specified(parameters: dict[str, int]) -> list[Answer]:
         if name in parameters:
             return [Answer(3, SOFTWARE, reason)]
     if parameters.get("stall_opens", 0) > 1:
-        return [Answer(8, SOFTWARE, "takes frames and gives none")]
+        return [Answer(8, SOFTWARE, "accepted frames but returned none")]
     return [Answer(2, RESTARTED, "no frame for 1.0 s")] if parameters.keys() & {"stall_after", "swallow_after"} else []
 
 

@@ -19,7 +19,7 @@ def code(path: str) -> str:
 
 
 def named(text: str) -> set[str]:
-    """What the first column of a table sets as code."""
+    """The code in the first column of a table."""
     return {name for row in re.findall(r"^\| (`[^|]+) \|", text, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)}
 
 

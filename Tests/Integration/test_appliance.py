@@ -158,7 +158,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
     try:
         first.say(refusal)
         camera.wait_for("fault")
-        camera.wait_for_faults('"Studio" does not take the password', "(3 blinks)")
+        camera.wait_for_faults('"Studio" rejected the password', "(3 blinks)")
         first.say("<3>CTRL-EVENT-CONNECTED - Connection to 02:00:00:00:01:00 completed [id=0 id_str=]")
         camera.wait_for(usual)
         camera.wait_for_faults()
@@ -172,7 +172,7 @@ def test_what_wpa_supplicant_says_is_reported(children):
     try:
         second.say(lost, lost, lost)
         time.sleep(1)
-        assert ("none of its Wi-Fi networks is in reach" in camera.faults()) == (not has_route())
+        assert ("none of its Wi-Fi networks is in range" in camera.faults()) == (not has_route())
         assert camera.status()["state"] == usual
     finally:
         second.end()

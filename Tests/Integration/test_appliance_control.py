@@ -46,7 +46,7 @@ def test_idle_clients_block_nobody(children):
     # All of them are disconnected, including one that sends a little now and then.
     for number, client in enumerate(idle[:-1]):
         # Eight are kept at a time, including the one that asked; the others get the reason for their refusal.
-        assert client.recv(100) == (b"error\ntoo many clients wait: the oldest one goes\n" if number < 33 else b""), number
+        assert client.recv(100) == (b"error\ntoo many clients: the oldest is disconnected\n" if number < 33 else b""), number
     start = time.monotonic()
     dripping = socket.socket(socket.AF_UNIX)
     dripping.connect(os.fspath(camera.socket))
@@ -98,7 +98,7 @@ def test_surplus_clients_do_not_break_anyones_answer(children, tmp_path):
         assert answer.startswith(b"ok\n\xff\xd8") and answer.endswith(b"\xff\xd9"), (number, answer[:80], answer[-80:])
         assert len(answer) > 300_000, "more than the socket takes at once"
     for connection in idle:
-        assert connection.recv(100) in (b"", b"error\ntoo many clients wait: the oldest one goes\n")
+        assert connection.recv(100) in (b"", b"error\ntoo many clients: the oldest is disconnected\n")
     assert camera.process.child.poll() is None and camera.status()["state"] == USUAL
 
 
@@ -115,7 +115,7 @@ def test_a_missing_socket_is_reported_and_retried(children):
         TALLYCAM, "run", "--boot", camera.boot, "--state", camera.state, "--socket", camera.socket,
         "--network", children.directory / "network", "--simulate-power", "--unattended",
     ])  # fmt: skip
-    camera.wait_for_faults("no commands can be taken", str(folder), "(9 blinks)")
+    camera.wait_for_faults("no commands can be received", str(folder), "(9 blinks)")
     folder.mkdir()
     camera.process.wait_until(camera.socket.exists, "socket")
     camera.wait_for(USUAL)
@@ -131,13 +131,13 @@ def test_a_stream_resumes_after_the_program_has_crashed(children):
         camera.process.kill()
         camera.process = camera.start()
         camera.wait_for("live")
-        reported = f"the program had died while a stream was wanted, which starts again: {number} of at most 3"
+        reported = f"the program had crashed during a stream, which starts again: {number} of at most 3"
         assert reported in camera.console("events 200")
     # It looks as if the stream crashes the program.
     camera.process.kill()
     camera.process = camera.start()
     camera.wait_for("fault" if has_route() else "no network")
-    reported = camera.wait_for_faults("again and again", "(9 blinks)")
+    reported = camera.wait_for_faults("keeps crashing", "(9 blinks)")
     assert "press the button" in reported and not camera.status()["isStreamWanted"]
     # Someone presses the button.
     camera.ask("start")
@@ -164,7 +164,7 @@ def test_a_stopped_stream_does_not_restart(children):
     camera.process = camera.start()
     time.sleep(2)
     assert camera.status()["state"] == USUAL
-    assert not re.search("had died while", camera.console("events 200"))
+    assert not re.search("had crashed during", camera.console("events 200"))
 
 
 def test_a_console_that_hangs_up_is_reported_and_reopened(children):

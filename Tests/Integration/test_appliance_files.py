@@ -28,7 +28,7 @@ BROKEN = {
     "no url": ("stream", '{"key": "x"}', 2, 1, "missing", "url"),
     "url of a web page": ("stream", '{"url": "https://example.com/live/x"}', 2, 1, "scheme is https", "rtmps"),
     "url without a name": ("stream", '{"url": "rtmp://example.com/live"}', 2, 1, "stream name", "url"),
-    "a port that is none": ("stream", '{"url": "rtmp://example.com:99999/live/x"}', 2, 1, "port", "url"),
+    "a port out of range": ("stream", '{"url": "rtmp://example.com:99999/live/x"}', 2, 1, "port", "url"),
     "a key with a space": ("stream", '{"url": "rtmp://example.com/live", "key": "a b"}', 2, 1, "space", "key"),
     "a name given twice": ("stream", '{"url": "rtmp://a/b/c", "url": "rtmp://a/b/d"}', 2, 1, "twice", '"url": "rtmps'),
     "Pili title too short": (
@@ -38,8 +38,8 @@ BROKEN = {
     "Pili hosts missing": ("stream", '{"hub": "h", "title": "abcd", "publishKey": "k"}', 2, 1, "hosts", "publish"),
     "disabled": ("stream", '{"url": "rtmp://a/b/c",\n "disabled": true}', 2, 2, "disabled", "false"),
     "device.json broken": ("device", '{"camera": }', 3, 1, "device.json", '{"dimension"'),
-    "a quality that is none": ("device", '{\n\n"quality": {"start": "Medum1"}}', 3, 3, "Medium1", "start"),
-    "a dimension that is none": ("device", '{"dimension": "big"}', 3, 1, "dimension", "640x480"),
+    "an unknown quality": ("device", '{\n\n"quality": {"start": "Medum1"}}', 3, 3, "Medium1", "start"),
+    "an unknown dimension": ("device", '{"dimension": "big"}', 3, 1, "dimension", "640x480"),
     "text for a number": ("device", '{"statusInterval": "3"}', 3, 1, "whole number", "3"),
     "a buffer out of range": ("device", '{"buffer": {"seconds": 9}}', 3, 1, "from 1", "seconds"),
     "Wi-Fi password too short": ("network", '{"wifi": [{"ssid": "Studio",\n"password": "short12"}]}', 3, 2, "8 to 63", "password"),
@@ -196,7 +196,7 @@ def test_switched_off_features_stay_off_despite_a_fault(children):
     camera = Appliance(
         children, stream=GOOD, board={**BOARD, "console": terminal.name}, device={"console": False, "statusInterval": 0}
     )
-    camera.wait_for_faults("switched off stay so")
+    camera.wait_for_faults("switched off stays off")
     terminal.type(b"help\r")
     time.sleep(3)
     # Only the line's own echo.

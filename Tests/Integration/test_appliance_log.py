@@ -209,7 +209,7 @@ def test_the_fifth_follower_is_refused_and_commands_still_work(children):
     for follower in followers:
         follower.wait_until(lambda follower=follower: follower.stdout, "state")
     refused = children.run("refused", argv)
-    assert refused.child.returncode == 7 and "4 clients follow the events already" in refused.stderr
+    assert refused.child.returncode == 7 and "4 clients already follow the events" in refused.stderr
     assert camera.status()["state"] == USUAL
     # A follower that has left makes room.
     followers[0].interrupt_and_wait()

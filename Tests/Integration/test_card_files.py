@@ -67,9 +67,9 @@ def test_a_missing_pause_image_is_a_warning(children, tmp_path):
 
 @pytest.mark.parametrize("content, key, problem", [
     ({"filters": [{"filter": "image", "file": "/nowhere/logo.png"}]}, "filters[0].file",
-     "filter image: open /nowhere/logo.png: No such file or directory (ENOENT); the filter is left out"),
+     "filter image: open /nowhere/logo.png: No such file or directory (ENOENT); the filter is skipped"),
     ({"filters": [{"filter": "gray"}, {"filter": "lut", "file": "/dev/null"}]}, "filters[1].file",
-     "filter lut: /dev/null is not a regular file; the filter is left out"),
+     "filter lut: /dev/null is not a regular file; the filter is skipped"),
     ({"camera": "image:/nowhere/slate.png"}, "camera", "open /nowhere/slate.png: No such file or directory (ENOENT)"),
     ({"camera": "movie:"}, "camera", "the file name is missing; write movie:FILE"),
     ({"cameras": {"slate": "image:/dev/null", "test": "synthetic"}}, "cameras.slate",

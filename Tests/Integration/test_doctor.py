@@ -1,12 +1,15 @@
 """`tallycam doctor` and the lists of devices: on the command line, on the console and through the control socket."""
 
 import json
+import socket
+import threading
 
 import pytest
 from appliance import BOARD, DEVICE, Appliance, Terminal, plain
 from certificates import KEYS, Certificates
-from servers import free_port, wait_for_listener
+from servers import free_port
 from tallycam import TALLYCAM, Receiver
+from tls_servers import Stunnel
 
 pytestmark = pytest.mark.takes(minutes=0.2, processors=0.15)
 
@@ -67,18 +70,36 @@ def test_a_name_that_does_not_exist_is_found_before_the_server(children):
 
 
 @pytest.mark.parametrize("authority, result", [("ca.pem", "ok"), (None, "problem")])
-def test_a_certificate_is_checked(children, authority, result):
+def test_a_certificate_is_checked(children, nginx, authority, result):
     certificates = Certificates(children.directory / "certificates", {"p256": KEYS["p256"]})
-    port = free_port()
-    files = ["-cert", certificates.path("p256.pem"), "-key", certificates.path("p256.key")]
-    server = children.start("openssl", ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", *files, "-quiet"])
-    wait_for_listener(server, port)
+    port = Stunnel(children, certificates, ["p256"], nginx.port).ports["p256", "1.3"]
     stream = {"url": f"rtmps://localhost:{port}/live", "key": KEY}
     if authority:
         stream["caFile"] = str(certificates.path(authority))
     lines, _ = examine(children, boot_of(children, stream=stream))
     assert lines["name lookup"]["result"] == "ok" and "localhost is " in lines["name lookup"]["text"], lines
     assert lines["server"]["result"] == result and "certificate" in lines["server"]["text"], lines
+
+
+@pytest.mark.parametrize("answer, problem", [
+    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "answered the handshake with version 72 instead of 3"),
+    (b"", "the server did not answer handshake in time"),
+])  # fmt: skip
+def test_a_server_of_another_kind_is_a_problem(children, answer, problem):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def serve():
+            peer, _ = listener.accept()
+            peer.sendall(answer)
+            while peer.recv(4096):
+                pass
+            peer.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        stream = {"url": f"rtmp://127.0.0.1:{listener.getsockname()[1]}/live", "key": KEY}
+        lines, _ = examine(children, boot_of(children, stream=stream))
+        thread.join()
+    assert lines["server"]["result"] == "problem" and problem in lines["server"]["text"], lines
 
 
 def test_a_faulty_file_is_the_first_problem(children):

@@ -34,9 +34,9 @@ def test_no_device(tmp_path, command):
 @pytest.mark.parametrize("command", [["cameras"], ["capture", "--video", "libcamera:back"]])
 def test_no_permission(tmp_path, command):
     line = refused(tmp_path, {"media3": 0o600}, *command, user=NOBODY)
-    assert "/dev/media3 may not be opened by this user" in line and "video" in line
+    assert "/dev/media3 cannot be opened: permission denied" in line and "video" in line
 
 
 def test_devices_that_are_not_cameras(tmp_path):
     line = refused(tmp_path, {"media0": 0o666, "video11": 0o666}, "capture", "--video", "libcamera")
-    assert "/dev/media0, /dev/video11, but none of them is a camera that libcamera drives" in line
+    assert "/dev/media0, /dev/video11, but none of them is a camera that libcamera supports" in line

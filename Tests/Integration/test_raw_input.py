@@ -538,7 +538,7 @@ def test_an_ended_source_is_silent_and_the_last_one_ends_the_stream(children, tm
     assert recording.audio_seconds > 2.8
     ends = [event for event in events(publisher) if event["name"] == "sourceEnded"]
     assert [event["track"] for event in ends] == ["audio"] * 3
-    assert "500.pcm ended after 48000 samples; silence follows" in publisher.stderr
+    assert "500.pcm ended after 48000 samples; sending silence from here on" in publisher.stderr
     assert "every audio source has ended" in publisher.stderr
     end = sides(recording.path)[0][44_100:66_150]
     assert amplitude(array.array("f", end[:22_050] * 2), 44_100, 500) < 0.005

@@ -124,7 +124,7 @@ def test_impossible_snapshots_are_reported_and_the_stream_continues(children, tm
     send(publisher, *(f"snapshot {tmp_path}/{number}.jpg" for number in range(40)))
     publisher.wait_until(
         lambda: len([event for event in events(publisher) if event["name"].startswith("snapshot")]) == 44, "all answers")
-    assert any("wait for one already" in event["reason"] for event in wait_for(publisher, "snapshotFailed", 5))
+    assert any("are already waiting" in event["reason"] for event in wait_for(publisher, "snapshotFailed", 5))
     assert list(tmp_path.glob(".*.tmp")) == []
     send(publisher, "stop")
     assert publisher.wait() == 0, publisher.report()

@@ -31,11 +31,11 @@ import Testing
         try make("sys/bus/i2c/devices/10-0050/of_node/reg")
         try make("sys/bus/i2c/devices/10-001a/of_node/port/endpoint")
         try make("sys/bus/i2c/devices/10-001a/name", "imx708\n")
-        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
+        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but it has no driver"))
         // Even without a sensor, a Raspberry Pi has nodes of its codec and image processor.
         try make("dev/media0")
         try make("dev/video11")
-        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but no driver drives it"))
+        #expect(reason.hasPrefix("there is a sensor at 10-001a (imx708), but it has no driver"))
         try make("sys/bus/i2c/devices/10-001a/driver")
         #expect(reason.hasPrefix("the kernel has /dev/media0, /dev/video11, but none of them is a camera"))
     }
@@ -52,13 +52,13 @@ import Testing
     @Test func usbCameraWithoutADriverIsNamed() throws {
         try make("sys/bus/usb/devices/1-1:1.0/bInterfaceClass", "03\n")
         try make("sys/bus/usb/devices/1-2:1.0/bInterfaceClass", "0e\n")
-        #expect(reason == "there is a USB camera at 1-2:1.0, but no driver drives it; load uvcvideo")
+        #expect(reason == "there is a USB camera at 1-2:1.0, but it has no driver; load uvcvideo")
     }
 
     @Test func missingNodesAreReported() throws {
         try make("sys/bus/media/devices/media0/dev")
         try make("sys/class/video4linux/video0/dev")
-        #expect(reason.hasPrefix("the kernel has media0, video0, but /dev has no node of them"))
+        #expect(reason.hasPrefix("the kernel has media0, video0, but /dev has no nodes for them"))
     }
 
     @Test func lockedNodeIsReportedAsInUse() throws {

@@ -70,7 +70,7 @@ import Testing
         let mapping = ControlMapping(
             offered: [], size: FrameSize(width: 640, height: 360), mode: nil, isFocusing: false)
         #expect(mapping.offers.allSatisfy { $0.absence != nil })
-        #expect(mapping.offers.first { $0.name == .lens }?.absence == "the camera's lens does not move")
+        #expect(mapping.offers.first { $0.name == .lens }?.absence == "the camera has a fixed focus")
     }
 
     @Test mutating func eachChangeBecomesCameraControls() throws {

@@ -186,7 +186,7 @@ import Testing
             let all = try frames(of: switcher) { _ in front.content.withLock { $0.frames } > before + 10 }
             #expect(widths(all) == [64] && switcher.frames.camera == "front" && !isOpen(back))
             #expect(longestGap(all) <= .milliseconds(600))
-            #expect(failures.takeAll() == ["back: it has given no frame in 5.0 seconds"])
+            #expect(failures.takeAll() == ["back: it delivered no frame within 5.0 seconds"])
         }
     }
 
@@ -204,7 +204,7 @@ import Testing
             requests.selectCamera("back")
             let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
             #expect(widths(all) == [64] && longestGap(all) <= .milliseconds(40))
-            let reason = how == "silent" ? "it has given no frame in 5.0 seconds" : "it was unplugged"
+            let reason = how == "silent" ? "it delivered no frame within 5.0 seconds" : "it was unplugged"
             #expect(failures.takeAll() == ["back: \(reason)"])
             try frames(of: switcher) { _ in !isOpen(back) }
             #expect(reported.takeAll() == [] && isOpen(front))
@@ -223,7 +223,7 @@ import Testing
             // A second thread must not call the driver while the first one is inside.
             requests.selectCamera("back")
             try frames(of: switcher) { _ in failures.wakeup.drain() }
-            #expect(failures.takeAll() == ["back: its driver has not let go of it for 3.0 seconds"])
+            #expect(failures.takeAll() == ["back: its driver has not released it for 3.0 seconds"])
             // Nor a third thread after the second has given up, nor a fifth while the fourth waits.
             for wishes in [["back"], ["back", "front", "back"]] {
                 for wish in wishes {
@@ -231,7 +231,7 @@ import Testing
                     _ = try switcher.nextFrame()
                 }
                 try frames(of: switcher) { _ in failures.wakeup.drain() }
-                #expect(failures.takeAll() == ["back: its driver has not let go of it for 3.0 seconds"])
+                #expect(failures.takeAll() == ["back: its driver has not released it for 3.0 seconds"])
             }
             #expect(isOpen(back))
             try frames(of: switcher) { _ in !isOpen(back) }
@@ -257,7 +257,7 @@ import Testing
             let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
             let limit = CameraSwitcher.frameTimeout + .milliseconds(300)
             #expect(MonotonicClock.now() - start <= limit && longestGap(all) <= .milliseconds(140))
-            #expect(failures.takeAll() == ["back: it has given no frame in 5.0 seconds"])
+            #expect(failures.takeAll() == ["back: it delivered no frame within 5.0 seconds"])
             let before = front.content.withLock { $0.frames }
             let next = try frames(of: switcher) { _ in front.content.withLock { $0.frames } > before + 10 }
             #expect(widths(all + next) == [64] && switcher.frames.camera == "front" && switcher.next == nil)

@@ -231,7 +231,7 @@ private final class Openings: Sendable {
 
     var all: [Opening] { content.withLock { $0 } }
 
-    /// Of the opened hardware.
+    /// The script of the opened hardware encoder.
     var script: ScriptedEncoder.Script {
         made.withLock { made in
             guard let made else { preconditionFailure("the hardware was not opened") }

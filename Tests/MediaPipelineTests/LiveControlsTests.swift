@@ -81,7 +81,7 @@ import Testing
             // Arrives with the next camera's first frame.
             controls.apply(request(2, ControlChange(.flip, .flag(true))))
             controls.watch()
-            let words = "set before another camera came on; what it reports is not known"
+            let words = "set before the camera was switched; what it reports is unknown"
             #expect(answers() == ["1: mirror on (\(words))"])
             #expect(source.wishedControls[.flip] == .flag(true) && source.wishedControls[.mirror] == nil)
             var later: [String] = []

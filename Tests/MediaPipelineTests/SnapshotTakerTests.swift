@@ -129,7 +129,7 @@ import Testing
     @Test func excessRequestsAreRefused() throws {
         for number in 1...9 { taker.take(request(UInt64(number))) }
         let refused = try takeAnswers(1)
-        #expect(refused == [.failed(request(9), reason: "8 others wait for one already")])
+        #expect(refused == [.failed(request(9), reason: "8 other requests are already waiting")])
     }
 
     @Test func waitingRequestsAreAnsweredAtTheEnd() throws {

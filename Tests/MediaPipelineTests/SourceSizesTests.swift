@@ -219,7 +219,7 @@ import Testing
             try waitForInputs(frames, Self.small, opening: 3)
             end(tracks, frames)
             #expect(
-                notes.filter { $0.contains("does not give its frames in 120x72") }.count == 1, "it is not asked again")
+                notes.filter { $0.contains("does not deliver 120x72") }.count == 1, "it is not asked again")
             #expect(selected == [Self.small, Self.large] && hardware.sizesAreRight)
             #expect(counters.snapshot.encodedFrames == counters.snapshot.capturedFrames)
         }

@@ -137,6 +137,6 @@ import Testing
         let reasons = reports.takeAll().compactMap {
             if case .video(.filtersFailed(let reason)) = $0 { reason } else { nil }
         }
-        #expect(reasons == ["their memory is not to be written"])
+        #expect(reasons == ["their memory is read-only"])
     }
 }

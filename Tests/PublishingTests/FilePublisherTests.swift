@@ -122,7 +122,7 @@ import WireSupport
         }
     }
 
-    /// No attempt is made again: the file would start anew.
+    /// No second attempt follows: the file would start from its beginning.
     @Test func aConnectionThatIsCutEndsIt() throws {
         try time.run {
             let server = try ScriptedServer()

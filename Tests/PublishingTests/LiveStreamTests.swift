@@ -27,7 +27,7 @@ import WireSupport
             #expect(becomesTrue { server[1].tags.count > 40 })
             #expect(stream.recorder.states == ["connecting", "live"])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
-            // Of each track its header first; then a keyframe, and audio.
+            // Each track's header comes first; then a keyframe, and audio.
             let (video, audio) = (
                 server[1].tags.filter { $0.kind == .video }, server[1].tags.filter { $0.kind == .audio }
             )
@@ -142,7 +142,7 @@ import WireSupport
         }
     }
 
-    /// Nobody reads from a card for a minute: it would have to be made up for when the server answers.
+    /// Audio is read at once: a minute's backlog in the card could not be caught up when the server answers.
     @Test func audioThatWasHeardOnceIsReadUntilTheServerAnswers() throws {
         try time.run {
             let server = try ScriptedServer { _ in .unanswered }
@@ -189,7 +189,7 @@ import WireSupport
             #expect(stream.recorder.answers[CommandID(1)] == .refused(reason: refusal))
             #expect(stream.recorder.answers[CommandID(2)] == .done(["the camera is front already"]))
             #expect(
-                stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was asked for meanwhile"))
+                stream.recorder.answers[CommandID(3)] == .refused(reason: "another camera was requested meanwhile"))
             stream.commands.send(.listSettings(CommandID(5)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(5)] != nil })
             let settings = stream.recorder.answers[CommandID(5)]?.lines
@@ -631,7 +631,7 @@ final class StreamUnderTest {
         return try #require(error as? StreamFailure)
     }
 
-    /// As `end`, for an error that is no stream's.
+    /// As `end`, for an error that does not come from the stream.
     func endError() throws -> (any Error)? {
         var ended: [(any Error)?] = []
         let isOver = becomesTrue(within: .seconds(20)) {

@@ -191,7 +191,7 @@ import WireSupport
         #expect(MonotonicClock.now() - start >= .milliseconds(300))
     }
 
-    /// What was half written belongs to the connection before.
+    /// A half-written message is not continued on the next connection.
     @Test func theSessionGoesOnWithAnotherConnectionFromItsStart() throws {
         let server = try ScriptedServer()
         let connection = try open(server)
@@ -222,7 +222,7 @@ import WireSupport
 
 /// A server that has always more to say.
 private final class EndlessStream: ByteStream {
-    /// Who reads so often does not stop by itself.
+    /// A reader that gets this far would never stop.
     static let mostReads = 1000
     private(set) var readCount = 0
 

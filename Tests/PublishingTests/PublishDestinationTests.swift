@@ -19,7 +19,7 @@ import Testing
         #expect(destination.warning(of: .never) == nil)
     }
 
-    /// Who asks gets it, and learns what it may do.
+    /// An unusual setting is kept, with a warning.
     @Test func whatTheServiceMayNotTakeIsWarnedOf() {
         let (youTube, twitch) = (destination("a.rtmp.youtube.com"), destination("live.twitch.tv"))
         #expect(youTube.warning(of: .seamless)?.hasPrefix("YouTube may not follow") == true)

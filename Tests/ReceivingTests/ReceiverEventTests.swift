@@ -64,7 +64,7 @@ struct ReceiverEventTests {
 
     @Test func refusedPlayerIsExplained() {
         let event = ReceiverEvent.refused(peer: "a", ReceiverEvent.Refusal(.player, application: "live/***"))
-        #expect(event.text == "a refused: it wants to play live/***, but this receiver plays nothing")
+        #expect(event.text == "a refused: it wants to play live/***, but this receiver serves no players")
     }
 
     @Test func arrivalsAreOnlyForScripts() {

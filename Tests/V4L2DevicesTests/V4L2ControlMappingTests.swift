@@ -46,7 +46,7 @@ import Testing
         #expect(offers[.zoom]?.range == 1...5 && offers[.whiteBalance]?.range == 2000...6500)
         #expect(offers[.gain]?.words == [], "it has no automatic gain of its own")
         #expect(offers[.flip]?.absence == "the camera does not have it" && offers[.mirror]?.absence == nil)
-        #expect(offers[.focusPoint]?.absence == "the camera's driver takes no point")
+        #expect(offers[.focusPoint]?.absence == "the camera's driver does not support a point")
     }
 
     @Test mutating func eachChangeBecomesDriverControls() throws {

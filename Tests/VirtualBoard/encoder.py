@@ -79,7 +79,7 @@ class Publisher:
         self._read = 0
 
     def command(self, *lines: str) -> None:
-        """Sends lines as somebody types them in a terminal. Needs --commands."""
+        """Sends lines as a person types them in a terminal. Needs --commands."""
         self.board.run(f"cat > {self.commands}", stdin="".join(f"{line}\n" for line in lines).encode())
 
     @property
@@ -204,8 +204,8 @@ class Appliance:
         wait_until(lambda: "encoder" not in threads(), 20, lambda: f"threads: {threads()}")
 
 
-# What OpenH264 needs for 640x360 plus a margin; and the same with the frames made for it, where the C library keeps everything
-# that was freed; kB.
+# kB that OpenH264 needs for 640x360, with a margin; and the same with the frames made for it, where the C library keeps all freed
+# memory.
 SOFTWARE_ENCODER, KEPT_SOFTWARE_ENCODER = 4500, 10500
 
 

@@ -103,7 +103,7 @@ def refusals(rng: random.Random) -> list[Fault]:
         Fault(
             # Both trials of its opening stall.
             "a stall after each opening", {"stall_opens": 3, "swallow_after": 1}, [SOFTWARE],
-            "takes frames and gives none", within=12,
+            "accepted frames but returned none", within=12,
         ),
     ]  # fmt: skip
 

@@ -417,8 +417,8 @@ def test_a_webcams_gain_ends_its_automatic_gain(encoder, nginx):
 def test_a_webcam_refuses_missing_controls(encoder, nginx):
     live, _ = start_webcam(encoder, nginx, "webcam-wrong")
     for line, words in (
-        ("brightness 300", r"brightness must be 0 to 255, not \"300\""), ("lens 2", "lens is unavailable: the camera's lens does not move"),
-        ("focus-point 0.5,0.5", "takes no point"), ("zoom 2", "have no more pixels than the stream's"),
+        ("brightness 300", r"brightness must be 0 to 255, not \"300\""), ("lens 2", "lens is unavailable: the camera has a fixed focus"),
+        ("focus-point 0.5,0.5", "does not support a point"), ("zoom 2", "have no more pixels than the stream's"),
     ):  # fmt: skip
         assert re.search(words, answer := live.set(*line.split())), answer
     live.shown()

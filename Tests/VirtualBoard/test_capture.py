@@ -126,7 +126,7 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
     # socat changes the user. A script keeps the colons away from socat's own parser.
     board.run(f"printf '#!/bin/sh\\nexec tallycam capture --video v4l2:{vivid}\\n' > /tmp/try && chmod 755 /tmp/try")
     forbidden = board.run("socat -u EXEC:/tmp/try,su=nobody,stderr STDOUT", check=False)
-    assert "may not be opened by this user" in forbidden.text
+    assert "cannot be opened: permission denied" in forbidden.text
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ BROKEN = {
     ],
     "board.json": [
         (b"", 9, "board.json"),
-        (WIRING % b"NOWHERE", 9, '"NOWHERE"; look into board.json; there is "GPIO2", '),
+        (WIRING % b"NOWHERE", 9, '"NOWHERE"; check board.json; there is "GPIO2", '),
         (WIRING % b'GPIO17", "chip": "nothing', 9, 'there is no GPIO chip "nothing"; there is "9030000.pl061", "pinctrl-bcm2835"'),
         (WIRING % b"STATUS_LED_N", 9, "in use"),
     ],

@@ -205,7 +205,7 @@ def test_wifi(ready_card, nginx):
     board.wait_for_state("fault", 60)
     assert blinks(board, 3)
     reported = board.run("cat /boot/faults.txt").text
-    assert '"Studio" does not take the password' in reported and "(3 blinks)" in reported and "no network" not in reported
+    assert '"Studio" rejected the password' in reported and "(3 blinks)" in reported and "no network" not in reported
     board.edit("network.json", WIRELESS)
     board.wait_for_state("ready", 60)
     board.wait_until("! test -e /boot/faults.txt", 10)
@@ -224,12 +224,12 @@ def test_wifi(ready_card, nginx):
     assert nginx.recording(NAME).stat().st_size > 5000
     # A network that was there yesterday is not the user's mistake. A network that never existed may be.
     board.edit("network.json", with_wifi(ssid="Nowhere"))
-    board.wait_until("grep -q 'none of its Wi-Fi networks is in reach' /boot/faults.txt", 90)
+    board.wait_until("grep -q 'none of its Wi-Fi networks is in range' /boot/faults.txt", 90)
     assert board.status()["state"] == "no network"
     board.edit("network.json", WIRELESS)
     board.wait_for_state("ready", 60)
     said = board.console[before:] + board.run("cat /state/events").text
-    assert "does not take the password" in said and "Wi-Fi connected" in said and "correct horse" not in said
+    assert "rejected the password" in said and "Wi-Fi connected" in said and "correct horse" not in said
     point.close()
 
 

@@ -68,7 +68,7 @@ def test_requested_decoys_are_refused(encoder):
         refused = encoder.run(
             f"tallycam publish --encoder v4l2:/dev/{node[1]} --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
         assert refused.status == 4 and f"/dev/{node[1]} cannot encode H.264: " in refused.text, refused.text
-        assert "is no memory-to-memory device" in refused.text or "gives no H.264" in refused.text, refused.text
+        assert "is not a memory-to-memory device" in refused.text or "does not produce H.264" in refused.text, refused.text
         assert "camera" not in refused.text, refused.text
 
 
@@ -82,7 +82,7 @@ def test_a_machine_without_one_uses_software_without_a_warning(encoder, nginx):
         # With no size given, the size is what this processor can encode.
         plain = encoder.run(
             "tallycam publish --url rtmp://10.0.2.2:9/live/x --audio none --reconnect 0 --events json", check=False)
-        assert "software encodes what this processor carries: 640x480 at 15 fps" in plain.text, plain.text
+        assert "the software encoder is limited to what this processor manages: 640x480 at 15 fps" in plain.text, plain.text
         refused = encoder.run(
             "tallycam publish --encoder v4l2 --url rtmp://10.0.2.2:9/live/x --audio none", check=False)
         assert refused.status == 4 and "no H.264 encoder" in refused.text

@@ -203,7 +203,7 @@ def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
     remedy."""
     set_faults(encoder, busy_format=1)
     publisher = Publisher(encoder, nginx, "moment", SMALL, "--quality Low3", "--duration 4")
-    publisher.process.wait_for("it is opened again", 30)
+    publisher.process.wait_for("opening it again", 30)
     set_faults(encoder, busy_format=0)
     stream = publisher.finish()
     assert {event["encoder"] for event in stream.of("status")} == {"v4l2:/dev/video11"}
@@ -213,7 +213,7 @@ def test_a_chosen_encoder_is_waited_for_and_then_missed(encoder, nginx):
     refused = encoder.run(
         f"tallycam publish --encoder v4l2 --audio none --events json --url rtmp://{HOST}:9/live/x", check=False)
     assert refused.status == 4 and '"code":-1303' in refused.text
-    assert refused.text.count("it is opened again") == 2 and "with --encoder auto" in refused.text
+    assert refused.text.count("opening it again") == 2 and "with --encoder auto" in refused.text
 
 
 def test_a_live_stream_continues_when_the_chosen_encoder_fails(encoder, nginx):

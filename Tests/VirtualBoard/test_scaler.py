@@ -176,7 +176,7 @@ def test_the_processor_replaces_a_vanished_scaler(fading_scaler, nginx):
 
 @pytest.mark.parametrize("fault, words", [
     ({"scaler_limit": 480}, "/dev/video12 has no 640x360 NV12; it has 480x360 NV12"),
-    ({"scaler_stall_after": 25}, "/dev/video12 takes frames and gives none within 0.7 s"),
+    ({"scaler_stall_after": 25}, "/dev/video12 accepted frames but returned none within 0.7 s"),
 ])  # fmt: skip
 def test_the_processor_replaces_a_scaler_that_misbehaves(encoder, nginx, fault, words):
     """One that gives smaller frames than it claims, and one that accepts frames and gives none."""

@@ -209,7 +209,7 @@ def test_the_stream_and_a_computer_get_frames_of_the_same_readings(encoder, ngin
 
 
 def ended_streams(camera: Webcam) -> list[tuple[str, str, str]]:
-    """Of each stream that has ended: frames sent, skipped by the encoder, dropped."""
+    """For each stream that has ended: frames sent, skipped by the encoder, dropped."""
     line = r"ended: (\d+) frames .*, (\d+) frames skipped by the encoder, (\d+) dropped"
     return re.findall(line, camera.camera.events)
 
@@ -598,7 +598,7 @@ def test_a_taken_port_is_reported_with_its_owner(board, nginx, usb_host):
     )
     camera = Appliance(board, nginx, "webcam", **SMALL)
     reason = camera.wait(lambda status: "reason" in status.get("webcam", {}))["webcam"]["reason"]
-    assert reason == f"{CONTROLLER} is taken by the gadget other; take that down first"
+    assert reason == f"{CONTROLLER} is in use by the gadget other; remove that first"
     board.run(f"cd {other}; echo > UDC; rm configs/c.1/uac2.0; rmdir configs/c.1 functions/uac2.0; cd ..; rmdir other")
     usb_host.plug()
     camera.wait(lambda status: status["webcam"]["state"] == "attached")
@@ -615,7 +615,7 @@ def test_a_board_without_a_device_port_reports_that_and_streams(board, nginx, us
     try:
         camera = Appliance(board, nginx, "webcam", **SMALL)
         status = camera.wait(lambda status: "reason" in status.get("webcam", {}))
-        assert "no USB port that makes it a device" in status["webcam"]["reason"] and status["webcam"]["state"] == "failed"
+        assert "no USB device port" in status["webcam"]["reason"] and status["webcam"]["state"] == "failed"
         camera.live_with()
         camera.stop()
         assert camera.events.count("no webcam") == 1, camera.events

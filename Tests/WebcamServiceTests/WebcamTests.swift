@@ -125,8 +125,8 @@ import USBVideo
     @Test func portWithoutCapacityIsReported() throws {
         try withWebcam(on: IsochronousBudget(packetBytes: 1024, interval: 16)) { _ in sleep(.seconds(1)) }
         #expect(computer.content.withLock { $0.openings } == 0)
-        let reason = "packets of 1024 bytes and interval 16, which devicePort of board.json says"
-        #expect(reports.takeAll() == [.event(.failed(reason: "the device port carries no video with \(reason)"))])
+        let reason = "packets of 1024 bytes and interval 16, as set in devicePort of board.json"
+        #expect(reports.takeAll() == [.event(.failed(reason: "the device port cannot carry video with \(reason)"))])
     }
 
     @Test func failedNodeIsRecreated() throws {

@@ -96,7 +96,7 @@ public final class ScriptedStream: ByteStream {
         throw .closedByPeer(peer: peer, SystemCallError("recv", number: ECONNRESET))
     }
 
-    /// The unread bytes. What a kernel would have sent of them is unknown.
+    /// The unread bytes. How many of them a kernel would have sent is unknown.
     public var unacknowledgedByteCount: Int {
         guard fileDescriptor >= 0 else { return 0 }
         return outgoing.content.withLock { $0.writtenByteCount - $0.readByteCount }

@@ -41,7 +41,7 @@ public final class V4L2Camera: Camera {
     /// Opens a camera, its format and its buffers on a separate thread. A hanging driver delays the caller by 3 s at most, and
     /// later attempts at the same node fail at once.
     /// - Parameters:
-    /// the stream's, for what the settings leave open.
+    ///   - size, frameRate: the stream's, used if the settings name none.
     ///   - stop: ends the wait when signaled. It is not drained.
     public static func open(
         _ settings: CameraSettings, size: FrameSize, frameRate: FrameRate, stop: EventFD

@@ -37,10 +37,10 @@ struct V4L2ControlMapping {
     var offers: [ControlOffer] {
         ControlName.allCases.compactMap(offer).completed { name in
             switch name {
-            case .focusPoint, .exposurePoint: "the camera's driver takes no point"
+            case .focusPoint, .exposurePoint: "the camera's driver does not support a point"
             case .focus where control(clinux_v4l2_cid_focus_absolute) != nil:
-                "the camera does not focus by itself; lens moves it"
-            case .lens, .focus: "the camera's lens does not move"
+                "the camera has no autofocus; set lens instead"
+            case .lens, .focus: "the camera has a fixed focus"
             case .denoise: "V4L2 has no control for it"
             default: "the camera does not have it"
             }

@@ -29,8 +29,8 @@ public enum HardwareEncodingError: Error, Hashable, Sendable {
     init(_ error: V4L2Error, path: String) {
         switch error {
         case .failed(_, let error): self = .failed(path: path, error)
-        case .missing: self = .notAnEncoder(path: path, reason: "there is no such node")
-        case .forbidden: self = .notAnEncoder(path: path, reason: "it may not be opened by this user")
+        case .missing: self = .notAnEncoder(path: path, reason: "the device does not exist")
+        case .forbidden: self = .notAnEncoder(path: path, reason: "this user may not open it")
         case .busy: self = .busy(path: path)
         case .wrongKind(_, let reason): self = .notAnEncoder(path: path, reason: reason)
         default: self = .notAnEncoder(path: path, reason: "\(error)")
@@ -90,14 +90,14 @@ extension HardwareEncodingError: CustomStringConvertible {
             "\(path) does not reach level \(level?.name ?? "above 5.1") "
                 + "that such frames need; use a smaller size or frame rate"
         case .unsupportedProfile(let path, let profile): "\(path) has no H.264 profile \(profile)"
-        case .formatRefused(let path, let asked, let given): "\(path) made \(given) of \(asked)"
+        case .formatRefused(let path, let asked, let given): "\(path) gave \(given) instead of \(asked)"
         case .insufficientMemory(let path, let needed, let available, let kind):
             "\(path) needs \(needed) kB for its buffers, and \(available) kB of \(kind) are free; use a smaller size"
         case .memoryRefused(let path, let needed, _):
-            "\(path) got no memory for its buffers, \(needed) kB at the least, or for its firmware; use a smaller size, "
+            "\(path) got no memory for its buffers, \(needed) kB at least, or for its firmware; use a smaller size, "
                 + "raise cma= in cmdline.txt, or gpu_mem= in config.txt"
         case .blocked(let path, let duration): "a call of \(path) has not returned for \(duration)"
-        case .silent(let path, let duration): "\(path) takes frames and gives none within \(duration.inSeconds) s"
+        case .silent(let path, let duration): "\(path) accepted frames but returned none within \(duration.inSeconds) s"
         case .failed(let path, let error): "\(path): \(error)"
         }
     }

@@ -73,12 +73,12 @@ public struct V4L2EncoderNode: Hashable, Sendable {
         isMultiplanar = try device.isMultiplanarMemoryToMemory()
         let types = QueueTypes(isMultiplanar: isMultiplanar)
         guard device.formats(of: types.output).contains(FourCC(rawValue: clinux_v4l2_pix_fmt_h264)) else {
-            throw .wrongKind(path: device.path, reason: "\(device.name) gives no H.264")
+            throw .wrongKind(path: device.path, reason: "\(device.name) does not produce H.264")
         }
         formats = device.formats(of: types.input).compactMap { PixelFormat($0) }
             .filter { $0 == .nv12 || $0 == .i420 }
         guard !formats.isEmpty else {
-            throw .wrongKind(path: device.path, reason: "\(device.name) takes neither NV12 nor YU12")
+            throw .wrongKind(path: device.path, reason: "\(device.name) accepts neither NV12 nor YU12")
         }
         (smallest, largest) = try Self.sizes(of: device)
     }

@@ -94,7 +94,7 @@ public final class V4L2H264Encoder: PolledVideoEncoder {
         } catch {
             // Drivers report missing DMABUF support with the same error number as a lack of memory.
             guard isDMABUF, error.isLackOfMemory else { throw error }
-            try startWithOwnInputs(because: "the driver takes no frames from other devices")
+            try startWithOwnInputs(because: "the driver accepts no frames from other devices")
             importRefusal.happened()
         }
     }

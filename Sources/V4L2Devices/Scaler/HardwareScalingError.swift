@@ -22,7 +22,7 @@ public enum HardwareScalingError: Error, Hashable, Sendable {
             self = .formatRefused(path: path, asked: asked, given: offered)
         case .failed(_, let failure) where error.refusesImport: self = .importRefused(path: path, failure)
         case .failed(_, let failure): self = .failed(path: path, reason: "\(failure)")
-        case .forbidden: self = .failed(path: path, reason: "it may not be opened by this user")
+        case .forbidden: self = .failed(path: path, reason: "this user may not open it")
         case .busy: self = .failed(path: path, reason: "it is in use by another program")
         case .wrongKind(_, let reason): self = .failed(path: path, reason: reason)
         default: self = .failed(path: path, reason: "\(error)")
@@ -36,7 +36,7 @@ extension HardwareScalingError: CustomStringConvertible {
         case .gone(let path): "the scaler at \(path) is gone"
         case .formatRefused(let path, let asked, let given): "\(path) has no \(asked); it has \(given)"
         case .importRefused(let path, let error): "\(path) cannot read the camera's memory (\(error))"
-        case .silent(let path, let duration): "\(path) takes frames and gives none within \(duration.inSeconds) s"
+        case .silent(let path, let duration): "\(path) accepted frames but returned none within \(duration.inSeconds) s"
         case .brokenFrame(let path): "\(path) gave a faulty frame"
         case .failed(let path, let reason): "\(path) does not scale: \(reason)"
         }

@@ -47,7 +47,7 @@ public struct V4L2ScalerNode: Hashable, Sendable {
         inputs = device.formats(of: types.input).compactMap { PixelFormat(v4l2: $0) }.filter(\.isPlanar)
         outputs = device.formats(of: types.output).compactMap { PixelFormat(v4l2: $0) }.filter(\.isPlanar)
         guard !inputs.isEmpty, !outputs.isEmpty else {
-            throw .wrongKind(path: path, reason: "\(name) does not take and give raw frames")
+            throw .wrongKind(path: path, reason: "\(name) does not convert raw frames")
         }
     }
 }

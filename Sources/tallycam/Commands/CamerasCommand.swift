@@ -41,7 +41,7 @@ private let askedSocketOption = CommandLineOption(
 /// The running camera's answer: what device.json may name.
 private func askForList(_ name: String, _ arguments: CommandLineArguments) throws -> ExitStatus {
     guard !arguments.contains("dimension") else {
-        throw CommandFailure.usage("--dimension does not go with --socket: the running camera lists names only")
+        throw CommandFailure.usage("--dimension cannot be combined with --socket: the running camera lists names only")
     }
     return try ask(name + (arguments.contains("json") ? " json" : ""), arguments)
 }
