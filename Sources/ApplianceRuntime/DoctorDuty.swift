@@ -15,7 +15,7 @@ final class DoctorDuty {
 
     /// - Returns: `nil` if the answer comes later, line by line.
     func start(for asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer? {
-        guard last?.run.isAtWork != true else { return .failed("the doctor is already running; try again in a few seconds") }
+        guard last?.run.isAtWork != true else { return .failed("the doctor is at work; try again in a few seconds") }
         do throws(SystemCallError) {
             let (known, calls) = (DoctorKnowledge(of: device), device.card.calls)
             let run = try DoctorRun(device.settings, device.stream.engine, knowing: known, card: calls, now: now)

@@ -34,7 +34,7 @@ public struct SettingsFile: Sendable {
         }
     }
 
-    public static func problem(reading error: SystemCallError) -> String {
+    private static func problem(reading error: SystemCallError) -> String {
         switch error.number {
         case ENOENT: "the file is missing; README.txt in the same folder explains its contents"
         case EISDIR, EINVAL: "this is not a regular file; replace it with a text file"

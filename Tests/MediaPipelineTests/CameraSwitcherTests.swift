@@ -219,7 +219,7 @@ import Testing
             requests.selectCamera("back")
             let all = try frames(of: switcher) { _ in failures.wakeup.drain() }
             #expect(longestGap(all) <= .milliseconds(40))
-            #expect(failures.takeAll() == ["back: it has not opened in 10.0 seconds"])
+            #expect(failures.takeAll() == ["back: it did not open within 10.0 seconds"])
             // A second thread must not call the driver while the first one is inside.
             requests.selectCamera("back")
             try frames(of: switcher) { _ in failures.wakeup.drain() }

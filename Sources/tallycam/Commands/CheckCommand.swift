@@ -40,7 +40,8 @@ private func check(_ path: String) throws -> [String] {
     do {
         bytes = try readRegularFile(path, limit: SettingsFile.sizeLimit)
     } catch {
-        throw CommandFailure.usage("\(path): \(SettingsFile.problem(reading: error))")
+        let limit = error.number == EFBIG ? "; the limit is \(SettingsFile.sizeLimit) bytes" : ""
+        throw CommandFailure.usage("\(path): cannot be read: \(error.reason)\(limit)")
     }
     let named = DescriptionKind(fileName: String(path.split(separator: "/").last ?? ""))
     let json: JSONValue
