@@ -1,4 +1,5 @@
 import Bitstream
+import SeededNumbers
 import Testing
 
 /// SPS and PPS of a real OpenH264 stream, 640x480, Baseline 3.0.
