@@ -34,16 +34,8 @@ public struct PollEntry: Sendable {
         get { PollEvents(rawValue: entry.events) }
         set { entry.events = newValue.rawValue }
     }
-    /// What `poll` found.
-    public var ready: PollEvents { PollEvents(rawValue: entry.revents) }
-}
-
-extension [PollEntry] {
-    /// Index by name: an enumeration of the entries' positions.
-    public subscript(name: some RawRepresentable<Int>) -> PollEntry {
-        get { self[name.rawValue] }
-        set { self[name.rawValue] = newValue }
-    }
+    /// What `poll` found. Other modules read it from a `PollSet`, by name.
+    @usableFromInline var ready: PollEvents { PollEvents(rawValue: entry.revents) }
 }
 
 /// Waits until a descriptor is ready or the clock shows `deadline`.

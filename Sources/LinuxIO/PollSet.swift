@@ -1,12 +1,14 @@
 import Media
 
-/// Descriptors and deadlines to wait for, by name. Fill it for each wait, since the set changes.
+/// Descriptors and deadlines to wait for, by name: only here, other modules can read what `poll` found. Fill it for each wait,
+/// since the set changes.
 ///
 ///     var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .device: device.fileDescriptor]
 ///     try waits.wait(until: deadline)
 ///     if waits.isReady(.stop) { return }
 ///
-/// Threads wait several times per frame, so the code is specialized for each caller's name type.
+/// Threads wait several times per frame, so the code is specialized for each caller's name type. These threads keep one set
+/// and empty it: that allocates nothing.
 public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
     /// One name for each entry.
     @usableFromInline var names: [Name] = []
@@ -39,6 +41,12 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// Replaces the descriptor of a name that is in the set once.
+    @inlinable
+    public mutating func update(_ name: Name, _ fileDescriptor: Int32, for interest: PollEvents = .readable) {
+        for index in entries.indices where names[index] == name { entries[index] = PollEntry(fileDescriptor, interest) }
+    }
+
     /// Empties the set but keeps its memory, for threads that wait several times per frame.
     @inlinable
     public mutating func removeAll() {
@@ -56,13 +64,13 @@ public struct PollSet<Name: Equatable>: ExpressibleByDictionaryLiteral {
     }
 
     /// Waits until a descriptor is ready or the first deadline passes; forever without deadlines.
-    /// - Parameter time: an additional deadline.
+    /// - Parameter time: an additional deadline, for this wait only.
     /// - Returns: whether a descriptor is ready.
     @inlinable
     @discardableResult
     public mutating func wait(until time: MediaTimestamp? = nil) throws(SystemCallError) -> Bool {
-        wake(at: time)
-        return try poll(&entries, until: deadline) > 0
+        let end = time.map { time in deadline.map { min($0, time) } ?? time } ?? deadline
+        return try poll(&entries, until: end) > 0
     }
 
     /// The events found for a name; empty for a name that is not in the set.

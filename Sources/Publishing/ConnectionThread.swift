@@ -28,8 +28,8 @@ final class ConnectionThread {
     private let commands: Mailbox<ConnectionCommand>
     private let send: @Sendable (ConnectionEvent) -> Void
 
-    /// The descriptors that `serve` waits for, in this order.
-    private enum Waited: Int {
+    /// What `serve` waits for.
+    private enum Waited {
         case stream, queue, commands
     }
 
@@ -95,7 +95,8 @@ final class ConnectionThread {
         let connection = PublishConnection(stream: stream, configuration: configuration)
         defer { connection.close() }
         if try handle(connection.open(), on: connection) { return }
-        while try serve(connection) {}
+        var waits = PollSet<Waited>()
+        while try serve(connection, &waits) {}
     }
 
     private func connect(to url: RTMPURL) throws -> any ByteStream {
@@ -133,7 +134,7 @@ final class ConnectionThread {
 
     /// One turn of the loop.
     /// - Returns: false when the connection is over.
-    private func serve(_ connection: PublishConnection) throws -> Bool {
+    private func serve(_ connection: PublishConnection, _ waits: inout PollSet<Waited>) throws -> Bool {
         if sendsMedia { try sendQueued(connection) }
         if sendsMedia,
             watch.measured(
@@ -145,20 +146,20 @@ final class ConnectionThread {
         }
         if sendsMedia { checkSilence(of: connection) }
         if try sayGoodbyeIfDue(connection) { return false }
-        var entries = [
-            PollEntry(connection.fileDescriptor, connection.pollEvents),
-            PollEntry(sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1),
-            PollEntry(commands.wakeup.fileDescriptor),
-        ]
-        let deadlines = [
-            connection.nextDeadline, drainDeadline, sendsMedia ? watch.deadline : nil, nextMeasurement(connection),
-        ]
-        try poll(&entries, until: deadlines.compactMap { $0 }.min())
-        if entries[Waited.queue].ready.contains(.readable) { queue.wakeup.drain() }
-        if entries[Waited.commands].ready.contains(.readable) {
+        waits.removeAll()
+        waits.add(.stream, connection.fileDescriptor, for: connection.pollEvents)
+        waits.add(.queue, sendsMedia && connection.isIdle ? queue.wakeup.fileDescriptor : -1)
+        waits.add(.commands, commands.wakeup.fileDescriptor)
+        waits.wake(at: connection.nextDeadline)
+        waits.wake(at: drainDeadline)
+        if sendsMedia { waits.wake(at: watch.deadline) }
+        waits.wake(at: nextMeasurement(connection))
+        try waits.wait()
+        if waits.ready(.queue).contains(.readable) { queue.wakeup.drain() }
+        if waits.ready(.commands).contains(.readable) {
             if try !perform(commands.takeAll()[...], on: connection) { return false }
         }
-        return try !handle(connection.service(ready: entries[Waited.stream].ready), on: connection)
+        return try !handle(connection.service(ready: waits.ready(.stream)), on: connection)
     }
 
     private func checkSilence(of connection: PublishConnection) {

@@ -20,14 +20,13 @@ public final class FilePublisher {
     private let input: FLVInput
     private let url: RTMPURL
     private let network: PublisherNetwork
-    /// In the order of `Waited`.
-    private var pollEntries: [PollEntry]
+    private var waits: PollSet<Waited>
     @exclusivity(unchecked) private var nextPollTime = MediaTimestamp.zero
     /// Whether a signal has asked for the end.
     @exclusivity(unchecked) private var isEnding = false
     var state = StreamState.unknown
 
-    private enum Waited: Int {
+    private enum Waited {
         case connection, signals, input
     }
 
@@ -49,7 +48,7 @@ public final class FilePublisher {
         self.reporter = reporter
         url = try settings.destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
-        pollEntries = [PollEntry(-1), PollEntry(signals.fileDescriptor), PollEntry(-1)]
+        waits = [.connection: -1, .signals: signals.fileDescriptor, .input: -1]
         do {
             input = try FLVInput(path: path)
         } catch {
@@ -174,11 +173,11 @@ public final class FilePublisher {
     private func wait(
         for connection: PublishConnection, until deadline: MediaTimestamp?
     ) throws -> [PublishConnection.Event] {
-        pollEntries[Waited.connection] = PollEntry(connection.fileDescriptor, connection.pollEvents)
-        try poll(&pollEntries, until: deadline)
+        waits.update(.connection, connection.fileDescriptor, for: connection.pollEvents)
+        try waits.wait(until: deadline)
         nextPollTime = MonotonicClock.now() + Self.pollInterval
-        if !pollEntries[Waited.signals].ready.isEmpty { takeSignals() }
-        let ready = pollEntries[Waited.connection].ready
+        if waits.isReady(.signals) { takeSignals() }
+        let ready = waits.ready(.connection)
         // If only the next tag is due, the connection needs no work.
         if ready.isEmpty, connection.nextDeadline == nil { return [] }
         return try connection.service(ready: ready)
@@ -255,8 +254,8 @@ public final class FilePublisher {
 
     /// - Returns: false when the stream is to end.
     private func waitForInput(on connection: PublishConnection?, _ progress: inout Progress) throws -> Bool {
-        pollEntries[Waited.input] = PollEntry(input.fileDescriptor)
-        defer { pollEntries[Waited.input] = PollEntry(-1) }
+        waits.update(.input, input.fileDescriptor)
+        defer { waits.update(.input, -1) }
         while !isEnding {
             if let connection {
                 let deadlines = [connection.nextDeadline, progress.status.nextTime]
@@ -265,10 +264,10 @@ public final class FilePublisher {
                 }
                 tellStatus(&progress)
             } else {
-                try poll(&pollEntries, until: nil)
+                try waits.wait()
                 takeSignals()
             }
-            if !pollEntries[Waited.input].ready.isEmpty { return !isEnding }
+            if waits.isReady(.input) { return !isEnding }
         }
         return false
     }

@@ -121,7 +121,8 @@ public final class LiveStream {
         for target in targets { reporter.log("publishing to \(target.destination.label)") }
         if settings.isMuted { tellMuted() }
         startPause()
-        let result = Result { while !targets.allSatisfy(\.isOver) { try step() } }
+        var waits = PollSet<Waited>()
+        let result = Result { while !targets.allSatisfy(\.isOver) { try step(&waits) } }
         endThreads()
         for target in targets { target.reportDrops(now: nil) }
         try result.get()
@@ -143,22 +144,26 @@ public final class LiveStream {
         takeLastReports()
     }
 
-    private enum Waited: Int {
+    private enum Waited {
         case links, reports, trackReports, commands
     }
 
     /// Waits for the next thing to do and does it.
-    private func step() throws {
-        var entries = [
-            PollEntry(links?.fileDescriptor ?? -1), PollEntry(reports.wakeup.fileDescriptor),
-            PollEntry(trackReports.wakeup.fileDescriptor), PollEntry(commands.wakeup.fileDescriptor),
-        ]
-        let deadlines = [adaptation.nextMeasurement, nextSnapshot, tracks.microphones.deadline]
-        try poll(&entries, until: (deadlines + targets.map(\.deadline)).compactMap { $0 }.min())
+    private func step(_ waits: inout PollSet<Waited>) throws {
+        waits.removeAll()
+        waits.add(.links, links?.fileDescriptor ?? -1)
+        waits.add(.reports, reports.wakeup.fileDescriptor)
+        waits.add(.trackReports, trackReports.wakeup.fileDescriptor)
+        waits.add(.commands, commands.wakeup.fileDescriptor)
+        waits.wake(at: adaptation.nextMeasurement)
+        waits.wake(at: nextSnapshot)
+        waits.wake(at: tracks.microphones.deadline)
+        for target in targets { waits.wake(at: target.deadline) }
+        try waits.wait()
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { reported(report) }
-        if entries[Waited.links].ready.contains(.readable) { linksChanged() }
+        if waits.ready(.links).contains(.readable) { linksChanged() }
         for target in targets { target.timePassed(now: MonotonicClock.now()) }
         reportMicrophoneChanges()
         adapt()

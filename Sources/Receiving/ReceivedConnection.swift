@@ -18,9 +18,13 @@ final class ReceivedConnection {
     private static let outgoingLimit = 64 * 1024
     /// How long a refused peer may take to read the refusal.
     private static let farewell = Duration.seconds(1)
+    /// How long a peer may stay connected without publishing.
+    private static let publishTimeout = Duration.seconds(10)
 
     let stream: any ByteStream
     var recording: FLVRecording?
+    /// Keeps a descriptor free until the recording needs it.
+    var recordingReserve: EventFD?
     var tally = MediaTally()
     /// Number of the stream at this receiver, starting at 1 like recordings.
     var streamNumber = 0
@@ -32,6 +36,8 @@ final class ReceivedConnection {
     private var closesWhenWritten = false
     /// When a refused peer that does not close the connection is disconnected.
     private var farewellEnd: MediaTimestamp?
+    /// When a peer that does not publish is disconnected; `nil` while it publishes, or if it gets no proper answers.
+    private var publishDeadline: MediaTimestamp?
     private var lastByteTime = MonotonicClock.now()
     /// The peer was asked to reconnect elsewhere. The new connection may come while this one still sends.
     private var isAskedToMove = false
@@ -50,6 +56,11 @@ final class ReceivedConnection {
         faultyStream = faults.isEmpty ? nil : FaultyStream(over: stream, faults: faults)
         self.stream = faultyStream ?? stream
         session = ReceiveSession(configuration: configuration)
+        publishDeadline = newPublishDeadline
+    }
+
+    private var newPublishDeadline: MediaTimestamp? {
+        faultyStream == nil ? MonotonicClock.now() + Self.publishTimeout : nil
     }
 
     var pollEntry: PollEntry {
@@ -62,7 +73,8 @@ final class ReceivedConnection {
 
     /// When to call `service` even if nothing became ready.
     var nextTime: MediaTimestamp? {
-        [faultyStream == nil ? nil : faults.nextTime, faultyStream?.nextTime, farewellEnd].compactMap { $0 }.min()
+        [faultyStream == nil ? nil : faults.nextTime, faultyStream?.nextTime, farewellEnd, publishDeadline]
+            .compactMap { $0 }.min()
     }
 
     /// Whether another publisher of the same stream may replace this one.
@@ -85,6 +97,7 @@ final class ReceivedConnection {
             finish(&events)
         }
         if !isOver { answer() }
+        disconnectIfIdle(&events)
         return events
     }
 
@@ -92,6 +105,12 @@ final class ReceivedConnection {
         var events: [Event] = []
         finish(&events)
         return events
+    }
+
+    private func disconnectIfIdle(_ events: inout [Event]) {
+        guard !isOver, let publishDeadline, MonotonicClock.now() >= publishDeadline else { return }
+        if !closesWhenWritten { failure = "disconnected, as it published nothing within 10 s" }
+        finish(&events)
     }
 
     private func read(into events: inout [Event]) throws(TransportError) {
@@ -116,12 +135,14 @@ final class ReceivedConnection {
             case .send(let bytes): outgoing += bytes
             case .publishStarted(let application, let streamName):
                 faults.publishingStarted(now: MonotonicClock.now())
+                publishDeadline = nil
                 self.streamName = ReceiveSession.StreamName(application: application, name: streamName)
                 events.append(.publishStarted(application: application, streamName: streamName))
             case .metadata: break
             case .media(let tag): events.append(.media(tag))
             case .ended:
                 streamName = nil
+                publishDeadline = newPublishDeadline
                 events.append(.ended)
             case .rejected(let rejection): events.append(.rejected(rejection))
             case .refused: closesWhenWritten = true

@@ -28,8 +28,7 @@ public final class Receiver {
     private let reportsArrivals: Bool
     private let faults: ReceiverFaults
     private let silence: Duration
-    /// No connection is accepted before this time.
-    private var acceptTime = MediaTimestamp.zero
+    private var admission = Admission()
     private var connectionCount = 0
     private var streamCount = 0
     /// Number of the latest recording, as in its file name.
@@ -71,40 +70,68 @@ public final class Receiver {
 
     public func run() throws {
         report(.listening(address: "\(listener.localAddress)"))
-        if let delay = faults.acceptDelay { acceptTime = MonotonicClock.now() + delay }
-        while signals.next() == nil {
-            let accepts = MonotonicClock.now() >= acceptTime
-            var waits: PollSet<Waited> = [
-                .signals: signals.fileDescriptor, .listener: accepts ? listener.fileDescriptor : -1,
-            ]
-            for connection in connections {
-                waits.add(.connection(ObjectIdentifier(connection)), [connection.pollEntry])
-                waits.wake(at: connection.nextTime)
-            }
-            try waits.wait(until: accepts ? nil : acceptTime)
-            let now = MonotonicClock.now()
-            for connection in connections
-            where waits.isReady(.connection(ObjectIdentifier(connection)))
-                || connection.nextTime.map({ $0 <= now }) ?? false
-            {
-                let taken = takenStreams(beside: connection, now: now)
-                try handle(connection.service(takenStreams: taken), on: connection)
-            }
-            connections.removeAll { $0.isOver }
-            if waits.ready(.listener).contains(.readable) { try accept() }
-        }
-        for connection in connections { try handle(connection.close(), on: connection) }
+        if let delay = faults.acceptDelay { admission.pause(until: MonotonicClock.now() + delay) }
+        let result = Result { while signals.next() == nil { try step() } }
+        // Also after a failure, every recording gets its duration and size.
+        let ends = connections.map { connection in Result { try handle(connection.close(), on: connection) } }
+        for result in [result] + ends { try result.get() }
     }
 
-    private func accept() throws {
-        while let stream = try listener.accept() {
-            let configuration = ReceiveConfiguration(randomBytes: try randomBytes(count: 1528))
-            connectionCount += 1
-            connections.append(
-                ReceivedConnection(
-                    stream: stream, configuration: configuration, faults: faults.hitting(connection: connectionCount)))
-            report(.accepted(peer: "\(stream.peer)"))
+    /// Waits for the next thing to do and does it.
+    private func step() throws {
+        var now = MonotonicClock.now()
+        let isOpen = admission.isOpen(connectionCount: connections.count, now: now)
+        var waits: PollSet<Waited> = [
+            .signals: signals.fileDescriptor, .listener: isOpen ? listener.fileDescriptor : -1,
+        ]
+        waits.wake(at: admission.nextTime(connectionCount: connections.count, now: now))
+        for connection in connections {
+            waits.add(.connection(ObjectIdentifier(connection)), [connection.pollEntry])
+            waits.wake(at: connection.nextTime)
         }
+        try waits.wait()
+        now = MonotonicClock.now()
+        for connection in connections
+        where waits.isReady(.connection(ObjectIdentifier(connection)))
+            || connection.nextTime.map({ $0 <= now }) ?? false
+        {
+            let taken = takenStreams(beside: connection, now: now)
+            try handle(connection.service(takenStreams: taken), on: connection)
+        }
+        let count = connections.count
+        connections.removeAll { $0.isOver }
+        if connections.count < count { admission.connectionEnded() }
+        if waits.ready(.listener).contains(.readable) { accept(now: now) }
+    }
+
+    private func accept(now: MediaTimestamp) {
+        for _ in 0..<Admission.mostPerTurn {
+            do {
+                guard try acceptNext() else { return admission.lastWaitingAccepted() }
+            } catch {
+                guard admission.stopped(by: .failure, now: now) else { return }
+                return log("\(error); new connections wait until another one ends, or for a second")
+            }
+            guard connections.count < Admission.mostConnections else {
+                guard admission.stopped(by: .tooManyConnections, now: now) else { return }
+                return log("\(connections.count) connections are open; new ones wait until one of them ends")
+            }
+        }
+    }
+
+    /// - Returns: false if no connection is waiting.
+    private func acceptNext() throws -> Bool {
+        // Afterwards there might be none left for the recording.
+        let reserve = try recording.map { _ in try EventFD() }
+        guard let stream = try listener.accept() else { return false }
+        let configuration = ReceiveConfiguration(randomBytes: try randomBytes(count: 1528))
+        connectionCount += 1
+        let connection = ReceivedConnection(
+            stream: stream, configuration: configuration, faults: faults.hitting(connection: connectionCount))
+        connection.recordingReserve = reserve
+        connections.append(connection)
+        report(.accepted(peer: "\(stream.peer)"))
+        return true
     }
 
     private func takenStreams(
@@ -150,6 +177,7 @@ public final class Receiver {
         connection.tally = MediaTally()
         streamCount += 1
         connection.streamNumber = streamCount
+        connection.recordingReserve = nil
         connection.recording = try nextRecording()
         report(
             .publisherStarted(

@@ -37,6 +37,10 @@ public final class Connector {
         case finished
     }
 
+    private enum Waited {
+        case progress, cancellation
+    }
+
     private let endpoint: Endpoint
     private let security: TransportSecurity
     private let timeouts: ConnectionTimeouts
@@ -129,13 +133,14 @@ public final class Connector {
             to: endpoint, security: security, timeouts: timeouts, settings: settings, now: MonotonicClock.now())
         while true {
             if let stream = try connector.advance(now: MonotonicClock.now()) { return stream }
-            var entries = connector.pollEntries + [PollEntry(cancellation ?? -1)]
+            var waits: PollSet<Waited> = [.cancellation: cancellation ?? -1]
+            waits.add(.progress, connector.pollEntries)
             do {
-                try poll(&entries, until: connector.deadline)
+                try waits.wait(until: connector.deadline)
             } catch {
                 throw .socketFailed(error)
             }
-            if entries.last?.ready.contains(.readable) == true { throw .canceled }
+            if waits.ready(.cancellation).contains(.readable) { throw .canceled }
         }
     }
 

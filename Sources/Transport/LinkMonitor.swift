@@ -33,11 +33,11 @@ public final class LinkMonitor {
     /// The name of the link that a connection uses, found by its `localAddress`.
     public func link(holding address: SocketAddress) -> String? { table.link(holding: address.bytes) }
 
-    /// The events since the last call. Never blocks.
+    /// The events since the last call, or the first of very many: the descriptor then stays readable. Never blocks.
     public func takeEvents() throws(SystemCallError) -> [LinkEvent] {
         var events: [LinkEvent] = []
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
-        while true {
+        for _ in 0..<Self.mostReads {
             let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
             if count > 0 {
                 for message in RouteMessage.messages(in: buffer[..<count]) {
@@ -50,18 +50,28 @@ public final class LinkMonitor {
                 let fresh = try Self.dump()
                 events += fresh.changes(since: table)
                 table = fresh
+                return events
             } else if count == 0 || errno == EAGAIN {
                 return events
             } else {
                 throw SystemCallError("recv", subject: "netlink")
             }
         }
+        return events
     }
 }
 
 extension LinkMonitor {
+    /// The most messages for one call of `takeEvents`.
+    private static let mostReads = 64
+    /// More than the socket's buffer holds, so that later messages cannot prolong the discarding forever.
+    private static let mostDiscards = 4096
+
     private func discardQueue(_ buffer: inout [UInt8]) {
-        while recv(socket.rawValue, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {}
+        for _ in 0..<Self.mostDiscards {
+            let count = retryingInterrupted { recv(socket.rawValue, &buffer, buffer.count, 0) }
+            guard count > 0 || errno == ENOBUFS else { return }
+        }
     }
 
     /// Larger than the kernel's largest dump message (32 KiB).

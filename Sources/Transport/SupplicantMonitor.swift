@@ -5,6 +5,8 @@ import LinuxIO
 public struct SupplicantMonitor: ~Copyable {
     private static let interface = "wlan0"
     private static let longestMessage = 4096
+    /// The most messages for one call of `takeMessages`.
+    private static let mostMessages = 64
 
     private let peer: String
     private let path: String
@@ -41,11 +43,11 @@ public struct SupplicantMonitor: ~Copyable {
         }
     }
 
-    /// The messages since the last call.
+    /// The messages since the last call, or the first of very many: the descriptor then stays readable.
     public mutating func takeMessages() -> [String] {
         var messages: [String] = []
         do {
-            while let message = try socket?.receive(limit: Self.longestMessage) {
+            while messages.count < Self.mostMessages, let message = try socket?.receive(limit: Self.longestMessage) {
                 messages.append(String(decoding: message, as: UTF8.self))
             }
         } catch {

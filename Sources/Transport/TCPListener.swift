@@ -47,15 +47,20 @@ public final class TCPListener {
     public var fileDescriptor: Int32 { descriptor.rawValue }
     public var port: UInt16 { localAddress.port }
 
+    /// Errors of a connection that failed before it was accepted, not of the listener (accept(2)).
+    private static let connectionErrors: Set<Int32> = [
+        ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH,
+    ]
+
     /// Accepts the next connection; `nil` if none is waiting.
+    /// - Throws: also when descriptors or memory are used up. The connection then stays in the kernel's queue.
     public func accept(settings: TCPSettings = TCPSettings()) throws(TransportError) -> TCPConnection? {
         let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         let (result, address) = SocketAddress.receive { address, length in
             retryingInterrupted { clinux_accept4(descriptor.rawValue, address, length, flags) }
         }
         guard result >= 0 else {
-            // A connection that was reset before `accept` is not the listener's error.
-            if errno == EAGAIN || errno == ECONNABORTED { return nil }
+            if errno == EAGAIN || Self.connectionErrors.contains(errno) { return nil }
             throw .socketFailed(SystemCallError("accept4", subject: "\(localAddress)"))
         }
         return try TCPConnection(

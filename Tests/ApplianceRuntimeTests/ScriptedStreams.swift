@@ -292,8 +292,8 @@ final class ScriptedIdleDevice<Request: Sendable, Event: Sendable>: Sendable {
             content.requests.append(request)
             content.openCount += 1
         }
-        var entries = [PollEntry(stop.fileDescriptor), PollEntry(events.wakeup.fileDescriptor)]
-        while (try? poll(&entries, until: nil)) != nil, entries[0].ready.isEmpty {
+        var waits: PollSet = ["stop": stop.fileDescriptor, "events": events.wakeup.fileDescriptor]
+        while (try? waits.wait()) != nil, !waits.isReady("stop") {
             for event in events.takeAll() { report(event) }
         }
         while content.withLock({ $0.isHanging }) {

@@ -1,15 +1,18 @@
 """`tallycam receive` accepts other publishers' streams and loses nothing."""
 
+import contextlib
+import resource
 import signal
+import socket
 
 import flv
 import pytest
-from processes import Children
+from processes import HUNG, Children
 from recording import Recording
 from rtmp_wire import OBSLikePublisher
 from tallycam import TALLYCAM, Receiver, events, last_event, start_publisher, wait_for_event
 
-pytestmark = pytest.mark.takes(minutes=0.4, processors=0.3)
+pytestmark = pytest.mark.takes(minutes=0.6, processors=0.3)
 
 FRAMES = 90
 
@@ -190,3 +193,55 @@ def test_a_stopped_camera_is_replaced(receiver, children):
     assert second.wait() == 0, second.report()
     assert receiver.process.stdout.count('"publisherStarted"') == 2
     first.kill()
+
+
+def publish_to(receiver: Receiver, name: str, tags: list[flv.Tag]) -> OBSLikePublisher:
+    """A publisher that has sent the tags and stays connected."""
+    publisher = OBSLikePublisher(receiver.url(name))
+    publisher.send_metadata(640, 360, 30)
+    for tag in tags:
+        publisher.send_tag(tag)
+    return publisher
+
+
+def connect_often(receiver: Receiver, count: int, stack: contextlib.ExitStack) -> None:
+    """Connections that send nothing. Those that are not accepted wait in the kernel."""
+    for _ in range(count):
+        stack.enter_context(socket.create_connection(("127.0.0.1", receiver.port)))
+
+
+def accepted(receiver: Receiver) -> int:
+    return receiver.process.stdout.count('"accepted"')
+
+
+@pytest.mark.parametrize(
+    "descriptors, report",
+    [(24, "Too many open files (EMFILE); new connections wait"), (1024, "32 connections are open; new ones wait")],
+)
+def test_too_many_connections_disturb_no_recording(receiver, encoded_flv, descriptors, report):
+    resource.prlimit(receiver.process.child.pid, resource.RLIMIT_NOFILE, (descriptors, descriptors))
+    tags = media_of(encoded_flv)
+    publisher = publish_to(receiver, "x", tags[:-10])
+    with contextlib.ExitStack() as stack:
+        connect_often(receiver, 100, stack)
+        receiver.process.wait_until(lambda: report in receiver.process.stderr, "report")
+        for tag in tags[-10:]:
+            publisher.send_tag(tag)
+        publisher.close()
+        summary = receiver.summary()
+    # All the others were accepted later, when those before them had left.
+    receiver.process.wait_until(lambda: accepted(receiver) == 101, "last connection")
+    publish_to(receiver, "y", tags).close()
+    receiver.process.wait_until(lambda: receiver.process.stdout.count('"publisherEnded"') == 2, "second publisher's end")
+    assert receiver.process.stderr.count(report) == 1, receiver.process.report()
+    assert receiver.process.interrupt_and_wait() == 0, receiver.process.report()
+    assert summary["videoFrames"] == 120
+    assert media_of(receiver.path) == tags
+    assert Recording(receiver.path).metadata["filesize"] == receiver.path.stat().st_size
+
+
+def test_a_silent_client_is_disconnected(receiver):
+    with socket.create_connection(("127.0.0.1", receiver.port), timeout=HUNG) as client:
+        assert client.recv(1) == b""
+    receiver.process.wait_until(lambda: "published nothing within 10 s" in receiver.process.stderr, "reason")
+    assert receiver.process.interrupt_and_wait() == 0

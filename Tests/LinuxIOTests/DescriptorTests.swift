@@ -1,8 +1,9 @@
 import Glibc
-import LinuxIO
 import Media
 import Synchronization
 import Testing
+
+@testable import LinuxIO
 
 private func isOpen(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
 

@@ -52,6 +52,23 @@ import Testing
         #expect(!waits.isReady(.second) && !waits.isReady(.first))
     }
 
+    @Test func updatedNameWaitsForItsNewDescriptor() throws {
+        let (first, second) = (try EventFD(), try EventFD())
+        first.signal()
+        var waits: PollSet<Name> = [.first: first.fileDescriptor, .second: -1]
+        waits.update(.first, -1)
+        waits.update(.second, second.fileDescriptor, for: .writable)
+        #expect(try waits.wait() && !waits.isReady(.first) && waits.ready(.second) == .writable)
+    }
+
+    @Test func additionalDeadlineAppliesToOneWait() throws {
+        let event = try EventFD()
+        var waits: PollSet<Name> = [.first: event.fileDescriptor]
+        #expect(try !waits.wait(until: .zero))
+        let limit = MonotonicClock.now() + .milliseconds(2)
+        #expect(try !waits.wait(until: limit) && MonotonicClock.now() >= limit)
+    }
+
     @Test func onlyTheRequestedEventsAreReported() throws {
         let event = try EventFD()
         var waits = PollSet<Name>()

@@ -21,10 +21,11 @@ import WireSupport
         let end = MonotonicClock.now() + timeout
         while !condition(names) {
             try #require(MonotonicClock.now() < end, "\(names)")
-            var entries = [PollEntry(connection.fileDescriptor, connection.pollEvents)]
+            var waits = PollSet<String>()
+            waits.add("connection", connection.fileDescriptor, for: connection.pollEvents)
             let soon = MonotonicClock.now() + .milliseconds(20)
-            try poll(&entries, until: connection.nextDeadline.map { min($0, soon) } ?? soon)
-            names += try connection.service(ready: entries[0].ready).map(name)
+            try waits.wait(until: connection.nextDeadline.map { min($0, soon) } ?? soon)
+            names += try connection.service(ready: waits.ready("connection")).map(name)
         }
         return names
     }

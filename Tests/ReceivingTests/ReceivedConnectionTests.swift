@@ -135,6 +135,57 @@ private final class Pair {
         }
     }
 
+    // MARK: Peers that publish nothing
+
+    @Test func silentPeerIsDisconnectedAfter10Seconds() throws {
+        try time.run {
+            let pair = try Pair()
+            let end = try #require(pair.connection.nextTime)
+            #expect(end == MonotonicClock.now() + .seconds(10))
+            MonotonicClock.sleep(until: end - .milliseconds(1))
+            #expect(pair.connection.service().isEmpty && !pair.connection.isOver)
+            MonotonicClock.sleep(until: end)
+            #expect(pair.connection.service().isEmpty && pair.connection.isOver)
+            #expect(pair.connection.failure?.contains("published nothing") == true)
+        }
+    }
+
+    @Test func peerThatSendsOneByteASecondIsDisconnectedToo() throws {
+        try time.run {
+            let (client, server) = try ScriptedStream.pair()
+            let stream = ScriptedStream(client)
+            let connection = ReceivedConnection(
+                stream: ScriptedStream(server), configuration: .ofTests, faults: ConnectionFaults())
+            for _ in 0..<10 {
+                #expect(!connection.isOver)
+                _ = try stream.write([3])
+                MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
+                _ = connection.service()
+            }
+            #expect(connection.isOver)
+        }
+    }
+
+    @Test func publisherMayBeSilentButNotAfterItsStream() throws {
+        try time.run {
+            let pair = try Pair()
+            pair.publish()
+            #expect(pair.runsQuietly(for: .seconds(11)) { pair.connection.isOver })
+            #expect(pair.connection.nextTime == nil)
+            pair.publisher.stop()
+            #expect(pair.run { pair.hasEnded })
+            #expect(pair.run(within: .seconds(11)) { pair.connection.isOver })
+            #expect(pair.events.count { if case .ended = $0 { true } else { false } } == 1)
+        }
+    }
+
+    @Test func connectionWithFaultsIsNotDisconnected() throws {
+        try time.run {
+            let pair = try Pair(.handshake(.missing))
+            #expect(pair.runsQuietly(for: .seconds(11)) { pair.connection.isOver })
+        }
+    }
+
     // MARK: Faults of the handshake and of answers
 
     @Test func missingHandshakeFails() throws {

@@ -14,13 +14,15 @@ import WireSupport
 /// A receiver on loopback, ended by a signal to its thread.
 private final class RunningReceiver {
     let recorder = EventRecorder()
+    let messages: Mailbox<String>
     private let ends: Mailbox<String?>
     private let identity = Mutex<pthread_t?>(nil)
     private var thread: JoinableThread?
 
     init(recordPath: String? = nil, silence: Duration = .seconds(1), faults: ReceiverFault...) throws {
         ends = try Mailbox()
-        let (recorder, ends, listed) = (recorder, ends, ReceiverFaults(faults))
+        messages = try Mailbox()
+        let (recorder, ends, messages, listed) = (recorder, ends, messages, ReceiverFaults(faults))
         let started = try Mailbox<pthread_t>()
         thread = JoinableThread(
             try NamedThread("receiver") {
@@ -30,7 +32,8 @@ private final class RunningReceiver {
                         endpoint: Endpoint(host: "127.0.0.1", port: 0),
                         recording: recordPath.map { Receiver.Recording(path: $0) },
                         reportsArrivals: true,
-                        faults: listed, silence: silence, report: { recorder.record($0) }, log: { _ in })
+                        faults: listed, silence: silence, report: { recorder.record($0) },
+                        log: { messages.send($0) })
                     try receiver.run()
                     ends.send(nil)
                 } catch {
@@ -182,6 +185,38 @@ private final class RunningReceiver {
         let accepted = try receiver.connect()
         #expect(becomesTrue { served(accepted).isPublishing })
         #expect(receiver.end() == nil)
+    }
+
+    @Test func surplusConnectionsWaitUntilAnotherEnds() throws {
+        // Connections with faults are not disconnected while they publish nothing.
+        let receiver = try RunningReceiver(faults: .tinyWindow, .everyConnection)
+        func acceptedCount() -> Int { receiver.recorder.events("accepted").count }
+        var publishers = try (0..<Admission.mostConnections).map { _ in try receiver.connect() }
+        #expect(becomesTrue { acceptedCount() == Admission.mostConnections })
+        let (surplus, last) = (try receiver.connect(), try receiver.connect())
+        #expect(becomesTrue { served(publishers[0]).isPublishing }, "others are served")
+        #expect(acceptedCount() == Admission.mostConnections)
+        publishers.removeLast().stream.close()
+        #expect(becomesTrue { served(surplus).receivedByteCount > 0 })
+        #expect(acceptedCount() == Admission.mostConnections + 1 && served(last).receivedByteCount == 0)
+        let reports = receiver.messages.takeAll().filter { $0.contains("32 connections are open") }
+        #expect(reports.count == 1)
+        #expect(receiver.end() == nil)
+    }
+
+    @Test func failureOfOneRecordingFinishesTheOthers() throws {
+        let path = directory.file("a.flv")
+        let receiver = try RunningReceiver(recordPath: path, silence: .zero)
+        let first = try receiver.connect()
+        #expect(becomesTrue { served(first).isPublishing })
+        for tag in tags { first.send(tag) }
+        #expect(becomesTrue { served(first).isWritten && receiver.recorder.events("arrived").count == 20 })
+        mkdir(directory.file("a-2.flv"), 0o755)
+        let second = try receiver.connect()
+        #expect(becomesTrue { served(second).hasLostConnection })
+        #expect(receiver.end()?.contains("a-2.flv") == true)
+        #expect(
+            try recordedTags(path).first.flatMap { RecordingTotals.metadata(in: $0) }?.first?.value == .number(0.4))
     }
 
     @Test func unwritableRecordingIsReportedAtTheStart() throws {

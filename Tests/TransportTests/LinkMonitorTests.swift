@@ -266,6 +266,21 @@ private let enabledOnly: UInt32 = 0x1
         #expect(found.count == 3)
     }
 
+    @Test func manyMessagesAreTakenInSeveralCalls() throws {
+        let (first, count) = try inNetworkNamespace { () -> (Int, Int) in
+            try shell("ip link add v0 type veth peer name v1")
+            let monitor = try LinkMonitor()
+            // One message each, since the link is down; the socket holds more of them.
+            try shell("i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo addr add 10.0.$i.1/24 dev v0; done | ip -batch -")
+            let first = try monitor.takeEvents().count
+            var count = first
+            var entries = [PollEntry(monitor.fileDescriptor)]
+            while try poll(&entries, until: .zero) > 0 { count += try monitor.takeEvents().count }
+            return (first, count)
+        }
+        #expect(first < 100 && count == 100)
+    }
+
     /// What happens until something holds; the kernel tells of carriers a moment later.
     private func events(of monitor: LinkMonitor, until holds: () -> Bool) throws -> [LinkEvent] {
         let limit = MonotonicClock.now() + .seconds(60)

@@ -42,8 +42,8 @@ final class NameServer {
         let socket = descriptor.release()
         let serve: @Sendable () -> Void = {
             let owner = OwnedFileDescriptor(adopting: socket)
-            var entries = [PollEntry(socket), PollEntry(stop.fileDescriptor)]
-            while (try? poll(&entries, until: nil)) != nil, entries[1].ready.isEmpty {
+            var waits: PollSet = ["socket": socket, "stop": stop.fileDescriptor]
+            while (try? waits.wait()) != nil, !waits.isReady("stop") {
                 Self.answer(owner.rawValue, reply)
             }
         }

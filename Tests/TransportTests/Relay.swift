@@ -46,9 +46,11 @@ final class Relay: Sendable {
         var forServer = [UInt8](repeating: 0, count: 65_536)
         var forClient = [UInt8](repeating: 0, count: chunkSize)
         while true {
-            var entries = [client.fileDescriptor, server.fileDescriptor, stop.fileDescriptor].map { PollEntry($0) }
-            try poll(&entries, until: nil)
-            guard entries[2].ready.isEmpty else { return }
+            var waits: PollSet = [
+                "client": client.fileDescriptor, "server": server.fileDescriptor, "stop": stop.fileDescriptor,
+            ]
+            try waits.wait()
+            guard !waits.isReady("stop") else { return }
             let sent = try client.read(into: &forServer)
             let answered = try server.read(into: &forClient)
             if case .bytes(let count) = sent { try send(Array(forServer[..<count]), through: server) }

@@ -143,6 +143,11 @@ private final class ServerLoop {
         }
     }
 
+    private enum Waited: Equatable {
+        case orders
+        case connection(Int)
+    }
+
     private let orders: Mailbox<ScriptedServer.Order>
     private let records: ScriptedServer.Records
     private var connections: [Int: Connection] = [:]
@@ -156,9 +161,9 @@ private final class ServerLoop {
     func run() {
         while true {
             let numbers = Array(connections.keys)
-            var entries = [PollEntry(orders.wakeup.fileDescriptor)]
-            entries += numbers.compactMap { connections[$0]?.pollEntry }
-            guard (try? poll(&entries, until: nil)) != nil else { return }
+            var waits: PollSet<Waited> = [.orders: orders.wakeup.fileDescriptor]
+            for (number, connection) in connections { waits.add(.connection(number), [connection.pollEntry]) }
+            guard (try? waits.wait()) != nil else { return }
             // Orders of the test apply to bytes that arrive after them.
             for order in orders.takeAll() {
                 switch order {
@@ -169,7 +174,7 @@ private final class ServerLoop {
                 case .quit: return
                 }
             }
-            for (number, entry) in zip(numbers, entries.dropFirst()) where !entry.ready.isEmpty { serve(number) }
+            for number in numbers where waits.isReady(.connection(number)) { serve(number) }
         }
     }
 

@@ -1,5 +1,6 @@
 import CardStorage
 import FrameFiltering
+import Glibc
 import JSONText
 import LinuxIO
 import Settings
