@@ -41,8 +41,7 @@ private func check(_ path: String) throws -> [String] {
     do {
         bytes = try readRegularFile(path, limit: SettingsFile.sizeLimit)
     } catch {
-        let limit = error.number == EFBIG ? "; the limit is \(SettingsFile.sizeLimit) bytes" : ""
-        throw CommandFailure.usage("\(path): cannot be read: \(error.reason)\(limit)")
+        throw unreadable(path, error)
     }
     let named = DescriptionKind(fileName: String(path.split(separator: "/").last ?? ""))
     let json: JSONValue
@@ -116,4 +115,9 @@ private func streamFile(_ read: () throws(SettingsFileError) -> StreamFile) thro
         throw CommandFailure.usage("\(file.path):\(file.keys.position(of: "caFile")): caFile: \(problem)")
     }
     return file
+}
+
+private func unreadable(_ path: String, _ error: SystemCallError) -> CommandFailure {
+    let limit = error.number == EFBIG ? "; the limit is \(SettingsFile.sizeLimit) bytes" : ""
+    return .usage("\(path): cannot be read: \(error.reason)\(limit)")
 }
