@@ -49,11 +49,11 @@ def test_every_sensor_of_the_kernel_has_its_tuning_file():
 
 
 def test_the_tuning_files_are_where_the_program_expects_them():
-    """The package and the virtual card put them into the folder whose path is compiled in."""
+    """Buildroot's package and the other cards' scripts put them into the folder whose path is compiled in."""
     assert b"/usr/share/libcamera/ipa" in (CHECKOUT / "out/aarch64/tallycam").read_bytes()
     package = (FOLDER / "package/tallycam/tallycam.mk").read_text()
     assert "cp -a $(@D)/share/libcamera/ipa $(TARGET_DIR)/usr/share/libcamera/" in package
-    assert 'cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"' in (CHECKOUT / "scripts/image-virtual").read_text()
+    assert 'cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"' in (CHECKOUT / "scripts/lib/card.sh").read_text()
 
 
 # The USB controller of the socket for a computer; a Raspberry Pi 3B has no such socket.

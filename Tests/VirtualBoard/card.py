@@ -37,13 +37,26 @@ def make_image() -> Path:
     return IMAGE
 
 
+def make_board_image(board: str) -> Path:
+    """The image of a real board, with the current program and Debian's kernel."""
+    folder = CHECKOUT / "out/test-images" / board
+    subprocess.run(
+        [str(CHECKOUT / "scripts/image"), "--kernel", "debian", "--output", str(folder.relative_to(CHECKOUT)), board],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return folder / "sdcard.img"
+
+
 class Card:
     """A card for one board: a copy of the image. Its boot partition is read and written from outside."""
 
-    def __init__(self, folder: Path, image: Path):
+    def __init__(self, folder: Path, image: Path, *, megabytes: int = 512):
         self.folder = folder
         self.path = folder / "sdcard.img"
         subprocess.run(["cp", "--sparse=always", str(image), str(self.path)], check=True)
+        # QEMU's cards have sizes of powers of two.
+        with open(self.path, "r+b") as file:
+            file.truncate(megabytes << 20)
         # The first entry of the partition table states its first sector.
         with open(self.path, "rb") as file:
             entry = file.read(512)[446:462]
