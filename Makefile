@@ -21,7 +21,9 @@ help:
 	@echo 'make board-shell  that board with its console here, for interactive use'
 	@echo 'make image-virtual   out/virtual/sdcard.img: the SD card on Debian'"'"'s kernel, for the virtual board'
 	@echo 'make power-cuts      50 power cuts of that board at random moments, with a check after each (half an hour)'
-	@echo 'make image BOARD=rpi4   an SD card image built by Buildroot (rpi0_2w, rpi3, rpi4, rpi5); needs the internet'
+	@echo 'make image BOARD=rpi4   out/rpi4/sdcard.img (rpi0_2w, rpi3, rpi4, rpi5), with Raspberry Pi'"'"'s kernel; minutes'
+	@echo '              (KERNEL=debian: from Debian alone; KERNEL=buildroot: all from source, hours; MANIFEST=out/rpi4/manifest:'
+	@echo '              with the package versions of an earlier image)'
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz alone runs them for seconds'
 	@echo 'make bench-publish   the cost of publishing, compared with ffmpeg, GStreamer and the minimum'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'
@@ -30,6 +32,7 @@ help:
 	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 only)'
 	@echo 'make bench-filters   the cost of filters per frame: instructions and time, compared with ffmpeg'
 	@echo 'make bench-webcam    the cost of the webcam on a board: instructions per frame in each format, and while unused'
+	@echo 'make bench-boot      the time from the kernel to the prompt by stage, in the instructions of an emulated Raspberry Pi 3B'
 	@echo 'make soak     two days of media over a connection at full speed, with every timestamp compared'
 	@echo 'make lint     swift-format, shellcheck, and Buildroot'"'"'s conventions'
 	@echo 'make format   let swift-format rewrite the sources'
@@ -81,7 +84,7 @@ power-cuts: image-virtual
 
 .PHONY: image
 image: $(aarch64)
-	@scripts/image $(BOARD)
+	@TALLYCAM_MANIFEST='$(MANIFEST)' scripts/image $(if $(KERNEL),--kernel '$(KERNEL)') $(BOARD)
 
 .PHONY: fuzz
 fuzz:
@@ -106,6 +109,10 @@ bench-filters:
 .PHONY: bench-webcam
 bench-webcam: $(aarch64)
 	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/webcam.py
+
+.PHONY: bench-boot
+bench-boot: $(aarch64)
+	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/boot.py $(ARGUMENTS)
 
 .PHONY: soak
 soak: $(x86_64)

@@ -19,7 +19,7 @@ def own_symbols() -> set[str]:
 def known_symbols() -> set[str]:
     """The symbols that exist in the Buildroot release that scripts/image uses."""
     head, *lines = (FOLDER / "symbols").read_text().splitlines()
-    release = re.search(r"release=(\S+)", (CHECKOUT / "scripts/image").read_text())[1]
+    release = re.search(r"release=(\S+)", (CHECKOUT / "scripts/image-buildroot").read_text())[1]
     assert release in head, "written for another release: scripts/image --symbols"
     return {line.split()[0] for line in lines}
 
@@ -93,7 +93,7 @@ def test_a_changed_configuration_is_detected():
 
 
 def test_the_loading_release_is_the_one_that_makes_the_image():
-    script = (CHECKOUT / "scripts/image").read_text()
+    script = (CHECKOUT / "scripts/image-buildroot").read_text()
     release, commit = re.search(r"release=(\S+) commit=([0-9a-f]{40})\n", script).groups()
     assert f"Buildroot {release}, commit {commit}" in (FOLDER / "loaded").read_text().splitlines()[0]
 

@@ -26,7 +26,8 @@ SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
-    ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/image-virtual"],
+    ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/userland"],
+    ["scripts/image-virtual"],
 )  # fmt: skip
 
 

@@ -37,17 +37,33 @@ def make_image() -> Path:
     return IMAGE
 
 
+def make_board_image(board: str) -> Path:
+    """The image of a real board, with the current program and Debian's kernel."""
+    folder = CHECKOUT / "out/test-images" / board
+    subprocess.run(
+        [str(CHECKOUT / "scripts/image"), "--kernel", "debian", "--output", str(folder.relative_to(CHECKOUT)), board],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return folder / "sdcard.img"
+
+
 class Card:
     """A card for one board: a copy of the image. Its boot partition is read and written from outside."""
 
-    def __init__(self, folder: Path, image: Path):
+    def __init__(self, folder: Path, image: Path, *, megabytes: int = 512):
         self.folder = folder
         self.path = folder / "sdcard.img"
         subprocess.run(["cp", "--sparse=always", str(image), str(self.path)], check=True)
-        # The first entry of the partition table states its first sector.
+        # QEMU's cards have sizes of powers of two.
+        with open(self.path, "r+b") as file:
+            file.truncate(megabytes << 20)
+        self.offset = self.entry(0)[0] * 512
+
+    def entry(self, number: int) -> tuple[int, int]:
+        """Of the partition table: first sector and number of sectors."""
         with open(self.path, "rb") as file:
-            entry = file.read(512)[446:462]
-        self.offset = int.from_bytes(entry[8:12], "little") * 512
+            file.seek(446 + 16 * number + 8)
+            return int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
 
     def _mtools(self, *words: str, **options) -> subprocess.CompletedProcess:
         command, *rest = words
@@ -57,6 +73,11 @@ class Card:
 
     def names(self) -> set[str]:
         return {line.removeprefix("::/") for line in self._mtools("mdir", "-b", "::").stdout.decode().split("\n") if line}
+
+    def all_names(self) -> set[str]:
+        """Of files in all folders."""
+        listing = self._mtools("mdir", "-b", "-/", "::").stdout.decode().splitlines()
+        return {line.removeprefix("::/") for line in listing if line and not line.endswith("/")}
 
     def read(self, name: str) -> bytes:
         result = self._mtools("mcopy", "-n", f"::{name}", "-")

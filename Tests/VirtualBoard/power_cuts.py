@@ -36,7 +36,8 @@ class Trial:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.card = Card(folder, IMAGE)
+        # Larger than the image: the first starts let the last partition grow.
+        self.card = Card(folder, IMAGE, megabytes=1024)
         for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
             self.card.write(name, content)
         # Files that nobody writes meanwhile must not change. The person's own file may be cut off in the middle.

@@ -1,79 +1,69 @@
-"""The card in QEMU's Raspberry Pi 3B: its own device tree and its own peripherals, as far as QEMU has them.
+"""A board's card in QEMU's machine of that board: the real device tree, and the real peripherals as far as QEMU has them.
 
-    with RaspberryPi3(folder, card) as board:
+    with RaspberryPi(RASPI3B, folder, card) as board:
         board.wait_for("tallycam> ", 300)
         board.type("status\r")
-
-Debian's kernel has the drivers of that board's card slot, network and watchdog as modules; they and the device tree come
-from the package that the virtual board's kernel comes from, and go into the initramfs beside the card's own.
 """
 
-import hashlib
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
-from board import parts
 from card import Card
+from pi_firmware import Loaded, load, run
 from waiting import deadline
 
-MODULES = "bcm2835 sdhci-iproc mmc_block squashfs vfat nls_ascii nls_cp437 ext4 dwc2 cdc_ether rndis_host".split()
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine of QEMU, and what it lacks of the board."""
+
+    name: str
+    tree: str
+    # How the card gets into the board's slot.
+    slot: tuple[str, ...]
+    # Nodes of the device tree whose drivers would bring the kernel down, as nothing answers at their addresses.
+    absent: tuple[str, ...] = ()
+    # The card's supply is switched by the firmware, which QEMU does not have.
+    supplied: str | None = None
 
 
-def drivers() -> Path:
-    """A folder with the device tree, and with `added/modules`: a list, and the modules in the order of their loading. It is
-    kept beside the parts that it is made from."""
-    source = parts()
-    release = (source / "kernel-release").read_text().strip()
-    result = source / ("raspi3b-" + hashlib.sha256(" ".join(MODULES).encode()).hexdigest()[:8])
-    if result.exists():
-        return result
-    package = next((source.parent / "archives").glob(f"linux-image-{release}_*_arm64.deb"))
-    with tempfile.TemporaryDirectory(dir=source) as folder:
-        tree, made = Path(folder) / "kernel", Path(folder) / "made"
-        subprocess.run(["dpkg-deb", "-x", str(package), str(tree)], check=True)
-        (tree / "lib").symlink_to("usr/lib")
-        subprocess.run(["depmod", "-b", str(tree), release], check=True)
-        words = ["modprobe", "-d", str(tree), "-S", release, "--show-depends", "--ignore-install", "-a", *MODULES]
-        lines = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-        paths = list(dict.fromkeys(Path(line.split()[1]) for line in lines if line.startswith("insmod ")))
-        modules = made / "added/modules"
-        modules.mkdir(parents=True)
-        for path in paths:
-            unpacked = subprocess.run(["xz", "-dc", str(path)], stdout=subprocess.PIPE, check=True).stdout
-            (modules / path.name.removesuffix(".xz")).write_bytes(unpacked)
-        (modules / "list").write_text("".join(path.name.removesuffix(".xz") + "\n" for path in paths))
-        shutil.copy2(tree / f"usr/lib/linux-image-{release}/broadcom/bcm2837-rpi-3-b.dtb", made / "board.dtb")
-        # As the overlay miniuart-bt of config.txt does: without Bluetooth on it the full UART is a terminal.
-        subprocess.run(["fdtput", "-r", str(made / "board.dtb"), "/soc/serial@7e201000/bluetooth"], check=True)
-        made.rename(result)
-    return result
+RASPI3B = Machine("raspi3b", "bcm2837-rpi-3-b", ("-drive", "file={card},format=raw,if=sd"))
+RASPI4B = Machine(
+    "raspi4b", "bcm2711-rpi-4-b",
+    # QEMU's own choice is the slot of the Wi-Fi chip.
+    ("-drive", "file={card},format=raw,if=none,id=slot", "-device", "sd-card,drive=slot,bus=/generic-sdhci/sd-bus"),
+    absent=(
+        "/soc/interrupt-controller@7ef00100", "/soc/i2c@7ef04500", "/soc/i2c@7ef09500", "/soc/clock@7ef00000",
+        "/soc/hdmi@7ef00700", "/soc/hdmi@7ef05700", "/soc/hvs@7e400000", "/gpu",
+    ),
+    supplied="/emmc2bus/mmc@7e340000",
+)  # fmt: skip
 
 
-class RaspberryPi3:
-    def __init__(self, folder: Path, card: Card):
+def fit(loaded: Loaded, machine: Machine) -> None:
+    """Takes from the device tree what the machine does not have."""
+    for node in machine.absent:
+        run("fdtput", "-t", "s", loaded.device_tree, node, "status", "disabled")
+    if machine.supplied:
+        run("fdtput", "-d", loaded.device_tree, machine.supplied, "vqmmc-supply", "vmmc-supply")
+
+
+class RaspberryPi:
+    def __init__(self, machine: Machine, folder: Path, card: Card):
         self.seen = b""
-        added, device_tree = drivers() / "added", drivers() / "board.dtb"
-        names = "\n".join(str(path.relative_to(added)) for path in sorted(added.rglob("*")))
-        packed = subprocess.run(
-            ["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=added, input=names.encode(), check=True,
-            stdout=subprocess.PIPE,
-        ).stdout  # fmt: skip
-        first = card.read("initramfs")
-        (folder / "initramfs").write_bytes(first + bytes(-len(first) % 4) + packed)
-        (folder / "Image").write_bytes(card.read("Image"))
+        loaded = load(card, folder, machine.tree)
+        fit(loaded, machine)
         console, ours = folder / "console", None
         self.power_on = time.monotonic()
         with open(folder / "qemu.log", "w") as log:
             self.process = subprocess.Popen([
-                "qemu-system-aarch64", "-M", "raspi3b", "-accel", "tcg,thread=multi,tb-size=256", "-display", "none", "-no-reboot",
-                "-kernel", folder / "Image", "-initrd", folder / "initramfs", "-dtb", device_tree,
-                "-append", card.read("cmdline.txt").decode().strip(),
-                "-drive", f"file={card.path},format=raw,if=sd",
+                "qemu-system-aarch64", "-M", machine.name, "-accel", "tcg,thread=multi,tb-size=256", "-display", "none", "-no-reboot",
+                "-kernel", loaded.kernel, "-initrd", loaded.initramfs, "-dtb", loaded.device_tree, "-append", loaded.command_line,
+                *(word.format(card=card.path) for word in machine.slot),
                 "-netdev", "user,id=uplink,net=10.0.2.0/24", "-device", "usb-net,netdev=uplink",
                 "-chardev", f"socket,id=console,path={console},server=on,wait=on,logfile={folder / 'console.log'}",
                 "-serial", "chardev:console",
@@ -118,7 +108,7 @@ class RaspberryPi3:
                 if time.monotonic() > end:
                     raise
 
-    def __enter__(self) -> "RaspberryPi3":
+    def __enter__(self) -> "RaspberryPi":
         return self
 
     def __exit__(self, *_) -> None:

@@ -71,3 +71,17 @@ pack_initramfs() {
     (cd "$early" && find . | LC_ALL=C sort | cpio --quiet -o -H newc -R 0:0 | gzip -1) >"$result"
     rm -r "$early"
 }
+
+# unpacked_tool PACKAGE: a folder with a program of the build root's architecture that only images and their tests use, and that
+# needs nothing beyond the build root. It is kept in the cache.
+unpacked_tool() {
+    local folder=$cache/tools/$1
+    if [ ! -e "$folder/.complete" ]; then
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        (cd "$folder" && apt-get download -qq "$1" && dpkg-deb -x "$1"_*.deb . && rm "$1"_*.deb) >&2 ||
+            { echo "the package $1 could not be downloaded; check the network" >&2; return 1; }
+        touch "$folder/.complete"
+    fi
+    echo "$folder"
+}

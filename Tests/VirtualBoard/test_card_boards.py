@@ -1,0 +1,54 @@
+"""The cards of real boards, with Debian's kernel, in QEMU's machines of those boards: exactly the files of the image boot, become
+ready, and stream. raspi.py states what QEMU has of a board, and pi_firmware.py what stands in for the firmware."""
+
+import json
+
+import pytest
+from board import CHECKOUT, HOST
+from card import Card, make_board_image
+from raspi import RASPI3B, RASPI4B, Machine, RaspberryPi
+from waiting import wait_until
+
+pytestmark = pytest.mark.takes(minutes=3, processors=1)
+
+DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"start": "Low1", "highest": "Low1"}}
+
+
+def prepare(card: Card, board: str, port: int) -> None:
+    """What a person edits, and what QEMU makes necessary."""
+    description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
+    # QEMU restarts the machine as soon as a watchdog is started, not when the watchdog times out.
+    del description["watchdog"]
+    card.write("board.json", description)
+    card.write("device.json", DEVICE)
+    card.write("stream.json", {"url": f"rtmp://{HOST}:{port}/live", "key": board})
+    # Of a Raspberry Pi 4's USB, QEMU has only the controller that is a device port by default.
+    settings = card.read("config.txt").decode()
+    card.write("config.txt", settings.replace("dr_mode=peripheral", "dr_mode=host"))
+
+
+@pytest.mark.parametrize(
+    ("board", "machine"),
+    [("rpi3", RASPI3B), pytest.param("rpi4", RASPI4B, marks=pytest.mark.slow)],
+)
+def test_the_card_boots_on_its_board_and_goes_live(tmp_path, nginx, capsys, board: str, machine: Machine):
+    card = Card(tmp_path, make_board_image(board))
+    prepare(card, board, nginx.port)
+    name = json.loads((CHECKOUT / "board" / board / "board.json").read_text())["name"]
+    with RaspberryPi(machine, tmp_path, card) as pi:
+        prompt = pi.wait_for("tallycam> ", 240)
+        pi.type("status\r")
+        pi.wait_for(f"board:    {name}", 20)
+        ready = pi.wait_until("status\r", "(usb0)", 60)
+        with capsys.disabled():
+            print(f"\n  {machine.name}, from power-on: prompt after {prompt:.1f} s, network after {ready:.1f} s")
+        # Button and lights are lines of the emulated chip, with the names from the board's own device tree.
+        pi.type("faults\r")
+        pi.wait_for("none\r\n", 20)
+        pi.type("start\r")
+        pi.wait_for("live\r\n", 60)
+        pi.wait_until("quality\r", "kbit/s", 60)
+        recording = nginx.recordings / f"{board}.flv"
+        wait_until(lambda: recording.exists() and recording.stat().st_size > 5000, 60, "no video arrives", interval=0.5)
+        pi.type("stop\r")
+        pi.wait_for("ready\r\n", 30)

@@ -1,0 +1,99 @@
+# shellcheck shell=bash
+# The package archive with a card's kernel and firmware (board/archives). Sourced by scripts/image-prebuilt, in the build root,
+# after rootfs.sh; it sets cache and fail.
+
+: "${cache:?}"
+
+# key_fingerprint FILE: of the first key of a keyring, armored or not.
+key_fingerprint() {
+    python3 - "$1" <<'PYTHON'
+import base64, hashlib, sys
+data = open(sys.argv[1], "rb").read()
+if data.startswith(b"-----BEGIN"):
+    body = data.replace(b"\r", b"").split(b"\n\n", 1)[1].split(b"\n-----END")[0]
+    data = base64.b64decode(b"".join(line for line in body.split(b"\n") if not line.startswith(b"=")))
+# RFC 4880, 4.2 and 12.2: a public-key packet of the old format with a length of two bytes, or of the new one.
+if data[0] == 0x99:
+    start, length = 3, int.from_bytes(data[1:3], "big")
+elif data[0] == 0xC6 and data[1] < 192:
+    start, length = 2, data[1]
+elif data[0] == 0xC6 and data[1] < 224:
+    start, length = 3, ((data[1] - 192) << 8) + data[2] + 192
+else:
+    sys.exit(f"{sys.argv[1]} does not start with a public key")
+print(hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + data[start : start + length]).hexdigest().upper())
+PYTHON
+}
+
+# read_archive FILE: sets the variables that board/archives/debian has.
+read_archive() {
+    # shellcheck disable=SC1090
+    . "$1"
+    if [ -z "$uri" ]; then
+        # shellcheck disable=SC2016  # apt-get fills this in
+        uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
+        [ -n "$uri" ] || fail "the build root's apt knows no mirror; run scripts/in-build-root apt-get update"
+    fi
+    [ -z "$fingerprint" ] || [ "$(key_fingerprint "$keyring")" = "$fingerprint" ] ||
+        fail "$keyring is not the key $fingerprint that $1 names; use the key with that fingerprint"
+}
+
+# open_archive FOLDER PINS: writes FOLDER/apt.conf, with which apt sees this archive only, and reads its lists. PINS is a
+# manifest whose versions are preferred, or empty.
+open_archive() {
+    configure_apt "$1" arm64 "$cache/archives"
+    mkdir -p "$1/lists/partial" "$1/none"
+    cat >>"$1/apt.conf" <<CONF
+Acquire::Languages "none";
+Dir::State::lists "$1/lists";
+Dir::Etc::sourcelist "$1/sources.list";
+Dir::Etc::sourceparts "$1/none";
+Dir::Etc::preferences "$1/preferences";
+Dir::Etc::preferencesparts "$1/none";
+CONF
+    echo "deb [signed-by=$(realpath "$keyring")] $uri $suite $components" >"$1/sources.list"
+    write_preferences "$2" >"$1/preferences"
+    APT_CONFIG=$1/apt.conf apt-get update -q -o APT::Update::Error-Mode=any >"$1/update.log" 2>&1 || {
+        grep -E '^(E|W|Err|Error|Warning)' "$1/update.log" >&2 || true
+        fail "the package archive could not be read, or its signature is not valid; check the network and try again"
+    }
+}
+
+# write_preferences PINS: apt's preferences for the versions of a manifest.
+write_preferences() {
+    [ -z "$1" ] || sed 's/#.*//' "$1" | while read -r package version _; do
+        [ -z "$package" ] || printf 'Package: %s\nPin: version %s\nPin-Priority: 1001\n\n' "$package" "$version"
+    done
+}
+
+# kernel_package FOLDER NAME: the package with the kernel itself, which the meta package NAME depends on.
+kernel_package() {
+    local found
+    found=$(APT_CONFIG=$1/apt.conf apt-cache depends --no-recommends --no-suggests "$2" 2>/dev/null |
+        sed -n 's/^ *Depends: \(linux-image-[^ :]*\).*/\1/p' | head -n 1)
+    [ -n "$found" ] || fail "the archive has no package $2, or it names no kernel"
+    echo "$found"
+}
+
+# fetch_packages FOLDER PACKAGE...: these alone; prints the paths of their files.
+fetch_packages() {
+    local folder=$1 package version
+    shift
+    for package in "$@"; do
+        version=$(APT_CONFIG=$folder/apt.conf apt-cache show --no-all-versions "$package" 2>/dev/null | sed -n 's/^Version: //p')
+        [ -n "$version" ] || fail "the archive has no package $package"
+        (cd "$cache/archives" && APT_CONFIG=$folder/apt.conf apt-get download -qq "$package=$version") >&2 ||
+            fail "$package could not be downloaded whole; run this again, or check the network"
+        # apt writes the colon of an epoch as %3a.
+        ls "$cache/archives/${package}_${version//:/%3a}"_*.deb
+    done
+}
+
+# describe_packages: a manifest's lines for the package files that are read from standard input.
+describe_packages() {
+    local path
+    while read -r path; do
+        # shellcheck disable=SC2016  # dpkg-deb fills this in
+        printf '%s %s\n' "$(dpkg-deb -W --showformat '${Package} ${Version}' "$path")" "$(sha256sum "$path" | cut -d' ' -f1)"
+    done | sort
+}

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# What all cards have in common, whatever their kernel. Sourced by the scripts that make images, in the build root, after
+# rootfs.sh; it uses their fail.
+
+# check_program: whether there is something to put onto a card.
+check_program() {
+    local name
+    for name in tallycam share/libcamera/ipa; do
+        [ -e "out/aarch64/$name" ] || fail "out/aarch64/$name is missing: make build"
+    done
+}
+
+# program_key FILE...: of Tallycam's part of the card, and of these files and folders of the recipe.
+program_key() {
+    tar -cP --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner out/aarch64/tallycam out/aarch64/share/libcamera/ipa \
+        rootfs-overlay board/common scripts/lib/rootfs.sh scripts/lib/card.sh "$@" | sha256sum | cut -c1-16
+}
+
+# install_program ROOT BOARD: Tallycam, the start scripts, and the accounts, into a root file system that has its programs.
+install_program() {
+    local root=$1
+    cp -a rootfs-overlay/. "$root/"
+    install -D -m 755 out/aarch64/tallycam "$root/usr/bin/tallycam"
+    mkdir -p "$root/usr/share/libcamera"
+    cp -r out/aarch64/share/libcamera/ipa "$root/usr/share/libcamera/"
+    echo 'root:*:0:0:root:/:/bin/false' >"$root/etc/passwd"
+    echo 'root:x:0:' >"$root/etc/group"
+    echo 'root::::::::' >"$root/etc/shadow"
+    ln -sf ../bin/busybox "$root/usr/sbin/init"
+    board/common/post-build.sh "$root" "$2"
+}
+
+# pack_root ROOT RESULT
+pack_root() { mksquashfs "$1" "$2" -comp lz4 -all-root -noappend -no-progress -quiet; }
+
+# pack_card FOLDER FILE...: makes FOLDER/images/sdcard.img with FOLDER/rootfs.squashfs and these files and folders of FOLDER
+# on the boot partition.
+pack_card() {
+    local folder=$1 list
+    shift
+    list=$(printf '\\t\\t\\t"%s",\\n' "$@")
+    sed "s|#BOOT_FILES#|$list|" board/common/genimage.cfg >"$folder/genimage.cfg"
+    mkdir -p "$folder/empty"
+    genimage --rootpath "$folder/empty" --tmppath "$folder/tmp" --inputpath "$folder" --outputpath "$folder/images" \
+        --config "$folder/genimage.cfg" >"$folder/genimage.log" 2>&1 ||
+        { tail -n 20 "$folder/genimage.log" >&2; fail "genimage could not make the card"; }
+}
+
+# hand_over FILE RESULT: replaces RESULT in one step, so that a program that reads the previous one keeps reading it.
+hand_over() {
+    local finished
+    finished=$(mktemp "$2.XXXXXX")
+    cp --sparse=always "$1" "$finished"
+    chmod 644 "$finished"
+    mv "$finished" "$2"
+}
