@@ -53,6 +53,10 @@ def test_libcamera_has_tuning_files_for_the_kernels_sensors(first_boot):
         first_boot.board.run(f"test -s /usr/share/libcamera/ipa/rpi/vc4/{sensor}.json")
 
 
+def test_drivers_look_for_their_firmware_on_the_card_first(first_boot):
+    assert first_boot.board.run("cat /sys/module/firmware_class/parameters/path").text == "/boot/firmware\n"
+
+
 def test_the_light_beats_while_the_camera_is_ready(first_boot):
     heartbeat = first_boot.board.lamp("GPIO27", 7)
     assert any(lit and seconds < 0.4 for lit, seconds in heartbeat) and max(s for lit, s in heartbeat if not lit) > 2

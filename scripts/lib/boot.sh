@@ -4,28 +4,29 @@
 
 : "${board:?}" "${kernel:?}" "${recipe:?}"
 
-# modules_of KIND: the names that the lists of the board have for that kind and this kernel (board/common/modules).
+# modules_of KIND FOLDER RELEASE: the names that the lists of the board have for that kind and this kernel
+# (board/common/modules). Those with a question mark only if the kernel has them.
 modules_of() {
-    cat board/common/modules "$recipe/modules" | sed 's/#.*//' | awk -v kind="$1" -v kernel="$kernel" '
-        $1 == kind || $1 == kind ":" kernel { for (i = 2; i <= NF; i++) print $i }'
+    local name
+    for name in $(cat board/common/modules "$recipe/modules" | sed 's/#.*//' | awk -v kind="$1" -v kernel="$kernel" '
+        $1 == kind || $1 == kind ":" kernel { for (i = 2; i <= NF; i++) print $i }'); do
+        if has_module "$2" "$3" "${name%\?}"; then
+            echo "${name%\?}"
+        elif [ "$name" = "${name%\?}" ]; then
+            fail "the kernel $3 has no module $name, which board/common/modules or $recipe/modules names"
+        fi
+    done
 }
 
 # has_module FOLDER RELEASE NAME: as a module or built in.
 has_module() { modprobe -d "$1" -S "$2" --show-depends --ignore-install "$3" >/dev/null 2>&1; }
 
-# copy_modules FROM TO RELEASE NAME[?]...: these and what they need, uncompressed, since the file system compresses them.
+# copy_modules FROM TO RELEASE NAME...: these and what they need, uncompressed, since the file system compresses them.
 copy_modules() {
-    local from=$1 to=$2 release=$3 name names=() folder=lib/modules/$3
+    local from=$1 to=$2 release=$3 name folder=lib/modules/$3
     shift 3
-    for name in "$@"; do
-        if has_module "$from" "$release" "${name%\?}"; then
-            names+=("${name%\?}")
-        elif [ "$name" = "${name%\?}" ]; then
-            fail "the kernel $release has no module $name, which board/common/modules or $recipe/modules names"
-        fi
-    done
     mkdir -p "$to/$folder"
-    needed_modules "$from" "$release" "${names[@]}" | while read -r name; do
+    needed_modules "$from" "$release" "$@" | while read -r name; do
         mkdir -p "$to/$folder/$(dirname "$name")"
         case $name in
             *.xz) xz -dc "$from/$folder/$name" >"$to/$folder/${name%.xz}" ;;

@@ -12,7 +12,7 @@ check_program() {
 
 # program_key FILE...: of Tallycam's part of the card, and of these files and folders of the recipe.
 program_key() {
-    tar -c --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner out/aarch64/tallycam out/aarch64/share/libcamera/ipa \
+    tar -cP --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner out/aarch64/tallycam out/aarch64/share/libcamera/ipa \
         rootfs-overlay board/common scripts/lib/rootfs.sh scripts/lib/card.sh "$@" | sha256sum | cut -c1-16
 }
 
