@@ -57,10 +57,13 @@ class Card:
         # QEMU's cards have sizes of powers of two.
         with open(self.path, "r+b") as file:
             file.truncate(megabytes << 20)
-        # The first entry of the partition table states its first sector.
+        self.offset = self.entry(0)[0] * 512
+
+    def entry(self, number: int) -> tuple[int, int]:
+        """Of the partition table: first sector and number of sectors."""
         with open(self.path, "rb") as file:
-            entry = file.read(512)[446:462]
-        self.offset = int.from_bytes(entry[8:12], "little") * 512
+            file.seek(446 + 16 * number + 8)
+            return int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
 
     def _mtools(self, *words: str, **options) -> subprocess.CompletedProcess:
         command, *rest = words
@@ -70,6 +73,11 @@ class Card:
 
     def names(self) -> set[str]:
         return {line.removeprefix("::/") for line in self._mtools("mdir", "-b", "::").stdout.decode().split("\n") if line}
+
+    def all_names(self) -> set[str]:
+        """Of files in all folders."""
+        listing = self._mtools("mdir", "-b", "-/", "::").stdout.decode().splitlines()
+        return {line.removeprefix("::/") for line in listing if line and not line.endswith("/")}
 
     def read(self, name: str) -> bytes:
         result = self._mtools("mcopy", "-n", f"::{name}", "-")

@@ -14,8 +14,6 @@ pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
 
 MEGABYTES = 1024
 SECTORS = MEGABYTES << 11
-# The fourth entry of the partition table: first sector and number of sectors.
-ENTRY = 494
 BLOCK = 4096
 
 
@@ -34,7 +32,7 @@ class GrowingCard(Card):
             return int.from_bytes(file.read(4), "little")
 
     def partition(self) -> tuple[int, int]:
-        return self._number(ENTRY + 8), self._number(ENTRY + 12)
+        return self.entry(3)
 
     @property
     def has_grown_partition(self) -> bool:
