@@ -32,6 +32,7 @@ help:
 	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 only)'
 	@echo 'make bench-filters   the cost of filters per frame: instructions and time, compared with ffmpeg'
 	@echo 'make bench-webcam    the cost of the webcam on a board: instructions per frame in each format, and while unused'
+	@echo 'make bench-boot      the time from the kernel to the prompt by stage, in the instructions of an emulated Raspberry Pi 3B'
 	@echo 'make soak     two days of media over a connection at full speed, with every timestamp compared'
 	@echo 'make lint     swift-format, shellcheck, and Buildroot'"'"'s conventions'
 	@echo 'make format   let swift-format rewrite the sources'
@@ -108,6 +109,10 @@ bench-filters:
 .PHONY: bench-webcam
 bench-webcam: $(aarch64)
 	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/webcam.py
+
+.PHONY: bench-boot
+bench-boot: $(aarch64)
+	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/boot.py $(ARGUMENTS)
 
 .PHONY: soak
 soak: $(x86_64)

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import subprocess
 
 import pytest
 from swift_source import CHECKOUT
@@ -78,3 +79,42 @@ def test_the_kernel_has_a_webcams_functions_and_no_gadget_of_its_own():
     root = re.search(r'root = "(/sys/\S+)/usb_gadget"', (CHECKOUT / "Sources/BoardIO/BoundGadget.swift").read_text())[1]
     start = (OVERLAY / "etc/init.d/S10modules").read_text()
     assert "modprobe -q libcomposite && mount -t configfs" in start and f" {root} " in start
+
+
+def refusal(*words: str) -> str:
+    """What scripts/image says when it refuses."""
+    ended = subprocess.run(["scripts/image", *words], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode != 0 and not ended.stdout
+    return ended.stderr
+
+
+def test_the_image_of_an_unknown_board_or_kernel_is_refused():
+    assert "choose one of rpi0_2w rpi3 rpi4 rpi5" in refusal("rpi9")
+    assert "no board is named" in refusal()
+    assert "choose raspberrypi, debian or buildroot" in refusal("--kernel", "other", "rpi3")
+
+
+def test_debians_kernel_is_refused_for_a_raspberry_pi_5_with_the_reason():
+    assert "no RP1" in refusal("--kernel", "debian", "rpi5")
+
+
+def test_an_image_needs_free_disk_space(tmp_path):
+    """Scratch files are put into a folder with one megabyte."""
+    small = tmp_path / "small"
+    small.mkdir()
+    script = 'mount -t tmpfs -o size=1m small "$0" && TMPDIR=$0 exec scripts/image-prebuilt rpi3 debian "$1"'
+    ended = subprocess.run(
+        ["unshare", "--mount", "--propagation", "unchanged", "sh", "-c", script, small, tmp_path / "out"],
+        cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert ended.returncode != 0
+    assert f"{small} has 1 MB free, but 1500 MB are needed" in ended.stderr
+
+
+@pytest.mark.parametrize("board", DEVICE_PORTS)
+def test_each_overlay_of_config_txt_has_a_source_for_debians_kernel(board):
+    """Debian has no kernel for a Raspberry Pi 5."""
+    settings = (CHECKOUT / "board" / board / "config.txt").read_text()
+    for name in re.findall(r"^dtoverlay=([^,\n]+)", settings, re.MULTILINE) if board != "rpi5" else []:
+        places = [CHECKOUT / "board" / place / f"overlays/{name}.dtso" for place in (board, "common")]
+        assert any(place.exists() for place in places), name

@@ -34,6 +34,9 @@ copy_modules() {
             *) cp "$from/$folder/$name" "$to/$folder/$name" ;;
         esac
     done
+    # The root file system is not signed, so a module's signature protects nothing, but the kernel hashes the whole file and
+    # checks it each time. BTF describes types to tracers.
+    find "$to/$folder" -name '*.ko' -exec aarch64-linux-gnu-objcopy --strip-debug --remove-section=.BTF {} ';'
     cp "$from/$folder"/modules.{builtin,builtin.modinfo,order} "$to/$folder/"
     depmod -b "$to" "$release"
 }
