@@ -25,14 +25,17 @@ print(hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + data[start : start + le
 PYTHON
 }
 
-# read_archive FILE: sets the variables that board/archives/debian has.
+# read_archive FILE: sets the variables that board/archives/debian has, and lists: a folder for the lists of the build root's own
+# mirror, which are kept for an hour.
 read_archive() {
+    lists=
     # shellcheck disable=SC1090
     . "$1"
     if [ -z "$uri" ]; then
         # shellcheck disable=SC2016  # apt-get fills this in
         uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
         [ -n "$uri" ] || fail "the build root's apt knows no mirror; run scripts/in-build-root apt-get update"
+        lists=$cache/lists-$suite
     fi
     [ -z "$fingerprint" ] || [ "$(key_fingerprint "$keyring")" = "$fingerprint" ] ||
         fail "$keyring is not the key $fingerprint that $1 names; use the key with that fingerprint"
@@ -42,10 +45,11 @@ read_archive() {
 # manifest whose versions are preferred, or empty.
 open_archive() {
     configure_apt "$1" arm64 "$cache/archives"
-    mkdir -p "$1/lists/partial" "$1/none"
+    lists=${lists:-$1/lists}
+    mkdir -p "$lists/partial" "$1/none"
     cat >>"$1/apt.conf" <<CONF
 Acquire::Languages "none";
-Dir::State::lists "$1/lists";
+Dir::State::lists "$lists";
 Dir::Etc::sourcelist "$1/sources.list";
 Dir::Etc::sourceparts "$1/none";
 Dir::Etc::preferences "$1/preferences";
@@ -53,10 +57,18 @@ Dir::Etc::preferencesparts "$1/none";
 CONF
     echo "deb [signed-by=$(realpath "$keyring")] $uri $suite $components" >"$1/sources.list"
     write_preferences "$2" >"$1/preferences"
+    read_lists "$1" 7>"$lists.lock"
+}
+
+# read_lists FOLDER: unless they were read within an hour. Two runs at the same time may want the same lists.
+read_lists() {
+    flock 7
+    [ -z "$(find "$lists/.read" -mmin -60 2>/dev/null)" ] || [ "$(cat "$lists/.read")" != "$uri" ] || return 0
     APT_CONFIG=$1/apt.conf apt-get update -q -o APT::Update::Error-Mode=any >"$1/update.log" 2>&1 || {
         grep -E '^(E|W|Err|Error|Warning)' "$1/update.log" >&2 || true
         fail "the package archive could not be read, or its signature is not valid; check the network and try again"
     }
+    echo "$uri" >"$lists/.read"
 }
 
 # write_preferences PINS: apt's preferences for the versions of a manifest.
@@ -83,7 +95,8 @@ fetch_packages() {
         version=$(APT_CONFIG=$folder/apt.conf apt-cache show --no-all-versions "$package" 2>/dev/null | sed -n 's/^Version: //p')
         [ -n "$version" ] || fail "the archive has no package $package"
         (cd "$cache/archives" && APT_CONFIG=$folder/apt.conf apt-get download -qq "$package=$version") >&2 ||
-            fail "$package could not be downloaded whole; run this again, or check the network"
+            # The mirror may have a newer version than the kept lists.
+            { rm -f "$lists/.read"; fail "$package could not be downloaded whole; run this again, or check the network"; }
         # apt writes the colon of an epoch as %3a.
         ls "$cache/archives/${package}_${version//:/%3a}"_*.deb
     done
