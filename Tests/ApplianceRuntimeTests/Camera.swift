@@ -94,7 +94,7 @@ final class Camera {
                 }
                 shared.hasEnded.withLock { $0 = true }
             })
-        try waitUntil { try ask("status").contains("state:") }
+        try waitUntil { try !state().isEmpty }
     }
 
     var hasEnded: Bool { shared.hasEnded.withLock { $0 } }
@@ -201,7 +201,7 @@ final class Camera {
         try waitUntil { streams.runs.count == count + 1 }
         let run = streams.runs[count]
         run.goLive()
-        try waitUntil { try ask("status").contains("state:    live") }
+        try waitUntil { try state() == "live" }
         return run
     }
 

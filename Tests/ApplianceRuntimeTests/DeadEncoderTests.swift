@@ -14,9 +14,9 @@ import Testing
             let camera = try Camera(board: #"{"name": "Bench"}"#)
             try camera.start()
             camera.goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live\n") }
+            try camera.waitUntil { try camera.state() == "live" }
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
-            try camera.waitUntil { try camera.ask("status").contains("state:    live in software\n") }
+            try camera.waitUntil { try camera.state() == "live in software" }
             let status = try camera.ask("status")
             #expect(status.contains("(10 blinks)") && status.contains(Camera.reason), "\(status)")
             try camera.waitUntil { camera.read("boot/faults.txt").contains("(10 blinks)") }
@@ -32,10 +32,10 @@ import Testing
             camera.reported(.ended(nil))
             try camera.waitUntil { try camera.ask("status json").contains(#""isStreamWanted":false"#) }
             camera.goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live in software\n") }
+            try camera.waitUntil { try camera.state() == "live in software" }
             camera.reportedStatus(encoder: "v4l2:/dev/video11")
             camera.reportedStatus(encoder: "v4l2:/dev/video11")
-            try camera.waitUntil { try camera.ask("status").contains("state:    live\n") }
+            try camera.waitUntil { try camera.state() == "live" }
             try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
             // The restart is not enabled.
             #expect(camera.read("state/restarts").isEmpty)

@@ -14,7 +14,7 @@ import Testing
 
     private func waitForState(_ state: String, _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         try camera.waitUntil(
-            { try camera.ask("status").hasPrefix("ok\nstate:    \(state)\n") }, sourceLocation: sourceLocation)
+            { try camera.state() == state }, sourceLocation: sourceLocation)
     }
 
     @Test func commandPausesTheStreamAndStatusShowsIt() throws {

@@ -38,13 +38,13 @@ import Testing
         _ = try camera.ask("start")
         try camera.waitUntil { runs.count == count + 1 }
         runs[count].goLive()
-        try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+        try camera.waitUntil { try camera.state() == "live" }
         return runs[count]
     }
 
     private func stop() throws {
         _ = try camera.ask("stop")
-        try camera.waitUntil { try !camera.ask("status").contains("stopping") && idle.isOpen }
+        try camera.waitUntil { try camera.state() != "stopping" && idle.isOpen }
     }
 
     private var changes: Mailbox<[ControlChange]>? { idle.content.withLock { $0.requests.last?.changes } }

@@ -32,7 +32,7 @@ extension WebcamSuite {
     func start(_ webcam: String = "true") throws {
         try camera.write("device", #"{"camera": "synthetic", "webcam": \#(webcam)}"#)
         try camera.start()
-        try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
+        try camera.waitUntil { try camera.state() == "ready" }
     }
 
     /// Starts with a gadget that knows the camera's controls.

@@ -26,7 +26,7 @@ import USBVideo
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
             #expect(webcams.openings == 0 && idle.openings == 0)
             #expect(webcams.content.withLock { $0.formerRemoved } == 1)
-            #expect(try !camera.ask("status").contains("webcam:"))
+            #expect(try camera.status().webcam == nil)
             try camera.end()
         }
     }
@@ -59,10 +59,10 @@ import USBVideo
             try startWithGadget()
             try look()
             try camera.waitUntil { idle.isOpen }
-            #expect(try camera.ask("status").contains("state:    webcam"))
+            #expect(try camera.state() == "webcam")
             try report(.attached(.high), until: "a computer at high speed, idle")
             try camera.waitUntil { !idle.isOpen }
-            #expect(try camera.ask("status").contains("state:    ready"))
+            #expect(try camera.state() == "ready")
             try camera.end()
         }
     }
@@ -92,7 +92,7 @@ import USBVideo
             runs[0].request.frameSinks[0].offer(Self.frame, colors: nil)
             #expect(webcams.gadget?.content.withLock { $0.frames } == 1)
             runs[0].goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            try camera.waitUntil { try camera.state() == "live" }
             _ = try camera.ask("stop")
             try camera.waitUntil { idle.isOpen && idleAudio.isOpen }
             try camera.end()
@@ -144,7 +144,7 @@ import USBVideo
             // The camera stays open while the connection is lost.
             runs[0].say(.stateChanged(.reconnecting))
             runs[0].goLive()
-            try camera.waitUntil { try camera.ask("status").contains("state:    live") }
+            try camera.waitUntil { try camera.state() == "live" }
             #expect(runs[0].controlChanges == settled)
             try camera.end()
         }
@@ -162,7 +162,7 @@ import USBVideo
             try camera.waitUntil { runs[0].controlChanges.count >= 2 }
             #expect(try camera.ask("set brightness 0") == "ok\nbrightness 0\n")
             camera.press()
-            try camera.waitUntil { try camera.ask("status").contains("state:    ready") }
+            try camera.waitUntil { try camera.state() == "ready" }
             camera.press()
             try camera.waitUntil { runs.count == 2 }
             runs[1].goLive()
@@ -201,7 +201,7 @@ import USBVideo
             runs[0].goLive()
             runs[0].say(.muted(true))
             _ = try camera.ask("webcam start")
-            #expect(try camera.ask("status").contains("; muted"))
+            #expect(try camera.status().webcam?.isMuted == true)
             try camera.end()
         }
     }
@@ -224,10 +224,8 @@ import USBVideo
         try time.run {
             try startWithGadget(#""ask""#)
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil {
-                try camera.ask("status").contains("a program is waiting: press the button to allow it")
-            }
-            #expect(try camera.ask("status").contains("state:    waiting for a press") && !idle.isOpen)
+            try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
+            #expect(try camera.state() == "waiting for a press" && !idle.isOpen)
             camera.press()
             try camera.waitUntil { webcams.gadget?.content.withLock { $0.allowances } == 1 }
             #expect(runs.isEmpty, "the press was an answer")
@@ -244,21 +242,17 @@ import USBVideo
             try startWithGadget(#""ask""#)
             try report(.attached(.high), until: "idle")
             webcams.report(.recorded(true))
-            try camera.waitUntil {
-                try camera.ask("status").contains("a program is waiting: press the button to allow it")
-            }
+            try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
             #expect(!idleAudio.isOpen)
             camera.press()
             try camera.waitUntil { idleAudio.isOpen }
-            #expect(try camera.ask("status").contains("state:    webcam") && runs.isEmpty)
+            #expect(try camera.state() == "webcam" && runs.isEmpty)
             // The next computer has to ask again.
             webcams.report(.recorded(false))
             try report(.notAttached, until: "no computer")
             try camera.waitUntil { !idleAudio.isOpen }
             webcams.report(.recorded(true))
-            try camera.waitUntil {
-                try camera.ask("status").contains("a program is waiting: press the button to allow it")
-            }
+            try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
             #expect(!idleAudio.isOpen)
             try camera.end()
         }
@@ -286,14 +280,12 @@ import USBVideo
         try time.run {
             try startWithGadget()
             try look()
-            try camera.waitUntil { try idle.isOpen && camera.ask("status").contains("state:    webcam") }
+            try camera.waitUntil { try idle.isOpen && camera.state() == "webcam" }
             idle.events.send(.away(reason: "it was unplugged"))
-            try camera.waitUntil {
-                try camera.ask("status").contains("; camera unavailable while idle: it was unplugged")
-            }
-            #expect(try camera.ask("status").contains("state:    ready"), "no program shows the webcam")
+            try camera.waitUntil { try camera.status().webcam?.cameraReason?.hasSuffix("it was unplugged") == true }
+            #expect(try camera.state() == "ready", "no program shows the webcam")
             idle.events.send(.returned)
-            try camera.waitUntil { try camera.ask("status").contains("state:    webcam") }
+            try camera.waitUntil { try camera.state() == "webcam" }
             try camera.end()
         }
     }
@@ -317,9 +309,7 @@ import USBVideo
             try camera.waitUntil { webcams.openings == 2 }
             #expect(webcams.ended == 1 && webcams.gadget?.request.asks == true)
             webcams.report(.event(.changed(Self.looking)))
-            try camera.waitUntil {
-                try camera.ask("status").contains("a program is waiting: press the button to allow it")
-            }
+            try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
             #expect(try camera.ask("webcam allow").contains("webcam: mjpeg 1280x720"))
             #expect(webcams.gadget?.content.withLock { $0.allowances } == 1)
             #expect(try camera.ask("webcam allow").contains("no program on a computer waits"))
@@ -380,7 +370,7 @@ import USBVideo
             #expect(runs[0].request.isMuted)
             runs[0].goLive()
             runs[0].say(.muted(false))
-            try camera.waitUntil { try !camera.ask("status").contains("muted") }
+            try camera.waitUntil { try camera.status().webcam?.isMuted == false }
             #expect(heard() == [7, 7])
             try camera.end()
         }
@@ -415,7 +405,7 @@ import USBVideo
             try camera.waitUntil {
                 try camera.ask("status").contains("webcam:   none, this board has no USB device port")
             }
-            #expect(try camera.ask("status").contains("state:    ready"))
+            #expect(try camera.state() == "ready")
             try camera.end()
         }
     }

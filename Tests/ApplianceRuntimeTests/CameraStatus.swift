@@ -1,0 +1,49 @@
+import JSONText
+import Settings
+import Testing
+
+extension Camera {
+    /// What `status json` tells.
+    struct Status {
+        /// As the table of states names it.
+        let state: String
+        /// The blink count of each present fault.
+        let faults: [Int]
+        /// `nil` while webcam mode is off.
+        let webcam: Webcam?
+    }
+
+    struct Webcam {
+        let state: String
+        let waitsForPress: Bool
+        let isMuted: Bool
+        let cameraReason: String?
+        let microphoneReason: String?
+    }
+
+    func status() throws -> Status {
+        let answer = Array(try ask("status json").utf8)
+        let lines = answer.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+        let json = try JSONValue(parsing: Array(try #require(lines.last)))
+        return Status(
+            state: try #require(json["state"]?.text),
+            faults: json["faults"]?.elements.compactMap { $0["blinks"]?.number } ?? [],
+            webcam: try json["webcam"].map(webcam))
+    }
+
+    private func webcam(_ json: JSONValue) throws -> Webcam {
+        Webcam(
+            state: try #require(json["state"]?.text), waitsForPress: try #require(json["waitsForPress"]?.flag),
+            isMuted: try #require(json["isMuted"]?.flag), cameraReason: json["cameraReason"]?.text,
+            microphoneReason: json["microphoneReason"]?.text)
+    }
+
+    func state() throws -> String { try status().state }
+}
+
+extension JSONValue {
+    fileprivate var text: String? { if case .string(let text) = content { text } else { nil } }
+    fileprivate var number: Int? { if case .integer(let number) = content { Int(number) } else { nil } }
+    fileprivate var flag: Bool? { if case .bool(let flag) = content { flag } else { nil } }
+    fileprivate var elements: [JSONValue] { if case .array(let elements) = content { elements } else { [] } }
+}
