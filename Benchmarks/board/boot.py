@@ -102,7 +102,7 @@ def measure(image: Path, init: str) -> dict[str, float]:
         del description["watchdog"]
         card.write("board.json", description)
         card.write("device.json", {"camera": "synthetic", "dimension": "320x240"})
-        loaded = load(card, folder, RASPI3B.tree)
+        loaded = load(card, folder, RASPI3B.trees)
         fit(loaded, RASPI3B)
         loaded.initramfs.write_bytes(marked(loaded.initramfs.read_bytes(), init))
         boot = MeasuredBoot(folder, card, loaded)

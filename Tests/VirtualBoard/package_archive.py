@@ -145,6 +145,11 @@ class Archive:
             shutil.copy2(modules / "fs/nls/nls_ascii.ko.xz", modules / f"{name}.ko.xz")
         overlays = tree / f"usr/lib/linux-image-{found}/overlays"
         overlays.mkdir()
+        # Raspberry Pi's names, and no compression that its kernel lacks.
+        for path in (tree / f"usr/lib/linux-image-{found}/broadcom").glob("bcm2837-*"):
+            path.rename(path.with_name(path.name.replace("bcm2837", "bcm2710")))
+        configuration = tree / f"boot/config-{found}"
+        configuration.write_text(configuration.read_text().replace("CONFIG_SQUASHFS_LZ4=y\n", ""))
         (overlays / "README").write_text("Overlays\n")
         for source in (CHECKOUT / "board/common/overlays").glob("*.dtso"):
             subprocess.run(["dtc", "-q", "-@", "-I", "dts", "-O", "dtb", "-o", str(overlays / f"{source.stem}.dtbo"), str(source)], check=True)

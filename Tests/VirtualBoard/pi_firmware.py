@@ -1,7 +1,7 @@
 """A stand-in for the firmware of a Raspberry Pi: it reads a card's boot partition as the firmware does, as far as the cards need
 it. config.txt decides about kernel, initramfs and overlays.
 
-    loaded = load(card, folder, "bcm2837-rpi-3-b")
+    loaded = load(card, folder, Trees("bcm2710-rpi-3-b", "bcm2837-rpi-3-b"))
 """
 
 import gzip
@@ -39,9 +39,18 @@ class Settings:
                 name, *parameters = value.split(",")
                 settings.overlays.append((name, dict(word.partition("=")[::2] for word in parameters)))
             else:
-                assert key in IGNORED | {"kernel", "start_file", "fixup_file"}, f"the stand-in does not know {line}"
+                known = IGNORED | {"kernel", "start_file", "fixup_file", "upstream_kernel"}
+                assert key in known, f"the stand-in does not know {line}"
                 settings.values[key] = value
         return settings
+
+
+@dataclass(frozen=True)
+class Trees:
+    """The names of a board's device tree: Raspberry Pi's, and with `upstream_kernel=1` that of the kernel's source."""
+
+    own: str
+    upstream: str
 
 
 @dataclass
@@ -52,9 +61,10 @@ class Loaded:
     command_line: str
 
 
-def load(card: Card, folder: Path, tree: str) -> Loaded:
-    """Loads what the firmware of the board with this device tree loads, into files of the folder."""
+def load(card: Card, folder: Path, trees: Trees) -> Loaded:
+    """Loads what the firmware of the board with these device trees loads, into files of the folder."""
     settings = Settings.parse(card.read("config.txt").decode())
+    tree = trees.upstream if settings.values.get("upstream_kernel") == "1" else trees.own
     for key in ("start_file", "fixup_file"):
         assert card.read(settings.values[key]), f"{settings.values[key]} is not on the card"
     loaded = Loaded(folder / "Image", folder / "initramfs", folder / "board.dtb", card.read("cmdline.txt").decode().strip())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from card import Card
-from pi_firmware import Loaded, load, run
+from pi_firmware import Loaded, Trees, load, run
 from waiting import deadline
 
 
@@ -22,7 +22,7 @@ class Machine:
     """A machine of QEMU, and what it lacks of the board."""
 
     name: str
-    tree: str
+    trees: Trees
     # How the card gets into the board's slot.
     slot: tuple[str, ...]
     # Nodes of the device tree whose drivers would bring the kernel down, as nothing answers at their addresses.
@@ -31,9 +31,9 @@ class Machine:
     supplied: str | None = None
 
 
-RASPI3B = Machine("raspi3b", "bcm2837-rpi-3-b", ("-drive", "file={card},format=raw,if=sd"))
+RASPI3B = Machine("raspi3b", Trees("bcm2710-rpi-3-b", "bcm2837-rpi-3-b"), ("-drive", "file={card},format=raw,if=sd"))
 RASPI4B = Machine(
-    "raspi4b", "bcm2711-rpi-4-b",
+    "raspi4b", Trees("bcm2711-rpi-4-b", "bcm2711-rpi-4-b"),
     # QEMU's own choice is the slot of the Wi-Fi chip.
     ("-drive", "file={card},format=raw,if=none,id=slot", "-device", "sd-card,drive=slot,bus=/generic-sdhci/sd-bus"),
     absent=(
@@ -55,7 +55,7 @@ def fit(loaded: Loaded, machine: Machine) -> None:
 class RaspberryPi:
     def __init__(self, machine: Machine, folder: Path, card: Card):
         self.seen = b""
-        loaded = load(card, folder, machine.tree)
+        loaded = load(card, folder, machine.trees)
         fit(loaded, machine)
         console, ours = folder / "console", None
         self.power_on = time.monotonic()

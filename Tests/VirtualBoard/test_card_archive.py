@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from board import CHECKOUT
 from card import Card, make_board_image
-from package_archive import Archive, Key
+from package_archive import CACHE, Archive, Key
 from raspi import RASPI3B, RaspberryPi
 
 pytestmark = pytest.mark.takes(minutes=2, processors=0.8)
@@ -82,6 +82,17 @@ def test_a_missing_package_is_named(local):
 def test_a_download_that_breaks_off_is_reported(local):
     local.archive.broken.set()
     local.fails(local.archive.description(), "could not be downloaded whole; run this again")
+
+
+def test_a_package_that_was_damaged_in_the_cache_is_removed(local):
+    """apt itself looks at the size only."""
+    served = next(local.archive.pool.glob(f"linux-image-{local.release}_*.deb"))
+    content = bytearray(served.read_bytes())
+    content[len(content) // 2] ^= 1
+    cached = CACHE / "archives" / served.name.replace(":", "%3a")
+    cached.write_bytes(content)
+    local.fails(local.archive.description(), "was damaged and is removed")
+    assert not cached.exists()
 
 
 def test_the_shipped_key_is_the_one_that_is_named():

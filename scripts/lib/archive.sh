@@ -89,7 +89,7 @@ kernel_package() {
 
 # fetch_packages FOLDER PACKAGE...: these alone; prints the paths of their files.
 fetch_packages() {
-    local folder=$1 package version
+    local folder=$1 package version path
     shift
     for package in "$@"; do
         version=$(APT_CONFIG=$folder/apt.conf apt-cache show --no-all-versions "$package" 2>/dev/null | sed -n 's/^Version: //p')
@@ -98,7 +98,9 @@ fetch_packages() {
             # The mirror may have a newer version than the kept lists.
             { rm -f "$lists/.read"; fail "$package could not be downloaded whole; run this again, or check the network"; }
         # apt writes the colon of an epoch as %3a.
-        ls "$cache/archives/${package}_${version//:/%3a}"_*.deb
+        path=$(ls "$cache/archives/${package}_${version//:/%3a}"_*.deb)
+        check_file "$path" "$(APT_CONFIG=$folder/apt.conf apt-cache show "$package=$version" | sed -n 's/^SHA256: //p' | head -n 1)"
+        echo "$path"
     done
 }
 

@@ -30,8 +30,17 @@ install_program() {
     board/common/post-build.sh "$root" "$2"
 }
 
+# Raspberry Pi's kernels cannot read lz4.
+readonly root_compression=zstd
+
 # pack_root ROOT RESULT
-pack_root() { mksquashfs "$1" "$2" -comp lz4 -all-root -noappend -no-progress -quiet; }
+pack_root() { mksquashfs "$1" "$2" -comp $root_compression -all-root -noappend -no-progress -quiet; }
+
+# check_kernel CONFIG: whether a kernel of that configuration reads the root file system.
+check_kernel() {
+    grep -qx "CONFIG_SQUASHFS_${root_compression^^}=y" "$1" ||
+        fail "the kernel cannot read a root file system that is compressed with $root_compression (${1##*/})"
+}
 
 # pack_card FOLDER FILE...: makes FOLDER/images/sdcard.img with FOLDER/rootfs.squashfs and these files and folders of FOLDER
 # on the boot partition.

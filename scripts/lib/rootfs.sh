@@ -24,13 +24,24 @@ Dir::Cache::srcpkgcache "";
 CONF
 }
 
+# check_file PATH SHA256: apt takes a file that it has already as it is, if its size is right.
+check_file() {
+    echo "$2  $1" | sha256sum --check --status && return
+    rm -f "$1"
+    fail "$1 was damaged and is removed; run this again"
+}
+
 # download_packages CONFIG NOWHERE PACKAGE...: Debian's packages and all that they need, into the folder that apt's
 # configuration names. Prints the names of all their files; NOWHERE is a folder that has none of them.
 download_packages() {
-    local config=$1 nowhere=$2
+    local config=$1 nowhere=$2 archives name hash
     shift 2
     APT_CONFIG=$config apt-get install -yqq --download-only "$@" >&2
-    APT_CONFIG=$config apt-get install -yqq --print-uris -o Dir::Cache::archives="$nowhere" "$@" | cut -d' ' -f2
+    archives=$(APT_CONFIG=$config apt-config dump --format '%v%n' Dir::Cache::archives)
+    APT_CONFIG=$config apt-get install -yqq --print-uris -o Acquire::ForceHash=SHA256 -o Dir::Cache::archives="$nowhere" "$@" | while read -r _ name _ hash; do
+        check_file "$archives/$name" "${hash#SHA256:}"
+        echo "$name"
+    done
 }
 
 # unpack_packages ARCHIVES ROOT: those whose file names are read from standard input; nothing of them is configured.
