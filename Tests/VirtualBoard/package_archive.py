@@ -172,7 +172,7 @@ class Archive:
 
 
 def debian_package(pattern: str) -> Path:
-    """Of the cache, to which an image with Debian's kernel has fetched it."""
+    """The newest package of this name in the cache. Making an image with Debian's kernel has put it there."""
     found = [path for path in CACHE.glob(f"archives/{pattern}_*.deb") if MARK not in path.name]
     return max(found, key=lambda path: path.stat().st_mtime)
 

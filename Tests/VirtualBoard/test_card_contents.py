@@ -15,7 +15,7 @@ pytestmark = pytest.mark.takes(minutes=2, processors=0.9)
 
 MEGABYTE = 1 << 20
 EDITED = {"board.json", "device.json", "network.json", "stream.json"}
-# Of the boot partition: files of every card, with the size that they stay below. Kernels are compressed.
+# Files on the boot partition of every card, each with the size that it must stay below. Kernels are compressed.
 BOOT = {
     "Image": 16 * MEGABYTE, "initramfs": 2 * MEGABYTE, "config.txt": 4096, "cmdline.txt": 512, "README.txt": 4096,
     "firmware/README.txt": 512, "overlays/README": 512, **dict.fromkeys(EDITED, 4096),

@@ -24,7 +24,7 @@ Dir::Cache::srcpkgcache "";
 CONF
 }
 
-# check_file PATH SHA256: apt takes a file that it has already as it is, if its size is right.
+# check_file PATH SHA256: removes a damaged file and fails. For a file in its cache, apt compares only the size.
 check_file() {
     echo "$2  $1" | sha256sum --check --status && return
     rm -f "$1"
