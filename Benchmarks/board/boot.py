@@ -1,7 +1,8 @@
 """How long a board's card takes from the kernel's start to the console's prompt, by stage, in QEMU's Raspberry Pi 3B.
 
 Started by `make bench-boot`. Each instruction of the guest takes a nanosecond of its time, and a waiting guest skips to the end
-of its wait. The console is read from outside, so a busy machine can add some hundredths of a second. The times are those of instructions and of the guest's own waits.
+of its wait. The console is read from outside, so a busy machine can add some hundredths of a second. The times are those of
+instructions and of the guest's own waits.
 """
 
 import argparse
