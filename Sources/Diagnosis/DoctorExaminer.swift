@@ -22,7 +22,7 @@ struct DoctorExaminer: Sendable {
     let reports: Mailbox<DoctorRun.Report>
     let threads = ThreadCount()
 
-    /// Threads that have not ended yet.
+    /// Threads that have not reported yet.
     final class ThreadCount: Sendable {
         let value = Atomic<Int>(0)
     }
@@ -32,7 +32,7 @@ struct DoctorExaminer: Sendable {
             let settings = settings
             // Without an answer, the step's time runs out.
             let examined = try? card.call(within: Self.cardPatience) { CardExamination(of: settings) }
-            if let examined { reports.send(.card(examined)) }
+            return examined.map { [.card($0)] } ?? []
         }
     }
 
@@ -59,20 +59,23 @@ struct DoctorExaminer: Sendable {
         _ work: @escaping @Sendable () -> [CheckupFinding]
     ) {
         guard steps.contains(where: open.contains) else { return }
-        let reports = reports
         do throws(SystemCallError) {
-            try startThread(name) { for finding in work() { reports.send(.found(finding)) } }
+            try startThread(name) { work().map { .found($0) } }
         } catch {
             findings += steps.map { .notChecked($0, .failed("\(error)")) }
         }
     }
 
-    private func startThread(_ name: String, _ work: @escaping @Sendable () -> Void) throws(SystemCallError) {
+    /// A thread stops being counted before it reports: whoever reads the last report may start the next examination at once.
+    private func startThread(
+        _ name: String, _ work: @escaping @Sendable () -> [DoctorRun.Report]
+    ) throws(SystemCallError) {
         threads.value.add(1, ordering: .relaxed)
         do throws(SystemCallError) {
-            _ = try NamedThread(name, mayBlock: true) { [threads] in
-                work()
+            _ = try NamedThread(name, mayBlock: true) { [threads, reports] in
+                let found = work()
                 threads.value.subtract(1, ordering: .relaxed)
+                for report in found { reports.send(report) }
             }
         } catch {
             threads.value.subtract(1, ordering: .relaxed)
