@@ -59,7 +59,9 @@ def test_the_boot_partition_has_exactly_the_files_that_are_used(contents, board)
     assert set(contents.boot) - legal == BOOT.keys() | OWN[board]
     assert all(0 < contents.boot[name] < size for name, size in BOOT.items())
     packages = {line.split()[0] for line in manifest(board)} - {"busybox"}
-    assert legal == {f"legal/{name}.txt" for name in packages} | {"legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    own = {"legal/tallycam.txt", "legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    assert legal == {f"legal/{name}.txt" for name in packages} | own
+    assert contents.boot["legal/tallycam.txt"] > 500_000
 
 
 def manifest(board: str) -> list[str]:
