@@ -13,12 +13,23 @@ public struct FaultBook: Sendable {
         public let code: EventCode?
         /// If a device was missing: the available ones, as named in the files.
         public let choices: [String]
+        /// The server that caused it; `nil` if none did.
+        public let target: TargetID?
 
-        public init(_ fault: ApplianceFault, _ text: String, code: EventCode? = nil, choices: [String] = []) {
+        public init(
+            _ fault: ApplianceFault, _ text: String, code: EventCode? = nil, choices: [String] = [],
+            target: TargetID? = nil
+        ) {
             self.fault = fault
-            self.text = text
+            self.target = target
+            self.text = target?.name.map { "\($0): \(text)" } ?? text
             self.code = code
             self.choices = choices
+        }
+
+        /// - Parameter choices: the available devices, if one was missing.
+        public init(_ fault: ApplianceFault, _ failure: StreamFailure, choices: [String]) {
+            self.init(fault, failure.text, code: failure.code, choices: choices, target: failure.target)
         }
     }
 

@@ -23,6 +23,7 @@ enum ApplianceCommand {
     case torch(DeviceDescription.Torch?)
     case toggleTorch
     case camera(CameraChoice)
+    case target(String, isOn: Bool)
     /// - Parameter 1: see `status`.
     case list(DeviceList.Kind, ReaderForm?)
     case pause(Bool)
@@ -75,6 +76,7 @@ extension ApplianceCommand {
             self = .snapshot(isSent ? .send : .keep, quality: quality)
         case .torch: self = .torch(first.flatMap(DeviceDescription.Torch.init(rawValue:)))
         case .camera: self = .camera(CameraChoice(words.first ?? ""))
+        case .target: self = .target(words[0], isOn: words[1].lowercased() == "on")
         case .cameras: self = .list(.cameras, words.isEmpty ? nil : .json)
         case .microphones: self = .list(.microphones, words.isEmpty ? nil : .json)
         case .doctor: self = .doctor(words.isEmpty ? nil : .json)

@@ -64,7 +64,7 @@ extension ApplianceStatus {
     var lines: [String] {
         var lines = ["state:    \(state.name)"]
         lines.append("stream:   \(destination ?? "none")")
-        lines += stream.status?.lengthLines ?? []
+        lines += stream.status?.progressLines ?? []
         lines.append("quality:  \(quality.text)")
         lines += stream.status?.sourceLines(camera: stream.camera) ?? []
         if let text = webcam.text { lines.append("webcam:   \(text)") }

@@ -80,6 +80,12 @@ extension CommandService {
     }
 
     /// See `change`.
+    func switchTarget(_ name: String, isOn: Bool, for asker: CommandAsker) -> CommandAnswer? {
+        guard device.stream.isRunning else { return Self.notLive }
+        return askStream(for: asker, isEvent: false) { .switchTarget(name, isOn: isOn, $0) }
+    }
+
+    /// See `change`.
     func filter(_ change: FilterChange, for asker: CommandAsker) -> CommandAnswer? {
         guard device.stream.isRunning else { return Self.notLive }
         return askStream(for: asker, isEvent: true) { .filter(change, $0) }

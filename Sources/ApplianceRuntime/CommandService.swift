@@ -47,6 +47,7 @@ final class CommandService {
         case .torch(let torch): return self.torch(torch)
         case .toggleTorch: return toggleTorch()
         case .camera(let choice): return switchCamera(choice, for: asker)
+        case .target(let name, let isOn): return switchTarget(name, isOn: isOn, for: asker)
         case .list(let kind, _): return list(kind, for: asker)
         case .pause(let isPaused): return pause(isPaused, for: asker)
         case .togglePause: return togglePause()

@@ -100,10 +100,11 @@ extension ApplianceDevice {
         case .encoder:
             return files.board?.encoder == .auto ? ("device.json", "dimension") : ("board.json", "encoder")
         default:
-            if case .pili = files.stream?.form { return ("stream.json", "hosts.publish.rtmp") }
+            guard let target = files.stream?.target(named: failure.target?.name) else { return ("stream.json", "url") }
+            if case .pili = target.form { return ("stream.json", target.keyPath(of: "hosts.publish.rtmp")) }
             // The server responds but refuses a stream of this name.
-            let isKeyRefused = failure.code == .netStreamFailed && files.hasStreamKey
-            return ("stream.json", isKeyRefused ? "key" : "url")
+            let isKeyRefused = failure.code == .netStreamFailed && files.hasStreamKey(of: target)
+            return ("stream.json", target.keyPath(of: isKeyRefused ? "key" : "url"))
         }
     }
 }

@@ -79,8 +79,9 @@ final class StreamSupervisor {
         switch report {
         case .said(.note(let text)), .said(.log(let text)): device.tell(text)
         case .said(.event(let event, of: let target)):
-            device.report(event, line: event.isWorthKeeping ? event.text : nil)
-            // The device shows the state of the stream's first target.
+            let named = event.of(target)
+            device.report(named, line: event.isWorthKeeping ? named.text : nil)
+            // The device shows the state of the leading target.
             if target?.number ?? 0 == 0 { happened(event, now: now) }
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
@@ -159,7 +160,7 @@ final class StreamSupervisor {
                 device.askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
             }
         }
-        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0.text, code: $0.code, choices: choices) }
+        let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0, choices: choices) }
         device.perform(device.appliance.streamEnded(reason, now: now))
         if startsAgain, !streams.isRunning { startWaiting(now: now) }
         device.reportFaults(now: now)

@@ -27,7 +27,7 @@ package struct DescriptionFiles {
     private var networkKeys = DescriptionKeys()
     private var streamKeys = DescriptionKeys()
     /// The certificates that stream.json names, in the state that was checked. Each connection reads them again.
-    private var certificates: (path: String, state: FoundFile)?
+    private var certificates: [(path: String, state: FoundFile)] = []
     /// The files needed by device.json's filters and stream.json's pause, in the state that was checked; `nil` for a missing
     /// file. They are too large to compare their contents every few seconds.
     private var mediaFiles: [String: FileState?] = [:]
@@ -80,7 +80,7 @@ package struct DescriptionFiles {
             stream = decoded.value?.located(in: directory)
             streamKeys = decoded.keys
             add(decoded.faults, "stream.json")
-            checkCAFile()
+            for target in stream?.targets ?? [] { checkCAFile(of: target) }
             checkPauseImage()
         }
     }
@@ -95,21 +95,21 @@ package struct DescriptionFiles {
         add([fault], "device.json")
     }
 
-    private mutating func checkCAFile() {
-        guard let path = stream?.neededCAFile else { return }
+    private mutating func checkCAFile(of target: TargetDescription) {
+        guard let path = target.neededCAFile else { return }
         // Taken before the check, so that no change is missed in between.
-        certificates = (path, FoundFile(reading: path))
+        certificates.append((path, FoundFile(reading: path)))
         guard let problem = TLSContext.problem(withAuthorityFile: path) else { return }
         onlyCertificatesAreWrong = true
         faults.append(
             fault(
-                .streamFile, "stream.json", "caFile", problem,
+                .streamFile, "stream.json", target.keyPath(of: "caFile"), problem,
                 example: #""caFile": "server.pem" for a PEM file beside stream.json"#))
     }
 
     /// Whether the certificates have changed, appeared or disappeared since then.
     var certificatesHaveChanged: Bool {
-        certificates.map { FoundFile(reading: $0.path) != $0.state } ?? false
+        certificates.contains { FoundFile(reading: $0.path) != $0.state }
     }
 
     /// Filters with a missing or broken file are skipped, which viewers may see.
@@ -173,8 +173,8 @@ package struct DescriptionFiles {
                 example: example ?? keys.example(of: key)))
     }
 
-    /// Whether the stream key is separate from the URL.
-    package var hasStreamKey: Bool { streamKeys.has("key") }
+    /// Whether the target's stream key is separate from its URL.
+    package func hasStreamKey(of target: TargetDescription) -> Bool { streamKeys.has(target.keyPath(of: "key")) }
 
     var errors: [FileFault] { faults.filter { !$0.fault.isWarning } }
 

@@ -29,7 +29,7 @@ package struct StreamSummary {
     /// - Parameter snapshot: `nil` if no stream is live any longer.
     package mutating func streamChanged(_ snapshot: StreamSnapshot?) {
         guard let snapshot, snapshot.start != nil else { return }
-        recent.removeAll { snapshot.time - $0.time > Self.window }
+        recent.removeAll { snapshot.time - $0.time > Self.window || $0.target != snapshot.target }
         recent.append(snapshot)
         let first = recent[0]
         let rates = StreamRates(from: first.sent, to: snapshot.sent, in: snapshot.time - first.time)

@@ -48,8 +48,8 @@ struct DoctorExaminer: Sendable {
         guard let stream = files.stream else {
             return findings + [CheckupStep.nameLookup, .server, .key].map { CheckupFinding.notChecked($0, .noStream) }
         }
-        findings.append(.key(key(stream, isSeparate: files.hasStreamKey)))
-        start("doctor-server", [.nameLookup, .server], steps, &findings) { server(stream) }
+        findings.append(.key(key(stream, in: files)))
+        start("doctor-server", [.nameLookup, .server], steps, &findings) { servers(stream) }
         return findings
     }
 
@@ -103,14 +103,18 @@ struct DoctorExaminer: Sendable {
             text: WallClock.calendarTime().text, isNeeded: isNeeded)
     }
 
-    private func key(_ stream: StreamDescription, isSeparate: Bool) -> KeyFinding {
-        switch stream.form {
-        case .pili: KeyFinding(.signature, isExample: false, knowledge.lastAttempt)
-        case .plain(let plain):
-            KeyFinding(
-                isSeparate ? .separate : .inURL,
-                isExample: KeyFinding.isExample(plain.url.streamName.revealed), knowledge.lastAttempt)
+    /// - Returns: the finding of the first key with a problem, otherwise of the leading server's.
+    private func key(_ stream: StreamDescription, in files: DescriptionFiles) -> KeyFinding {
+        let findings = stream.targets.map { target in
+            switch target.form {
+            case .pili: KeyFinding(.signature, isExample: false, knowledge.lastAttempt)
+            case .plain(let plain):
+                KeyFinding(
+                    files.hasStreamKey(of: target) ? .separate : .inURL,
+                    isExample: KeyFinding.isExample(plain.url.streamName.revealed), knowledge.lastAttempt)
+            }
         }
+        return findings.first(where: \.isExample) ?? findings[0]
     }
 }
 

@@ -6,8 +6,18 @@ import Transport
 
 // Name lookup, TCP, TLS and the RTMP handshake, as a stream does them. The connection is closed before anything is published.
 extension DoctorExaminer {
-    /// - Returns: the finding of the server. That of the name is sent as soon as it is known.
-    func server(_ stream: StreamDescription) -> [CheckupFinding] {
+    /// - Returns: the finding of the first server with a problem, otherwise of the leading one. That of its name is sent as soon
+    ///   as it is known.
+    func servers(_ stream: StreamDescription) -> [CheckupFinding] {
+        let found = server(stream.leading)
+        for target in stream.others where !target.isOff && found.last?.isReachedServer == true {
+            let others = server(target)
+            if others.last?.isReachedServer != true { return others.map { $0.ofServer(named: target.name) } }
+        }
+        return found
+    }
+
+    private func server(_ stream: TargetDescription) -> [CheckupFinding] {
         let endpoint = Endpoint(of: stream)
         let isNumeric = SocketAddress(numericHost: endpoint.host, port: endpoint.port) != nil
         if isNumeric { reports.send(.found(.notChecked(.nameLookup, .addressGiven))) }
@@ -20,7 +30,7 @@ extension DoctorExaminer {
         }
     }
 
-    private func security(of stream: StreamDescription) throws(TransportError) -> TransportSecurity {
+    private func security(of stream: TargetDescription) throws(TransportError) -> TransportSecurity {
         guard stream.usesTLS else { return .none }
         return .tls(
             try TLSContext.shared(
@@ -63,8 +73,23 @@ extension DoctorExaminer {
     }
 }
 
+extension CheckupFinding {
+    fileprivate var isReachedServer: Bool { if case .server(.reached) = self { true } else { false } }
+
+    /// The finding as one of a server, with the target's name.
+    fileprivate func ofServer(named name: String?) -> CheckupFinding {
+        guard let name else { return self }
+        return switch self {
+        case .nameLookup(.failed(let reason)): .server(.failed(reason: "\(name): \(reason)", isCertificate: false))
+        case .server(.failed(let reason, let isCertificate)):
+            .server(.failed(reason: "\(name): \(reason)", isCertificate: isCertificate))
+        default: self
+        }
+    }
+}
+
 extension Endpoint {
-    init(of stream: StreamDescription) {
+    init(of stream: TargetDescription) {
         switch stream.form {
         case .plain(let plain): self.init(host: plain.url.host, port: plain.url.port)
         case .pili(let pili):

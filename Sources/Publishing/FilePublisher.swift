@@ -46,7 +46,7 @@ public final class FilePublisher {
         self.network = network
         self.settings = settings
         self.reporter = reporter
-        url = try settings.destination.connectionURL()
+        url = try settings.destinations.leading.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         waits = [.connection: -1, .signals: signals.fileDescriptor, .input: -1]
         do {
@@ -58,7 +58,7 @@ public final class FilePublisher {
 
     public func run() throws {
         var progress = Progress(
-            watch: PlatformWatch(settings.destination.platform),
+            watch: PlatformWatch(settings.destinations.leading.platform),
             status: FileStatusReporter(interval: settings.statusInterval))
         do {
             try publish(&progress)
@@ -77,7 +77,7 @@ public final class FilePublisher {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
-        reporter.log("publishing to \(settings.destination.label)")
+        reporter.log("publishing to \(settings.destinations.leading.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
         reporter.emit(.connected(server: stream.peer))
@@ -108,7 +108,7 @@ public final class FilePublisher {
             do {
                 let stream = try network.connect(
                     PublisherNetwork.Request(
-                        url: url, authorityFile: settings.destination.authorityFile,
+                        url: url, authorityFile: settings.destinations.leading.authorityFile,
                         timeouts: settings.timeouts.connection(), settings: tcpSettings, card: settings.card,
                         cancellation: signals.fileDescriptor))
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
@@ -127,7 +127,7 @@ public final class FilePublisher {
             if try handle(events, on: connection) || isEnding { return }
             events = try wait(for: connection, until: connection.nextDeadline)
         }
-        reporter.emit(.publishing(destination: settings.destination.label))
+        reporter.emit(.publishing(destination: settings.destinations.leading.label))
         enter(.live)
         progress.status.start(now: MonotonicClock.now())
         let isPaced = settings.pace == .realtime

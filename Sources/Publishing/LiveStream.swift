@@ -33,8 +33,13 @@ public final class LiveStream {
     let control = EncoderRequests()
     let adaptation: StreamAdaptation
     let tracks: MediaTracks
-    let targets: [PublishTarget]
+    /// In the order of the settings; also those that are over or off.
+    var targets: [PublishTarget]
     var leading: PublishTarget
+    /// Of a target.
+    var lastFailure: StreamFailure?
+    /// A failed target is tried again after this time, as long as another one goes on.
+    static let retryInterval = Duration.seconds(15)
     /// Whether the tracks were released.
     var hasStarted = false
     /// When observers get the next snapshot; `nil` without observers.
@@ -64,7 +69,8 @@ public final class LiveStream {
         settings.quality.frameSizes = settings.media.frameSizes
         let surroundings = PublishTarget.Surroundings(
             settings: settings, network: network, hub: hub, reports: reports, reporter: reporter)
-        (leading, targets) = try PublishTarget.all(in: surroundings)
+        targets = try PublishTarget.all(in: surroundings)
+        leading = targets[0]
         adaptation = StreamAdaptation(
             settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
@@ -85,7 +91,7 @@ public final class LiveStream {
     /// Connects to servers while sources and encoders open; the handshake waits for them. No nonce is used before that, because
     /// each costs a write to the card, and a camera may be missing for days.
     private static func connect<Value>(_ targets: [PublishTarget], while open: () throws -> Value) rethrows -> Value {
-        for target in targets where !target.destination.usesNonces { target.start() }
+        for target in targets where !target.isOff && !target.destination.usesNonces { target.start() }
         do {
             return try open()
         } catch {
@@ -105,6 +111,7 @@ public final class LiveStream {
         adaptation.resizedEncoder = { [unowned self] in reconfiguredEncoder(at: $0) }
         for target in targets {
             target.owner = self
+            if target.isOff { continue }
             if target.destination.usesNonces { target.start() } else { target.sourcesOpened() }
             if target.isOver { happened(.over, to: target) }
         }
@@ -118,7 +125,9 @@ public final class LiveStream {
 
     /// Returns when the stream is over and all its threads have ended.
     public func run() throws {
-        for target in targets { reporter.log("publishing to \(target.destination.label)") }
+        for target in targets where !target.isOff {
+            reporter.log("publishing to \(target.id.name.map { "\($0), " } ?? "")\(target.destination.label)")
+        }
         if settings.isMuted { tellMuted() }
         startPause()
         var waits = PollSet<Waited>()
@@ -132,7 +141,7 @@ public final class LiveStream {
 
     /// The stream has not failed as long as one target carries it to its end.
     private var failureOfTargets: StreamFailure? {
-        targets.contains { $0.failure == nil } ? nil : targets.first?.failure
+        targets.contains { $0.failure == nil && !$0.isOff } ? nil : lastFailure
     }
 
     private func endThreads() {
@@ -158,13 +167,17 @@ public final class LiveStream {
         waits.wake(at: adaptation.nextMeasurement)
         waits.wake(at: nextSnapshot)
         waits.wake(at: tracks.microphones.deadline)
-        for target in targets { waits.wake(at: target.deadline) }
+        for target in targets {
+            waits.wake(at: target.deadline)
+            waits.wake(at: target.retryTime)
+        }
         try waits.wait()
         for command in commands.takeAll() { commanded(command) }
         for report in trackReports.takeAll() { trackReported(report) }
         for report in reports.takeAll() { reported(report) }
         if waits.ready(.links).contains(.readable) { linksChanged() }
         for target in targets { target.timePassed(now: MonotonicClock.now()) }
+        retryTargets(now: MonotonicClock.now())
         reportMicrophoneChanges()
         adapt()
         showStatusInFrame()
@@ -186,6 +199,7 @@ public final class LiveStream {
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)
+        case .switchTarget(let name, let isOn, let id): switchTarget(name, isOn: isOn, for: id)
         }
     }
 

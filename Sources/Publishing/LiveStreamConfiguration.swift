@@ -46,6 +46,10 @@ extension LiveStream {
         } catch {
             return refuse(error.description, for: id)
         }
+        var range = wanted.settings.bitrateRange
+        if range != configuration.settings.bitrateRange, let problem = settings.destinations.limit(&range) {
+            return refuse(problem, for: id)
+        }
         let plan = plan(for: wanted)
         let ofCamera = changes.controls.filter(\.name.isOfCamera)
         guard timeZero != nil || ofCamera.isEmpty else { return refuse("the stream has not started", for: id) }
@@ -86,7 +90,7 @@ extension LiveStream {
     private func change(to wanted: LiveConfiguration, replacesEncoder: Bool, restarts: Bool) {
         let isMuted = wanted.isMuted == configuration.isMuted ? nil : wanted.isMuted
         let resize = wanted.settings.resize
-        if resize != configuration.settings.resize, let warning = settings.destination.warning(of: resize) {
+        if resize != configuration.settings.resize, let warning = settings.destinations.warning(of: resize) {
             reporter.note("warning: \(warning)")
         }
         configuration = wanted

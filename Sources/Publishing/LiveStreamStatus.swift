@@ -14,6 +14,7 @@ extension LiveStream {
         var snapshot = StreamSnapshot(
             time: MonotonicClock.now(), target: target.destination.label, state: target.session.state,
             encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
+        if targets.count > 1 { snapshot.targets = targets.map(reading) }
         snapshot.buffered = buffer.duration
         snapshot.start = timeZero
         snapshot.isStalled = isStalled(target)
@@ -23,6 +24,20 @@ extension LiveStream {
         snapshot.linkEstimate = adaptation.linkEstimate
         snapshot.reason = adaptation.lastReason
         return snapshot
+    }
+
+    private func reading(of target: PublishTarget) -> TargetReading {
+        let state: TargetReading.State =
+            if target.isOff {
+                .off
+            } else if let failure = target.failure, target.isOver {
+                .failed(reason: failure.text)
+            } else {
+                .running(target.session.state)
+            }
+        return TargetReading(
+            target.id, destination: target.destination.label, state: state, isLeading: target === leading,
+            buffered: target.buffer.duration, sent: target.buffer.sent, deliveredBytes: target.buffer.delivery.byteCount)
     }
 
     func reportStatus(of target: PublishTarget) {

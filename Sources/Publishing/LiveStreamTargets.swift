@@ -21,24 +21,89 @@ extension LiveStream: TargetOwner {
     }
 
     private func mediaFlows(to target: PublishTarget) {
-        let now = MonotonicClock.now()
-        if target === leading { adapted(adaptation.connectionOpened(now: now)) }
+        if target === leading {
+            adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
+        } else {
+            chooseLeading()
+        }
         guard !hasStarted, let timeZero else { return }
         hasStarted = true
         tracks.start(from: timeZero, until: settings.media.duration.map { timeZero + $0 })
     }
 
-    /// The others go on; the next of them leads.
+    /// The others go on. A failed target is tried again as long as they do.
     private func targetEnded(_ target: PublishTarget) {
-        guard let next = targets.first(where: { !$0.isOver }) else { return }
-        if let failure = target.failure { target.reporter.emit(.failed(failure.code, message: failure.text)) }
         hub.remove(target.buffer)
-        guard target === leading else { return }
-        leading = next
+        if let failure = target.failure, !target.isOff {
+            lastFailure = failure
+            if targets.contains(where: { !$0.isOver }) {
+                target.reporter.emit(.failed(failure.code, message: failure.text))
+                target.reporter.emit(.stateChanged(.reconnecting))
+                target.retryTime = MonotonicClock.now() + Self.retryInterval
+            }
+        }
+        chooseLeading()
+    }
+
+    /// Of the targets that are not over, the first one that has carried media leads; before any of them has, the first one.
+    private func chooseLeading() {
+        let running = targets.filter { !$0.isOver }
+        guard let next = running.first(where: \.hasCarriedMedia) ?? running.first, next !== leading else { return }
+        hub.setLeading(false, leading.buffer)
         hub.setLeading(true, next.buffer)
+        leading = next
         adaptation.follow(next.buffer)
         guard next.carriesMedia else { return adaptation.connectionLost() }
         adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
+    }
+
+    func retryTargets(now: MediaTimestamp) {
+        for (index, target) in targets.enumerated() {
+            guard let time = target.retryTime, time <= now else { continue }
+            renew(index)
+        }
+    }
+
+    /// Starts a target that is over.
+    private func renew(_ index: Int) {
+        // Late reports are about the former one, whose threads have ended by then.
+        targets[index].end()
+        for report in reports.takeAll() { reported(report) }
+        do {
+            let target = try targets[index].renewed()
+            targets[index] = target
+            target.start()
+            target.sourcesOpened()
+            if target.isOver { happened(.over, to: target) }
+        } catch {
+            targets[index].retryTime = MonotonicClock.now() + Self.retryInterval
+            reporter.log("\(targets[index].id) cannot start: \(error)")
+        }
+    }
+
+    // MARK: Commands
+
+    /// Starts or stops one target; the stream and the others go on.
+    func switchTarget(_ name: String, isOn: Bool, for id: CommandID?) {
+        guard let index = targets.firstIndex(where: { $0.id.name == name }) else {
+            let names = targets.compactMap(\.id.name)
+            let known = names.isEmpty ? "stream.json lists no targets" : "the targets are \(names.joined(separator: ", "))"
+            return refuse("there is no target \(name); \(known)", for: id)
+        }
+        let target = targets[index]
+        if isOn {
+            guard target.isOff || target.retryTime != nil else { return refuse("\(name) is already on", for: id) }
+            guard target.isOver else { return refuse("\(name) is still ending; try again in a moment", for: id) }
+            renew(index)
+        } else {
+            guard !target.isOff else { return refuse("\(name) is already off", for: id) }
+            guard targets.contains(where: { $0 !== target && !$0.isOver && !$0.isOff }) else {
+                return refuse("\(name) is the only target that is on; stop the stream instead", for: id)
+            }
+            target.switchOff()
+            target.reporter.emit(.stateChanged(.disconnected))
+        }
+        if let id { reporter.answer(id, .done(["\(name) \(isOn ? "on" : "off")"])) }
     }
 
     func reported(_ report: TargetReport) {

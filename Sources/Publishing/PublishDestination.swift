@@ -1,22 +1,26 @@
-import Encoding
 import Glibc
 import LinuxIO
 import Media
-import MediaPipeline
 import Settings
 import StreamLogic
 import StreamQuality
 import Synchronization
 import Transport
 
-/// A stream's destination. Each connection gets its own URL, because a signature can be used only once. Any thread.
+/// One server of a stream. Each connection gets its own URL, because a signature can be used only once. Any thread.
 public final class PublishDestination: Sendable {
     private enum Kind: Sendable {
         case url(RTMPURL)
-        case described(StreamDescription, noncePath: String?)
+        case described(TargetDescription, noncePath: String?)
     }
 
     private let kind: Kind
+    /// Distinguishes a stream's servers; `nil` for the only one.
+    let name: String?
+    /// The video's highest bit rate that the server accepts; `nil` without a limit of its own.
+    let highestBitrate: Bitrate?
+    /// Whether the stream starts without it.
+    let isOff: Bool
     /// Kept in addition to the copy on disk, so that most connections need no write. Never locked while waiting for the disk.
     private let nonces = Mutex<NonceSequence?>(nil)
     /// Short, because a stream's end waits for this, too.
@@ -31,6 +35,9 @@ public final class PublishDestination: Sendable {
     /// - Parameter authorityFile: PEM file of the authorities that TLS trusts; `nil` for the system's.
     public init(url: RTMPURL, authorityFile: String? = nil) {
         kind = .url(url)
+        name = nil
+        highestBitrate = nil
+        isOff = false
         self.authorityFile = authorityFile
         pastTime = 0
         label = "\(url)"
@@ -39,20 +46,23 @@ public final class PublishDestination: Sendable {
     /// - Parameters:
     ///   - path: the stream's file.
     ///   - stateDirectory: where the last nonce is kept, so that it never goes back.
-    ///   - authorityFile: takes the place of the stream's `caFile`.
+    ///   - authorityFile: takes the place of the target's `caFile`.
     public init(
-        _ stream: StreamDescription, path: String? = nil, stateDirectory: String, authorityFile: String? = nil
+        _ target: TargetDescription, path: String? = nil, stateDirectory: String, authorityFile: String? = nil
     ) {
-        self.authorityFile = authorityFile ?? stream.caFile
+        name = target.name
+        highestBitrate = target.highestBitrate
+        isOff = target.isOff
+        self.authorityFile = authorityFile ?? target.caFile
         // Used if the last nonce is lost and the clock shows 1970: neither the program nor the stream is older.
         pastTime = ["/proc/self/exe", path].compactMap { $0.flatMap(modificationTime) }.max() ?? 0
-        label = stream.destination
-        if case .pili(let pili) = stream.form, case .dynamic = pili.security {
+        label = target.destination
+        if case .pili(let pili) = target.form, case .dynamic = pili.security {
             let name = "\(pili.hub).\(pili.title)".map { $0.isLetter || $0.isNumber || "._-".contains($0) ? $0 : "_" }
             let path = "\(stateDirectory)/nonce-\(String(name))"
-            kind = .described(stream, noncePath: path)
+            kind = .described(target, noncePath: path)
         } else {
-            kind = .described(stream, noncePath: nil)
+            kind = .described(target, noncePath: nil)
         }
     }
 
@@ -64,11 +74,6 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// See `StreamDescription.pauseImage`.
-    var pauseImage: String? {
-        if case .described(let stream, _) = kind { stream.pauseImage } else { nil }
-    }
-
     /// The service's requirements for a stream.
     var platform: PlatformProfile {
         switch kind {
@@ -77,35 +82,14 @@ public final class PublishDestination: Sendable {
         }
     }
 
-    /// The media settings as the service accepts them. Throws for a stream that the service would refuse or never show.
-    /// - Parameter warnings: receives the changes.
-    public func fitted(_ media: MediaSettings, warnings: inout [String]) throws(StreamFailure) -> MediaSettings {
-        let platform = platform
-        if platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps {
-            throw StreamFailure(.settings, "\(platform.name) accepts only RTMPS; start the URL with rtmps://")
-        }
-        var media = media
-        // A late joiner waits for a keyframe, but no longer than this.
-        let longest = min(platform.longestKeyframeInterval, .seconds(4))
-        media.keyframes = KeyframeSpacing(usual: platform.keyframeInterval, longest: longest)
-        if platform.requiresAudio, media.audio.isNone {
-            media.addSilence()
-            warnings.append("\(platform.name) does not show streams without audio; sending silence")
-        }
-        return media
-    }
-
-    /// How the frame size changes by default: as the service accepts it.
-    public var usualResizePolicy: ResizePolicy {
-        switch platform.resizing {
-        case .never: .never
-        case .byRestart: .restart
-        case .seamless: .seamless
-        }
+    /// Throws for a stream that the service would refuse.
+    func checkSecurity() throws(StreamFailure) {
+        guard platform.requiresTLS, case .url(let url) = kind, url.scheme != .rtmps else { return }
+        throw StreamFailure(.settings, "\(platform.name) accepts only RTMPS; start the URL with rtmps://")
     }
 
     /// Warns of how the service may handle frames whose size changes like that; `nil` if it accepts them.
-    public func warning(of policy: ResizePolicy) -> String? {
+    func warning(of policy: ResizePolicy) -> String? {
         let (name, resizing) = (platform.name, platform.resizing)
         return switch (policy, resizing) {
         case (.seamless, .never), (.seamless, .byRestart):
@@ -149,7 +133,7 @@ public final class PublishDestination: Sendable {
     }
 
     /// - Returns: `nil` if the next number would have to be saved first.
-    private func reservedURL(_ stream: StreamDescription) throws -> RTMPURL? {
+    private func reservedURL(_ stream: TargetDescription) throws -> RTMPURL? {
         try nonces.withLock { kept in
             guard var nonces = kept else { return nil }
             // The clock is beyond the reserved numbers. Without it, the number after the last one is used.
@@ -161,7 +145,7 @@ public final class PublishDestination: Sendable {
     }
 
     private static func signed(
-        _ stream: StreamDescription, _ nonces: inout NonceSequence, unixSeconds: Int64 = WallClock.secondsSince1970()
+        _ stream: TargetDescription, _ nonces: inout NonceSequence, unixSeconds: Int64 = WallClock.secondsSince1970()
     ) throws -> RTMPURL {
         try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces) {
             HMACSHA1.authenticationCode(for: $1, key: $0)
@@ -170,7 +154,7 @@ public final class PublishDestination: Sendable {
 
     /// Another process may publish the same stream, now or since. The server accepts only numbers above all earlier ones, so
     /// processes take turns.
-    private func signed(_ stream: StreamDescription, with noncePath: String) throws -> RTMPURL {
+    private func signed(_ stream: TargetDescription, with noncePath: String) throws -> RTMPURL {
         let lock = try lock(noncePath)
         let savedText = try savedText(noncePath)
         let (url, unsaved) = try nonces.withLock { kept in

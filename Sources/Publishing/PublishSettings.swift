@@ -12,10 +12,7 @@ public struct PublishSettings {
         case fast
     }
 
-    /// The quality follows this server's link.
-    public var destination: PublishDestination
-    /// They get the same stream, without packets that do not fit their links.
-    public var otherDestinations: [PublishDestination] = []
+    public let destinations: PublishDestinations
     public var media: MediaSettings
     public var quality: QualitySettings
     public var statusInterval: Duration
@@ -30,7 +27,7 @@ public struct PublishSettings {
     public var isMuted = false
     /// From the start until a command ends the pause.
     public var isPaused = false
-    /// A PNG or JPEG file that is shown in a pause, at first the destination's; `nil` for the last frame before it.
+    /// A PNG or JPEG file that is shown in a pause, at first the destinations'; `nil` for the last frame before it.
     public var pauseImage: String?
     /// The name that text filters write for `{name}`.
     public var deviceName = FilterStatus().name
@@ -38,11 +35,11 @@ public struct PublishSettings {
     public var warnings: [String] = []
 
     public init(
-        destination: PublishDestination, media: MediaSettings, quality: QualitySettings,
+        destinations: PublishDestinations, media: MediaSettings, quality: QualitySettings,
         statusInterval: Duration = .seconds(3), reconnectLimit: ReconnectPolicy.Limit = .attempts(3)
     ) {
-        self.destination = destination
-        pauseImage = destination.pauseImage
+        self.destinations = destinations
+        pauseImage = destinations.pauseImage
         self.media = media
         self.media.mayResize = quality.isAutomatic && quality.resize != .never
         self.quality = quality

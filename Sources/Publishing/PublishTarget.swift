@@ -41,6 +41,10 @@ final class PublishTarget {
     private(set) var timer: MediaTimestamp?
     var statusReporter: StatusReporter
     private(set) var isOver = false
+    /// When the stream tries again after its failure.
+    var retryTime: MediaTimestamp?
+    /// Whether a person wants the stream to go on without it.
+    private(set) var isOff: Bool
     private(set) var failure: StreamFailure?
 
     let surroundings: Surroundings
@@ -57,9 +61,15 @@ final class PublishTarget {
     var ownLink = OwnLink()
     var drops = DropSummary()
 
-    init(_ id: TargetID, to destination: PublishDestination, isLeading: Bool, in surroundings: Surroundings) throws {
+    /// - Parameter isOff: it exists only to be listed.
+    init(
+        _ id: TargetID, to destination: PublishDestination, isLeading: Bool, isOff: Bool = false,
+        in surroundings: Surroundings
+    ) throws {
         self.id = id
         self.destination = destination
+        self.isOff = isOff
+        isOver = isOff
         self.surroundings = surroundings
         let (settings, now) = (surroundings.settings, MonotonicClock.now())
         reporter = surroundings.reporter.of(id)
@@ -74,17 +84,23 @@ final class PublishTarget {
         // Targets of one stream must not reconnect at the same moments.
         session = StreamSession(
             settings: ofSession, seed: UInt64(bitPattern: now.nanoseconds) &+ UInt64(truncatingIfNeeded: id.number))
-        surroundings.hub.add(buffer, isLeading: isLeading)
+        if !isOff { surroundings.hub.add(buffer, isLeading: isLeading) }
     }
 
     /// The settings' targets; the first one leads.
-    static func all(in surroundings: Surroundings) throws -> (leading: PublishTarget, all: [PublishTarget]) {
-        let settings = surroundings.settings
-        let leading = try PublishTarget(TargetID(0), to: settings.destination, isLeading: true, in: surroundings)
-        let others = try settings.otherDestinations.enumerated().map { index, destination in
-            try PublishTarget(TargetID(index + 1), to: destination, isLeading: false, in: surroundings)
+    static func all(in surroundings: Surroundings) throws -> [PublishTarget] {
+        try surroundings.settings.destinations.all.enumerated().map { index, destination in
+            try PublishTarget(
+                TargetID(index, name: destination.name), to: destination, isLeading: index == 0,
+                isOff: destination.isOff, in: surroundings)
         }
-        return (leading, [leading] + others)
+    }
+
+    /// The same target, to be started again. This one must be over.
+    func renewed(isOff: Bool = false) throws -> PublishTarget {
+        let target = try PublishTarget(id, to: destination, isLeading: false, isOff: isOff, in: surroundings)
+        target.owner = owner
+        return target
     }
 
     // MARK: Requests of the stream
@@ -92,6 +108,13 @@ final class PublishTarget {
     func start() { perform(session.startRequested(now: MonotonicClock.now())) }
     func sourcesOpened() { perform(session.sourcesOpened(now: MonotonicClock.now())) }
     func stop() { perform(session.stopRequested(now: MonotonicClock.now())) }
+
+    /// The stream goes on without it.
+    func switchOff() {
+        isOff = true
+        retryTime = nil
+        if !isOver { stop() }
+    }
 
     /// Ends the stream on this server in order and restarts it in the hub's new epoch.
     func restart() {
@@ -111,6 +134,9 @@ final class PublishTarget {
         for connection in ending { connection.commands.send(.abort) }
         for connection in ending { connection.thread.join() }
     }
+
+    /// Whether a server has got media since `start`.
+    private(set) var hasCarriedMedia = false
 
     /// A server gets media now.
     var carriesMedia: Bool { session.state == .live && mediaConnection != nil }
@@ -227,6 +253,7 @@ final class PublishTarget {
         if !isHandover { hub.restart(buffer) }
         let headers = isHandover ? buffer.sent.brought(upToDate: hub.headers) : []
         connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: headers))
+        hasCarriedMedia = true
         owner?.happened(.mediaFlows, to: self)
     }
 }

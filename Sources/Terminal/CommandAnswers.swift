@@ -64,14 +64,16 @@ extension StreamStatus {
         return lines
     }
 
-    /// The line with the time since going live.
-    public var lengthLines: [String] { liveDuration.map { ["length:   \(StreamPage.clock($0))"] } ?? [] }
+    /// The line with the time since going live, and one for each of several targets.
+    public var progressLines: [String] {
+        (liveDuration.map { ["length:   \(StreamPage.clock($0))"] } ?? []) + targets.map { "target:   \($0.text)" }
+    }
 
     private var stateName: String { state == .live && isPaused ? "paused" : state.rawValue }
 
     fileprivate var lines: [String] {
         var lines = ["state:    \(stateName)"]
-        lines += lengthLines
+        lines += progressLines
         lines.append("quality:  \(qualityText)")
         lines += sourceLines(camera: camera)
         return lines
@@ -90,6 +92,9 @@ extension StreamStatus {
     /// - Parameter camera: as for `sourceLines`.
     public func write(to object: borrowing JSONObjectWriter, camera: String?) {
         if let liveDuration { object.write("liveSeconds", Int(liveDuration.inSeconds)) }
+        if !targets.isEmpty {
+            object.writeArray("targets") { array in for target in targets { array.writeObject { target.write(to: $0) } } }
+        }
         object.write("muted", isMuted)
         if let size {
             object.write("width", size.width)
@@ -147,5 +152,19 @@ extension ControlStatus {
                 for word in offer.words { array.write(word) }
             }
         }
+    }
+}
+
+extension TargetReading {
+    fileprivate func write(to object: borrowing JSONObjectWriter) {
+        object.write("name", name)
+        object.write("state", state.name)
+        if case .failed(let reason) = state { object.write("reason", reason) }
+        object.write("destination", destination)
+        object.write("leading", isLeading)
+        object.write("bufferedSeconds", (buffered.inSeconds * 100).rounded() / 100)
+        object.write("videoFrames", sent.sentFrames)
+        object.write("videoDropped", sent.droppedFrames)
+        object.write("deliveredBytes", deliveredBytes)
     }
 }

@@ -54,6 +54,7 @@ public struct ConfigurationTransaction: Sendable {
         case .openTransaction: return [open()]
         case .commit: return [commit()]
         case .cancel: return [cancel()]
+        case .target: return [.command(.switchTarget(words[0], isOn: words[1].lowercased() == "on"))]
         case .camera: return [.command(.switchCamera(CameraChoice(words.first ?? "")))]
         case .pause: return [.command(.pause(words.first?.lowercased() == "on"))]
         case .filter: return [filter(command.text)]

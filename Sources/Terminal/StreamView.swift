@@ -28,12 +28,14 @@ public final class StreamView: Sendable {
 
     public func take(_ message: StreamMessage) {
         switch message {
-        case .event(let event, of: _):
-            switch state.withLock({ $0.outage.take(event) }) {
-            case .line: console.emit(event)
-            case .nothing: console.emit(event, showsText: false)
+        case .event(let event, of: let target):
+            let shown = event.of(target)
+            // The view shows the first target.
+            switch target?.number ?? 0 == 0 ? state.withLock({ $0.outage.take(event) }) : .line {
+            case .line: console.emit(shown)
+            case .nothing: console.emit(shown, showsText: false)
             case .counter(let text):
-                console.emit(event, showsText: false)
+                console.emit(shown, showsText: false)
                 console.note(text)
             }
         case .note(let text): console.note(text)
@@ -44,7 +46,7 @@ public final class StreamView: Sendable {
         case .snapshot(nil): end()
         case .snapshot(let snapshot?):
             state.withLock { state in
-                state.recent.removeAll { snapshot.time - $0.time > Self.window }
+                state.recent.removeAll { snapshot.time - $0.time > Self.window || $0.target != snapshot.target }
                 state.recent.append(snapshot)
                 show(state)
             }

@@ -49,7 +49,7 @@ public enum DescriptionKind: String, CaseIterable, Sendable {
         let empty = JSONValue(.object([]))
         return switch self {
         // The keys that are read depend on those present.
-        case .stream: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames
+        case .stream: StreamDescription.keyNames
         case .device: DeviceDescription.decode(empty, vocabulary: vocabulary).keys.rootNames
         case .network: NetworkDescription.decode(empty).keys.rootNames
         case .board: BoardDescription.decode(empty).keys.rootNames

@@ -1,97 +1,56 @@
 import Media
 
-/// The contents of `stream.json`: where to publish, in one of two forms.
+/// The contents of `stream.json`: where to publish.
 public struct StreamDescription: Hashable, Sendable {
-    public enum Form: Hashable, Sendable {
-        case pili(PiliStreamDescription)
-        case plain(PlainStreamDescription)
-    }
-
-    public let form: Form
+    /// The quality follows this server.
+    public private(set) var leading: TargetDescription
+    /// They get the same stream, without packets that do not fit their links.
+    public private(set) var others: [TargetDescription]
     /// A PNG or JPEG file to show while the stream is paused; `nil` for the last frame before the pause. A relative
     /// path starts at the stream file's directory.
     public private(set) var pauseImage: String?
 
-    init(form: Form, pauseImage: String? = nil) {
-        self.form = form
-        self.pauseImage = pauseImage
+    /// The leading one first.
+    public var targets: [TargetDescription] { [leading] + others }
+
+    /// - Parameter name: `nil` for the leading one.
+    public func target(named name: String?) -> TargetDescription? {
+        name.map { name in targets.first { $0.name == name } } ?? leading
     }
 
-    public var platform: PlatformProfile {
-        switch form {
-        case .pili: .pili
-        case .plain(let stream): PlatformProfile(host: stream.url.host)
-        }
-    }
+    /// Whether a connection needs the time of day.
+    public var needsClock: Bool { targets.contains(where: \.needsClock) }
 
-    /// See `PlainStreamDescription.caFile`.
-    public var caFile: String? {
-        if case .plain(let stream) = form { stream.caFile } else { nil }
-    }
-
-    /// Certificates that a connection needs and that the system does not have: `caFile` of an `rtmps://` URL.
-    public var neededCAFile: String? {
-        if case .plain(let stream) = form, stream.url.scheme == .rtmps { stream.caFile } else { nil }
-    }
-
-    public var usesTLS: Bool {
-        if case .plain(let stream) = form { stream.url.scheme == .rtmps } else { false }
-    }
-
-    /// Whether a connection needs the time of day, for its signature or for checking a certificate.
-    public var needsClock: Bool {
-        switch form {
-        case .plain(let stream): stream.url.scheme == .rtmps
-        case .pili(let stream):
-            switch stream.security {
-            case .dynamic, .expiring: true
-            case .none, .static: false
-            }
-        }
-    }
-
-    /// The destination for people, without key, stream name and query.
-    public var destination: String {
-        switch form {
-        case .pili(let stream): "rtmp://\(stream.publishHost)/\(stream.hub)/***"
-        case .plain(let stream): "\(stream.url)"
-        }
-    }
+    /// The leading destination for people, without key, stream name and query.
+    public var destination: String { leading.destination }
 
     /// The same description with full paths for `caFile` and `pauseImage`.
     /// - Parameter directory: the stream file's directory.
     public func located(in directory: String) -> StreamDescription {
         func path(_ name: String) -> String { name.hasPrefix("/") ? name : "\(directory)/\(name)" }
-        var form = form
-        if case .plain(var stream) = form {
-            stream.caFile = stream.caFile.map(path)
-            form = .plain(stream)
-        }
-        return StreamDescription(form: form, pauseImage: pauseImage.map(path))
+        return StreamDescription(
+            leading: leading.located(path), others: others.map { $0.located(path) }, pauseImage: pauseImage.map(path))
     }
 
-    /// The URL for one connection. Call this for each connection, since a signature can be used only once. If a nonce
-    /// is used, save `nonces.unsavedText` before connecting.
-    /// - Parameter unixSeconds: the clock's value, in seconds since 1970.
-    public func publishURL(
-        unixSeconds: Int64, nonces: inout NonceSequence, hmacSHA1: HMACSHA1Function
-    ) throws(SigningError) -> RTMPURL {
-        switch form {
-        case .pili(let stream):
-            try stream.publishURL(unixSeconds: unixSeconds, nonces: &nonces, hmacSHA1: hmacSHA1)
-        case .plain(let stream): stream.url
-        }
+    init(leading: TargetDescription, others: [TargetDescription] = [], pauseImage: String? = nil) {
+        self.leading = leading
+        self.others = others
+        self.pauseImage = pauseImage
     }
 }
 
 extension StreamDescription {
     /// A complete correct file.
     public static let example = #"{"url": "rtmp://live.example.com/app", "key": "ab12-cd34-ef56"}"#
+    private static let targetsExample = "\"targets\": [\(TargetDescription.example)]"
+
+    /// The keys of the file's root.
+    static let keyNames = ["targets"] + PlainStreamDescription.keyNames + PiliStreamDescription.keyNames
 
     /// Checks the whole file and reports all faults.
     public static func decode(_ json: JSONValue) -> Decoded<StreamDescription> {
         json.decode(example: example, isConfidential: true) { reader in
-            reader.recognize(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
+            reader.recognize(names: keyNames + TargetDescription.keyNames)
             if let disabled = reader.flag("disabled", example: #""disabled": false"#), disabled.value {
                 reader.report(
                     .disabled, "disabled", at: disabled.position,
@@ -99,33 +58,74 @@ extension StreamDescription {
                     example: #""disabled": false"#)
             }
             let pauseImage = readPauseImage(&reader)
-            let plainNames = PlainStreamDescription.keyNames.filter { reader.has($0) }
-            let piliNames = PiliStreamDescription.keyNames.filter { reader.has($0) }
-            switch (plainNames.first, piliNames.first) {
-            case (nil, nil):
-                // Suggestions for misspelled keys of either form.
-                reader.accept(names: PlainStreamDescription.keyNames + PiliStreamDescription.keyNames)
-                reader.report(
-                    .missing, "", "no destination: give \"url\", or the service's stream object",
-                    example: example)
-                return nil
-            case (_?, let piliName?) where reader.has("url"):
-                reader.accept(names: PiliStreamDescription.keyNames)
-                reader.report(
-                    .invalidValue, piliName, "cannot be combined with \"url\"; keep one form of stream description",
-                    example: example)
-                _ = PlainStreamDescription(reading: &reader)
-                return nil
-            case (_?, nil):
-                return PlainStreamDescription(reading: &reader).map {
-                    StreamDescription(form: .plain($0), pauseImage: pauseImage)
-                }
-            case (_, _?):
-                return PiliStreamDescription(reading: &reader).map {
-                    StreamDescription(form: .pili($0), pauseImage: pauseImage)
-                }
+            if reader.has("targets") { return readTargets(&reader, pauseImage) }
+            reader.accept("targets")
+            return TargetDescription.Form(reading: &reader, example: example).map {
+                StreamDescription(leading: TargetDescription(form: $0), pauseImage: pauseImage)
             }
         }
+    }
+
+    private static func readTargets(_ reader: inout DescriptionReader, _ pauseImage: String?) -> StreamDescription? {
+        let single = PlainStreamDescription.keyNames + PiliStreamDescription.keyNames
+        reader.accept(names: single)
+        if let name = single.first(where: { reader.has($0) }) {
+            reader.report(
+                .invalidValue, name, "cannot be combined with \"targets\"; move it into one of them",
+                example: targetsExample)
+        }
+        let count = reader.elements("targets", example: targetsExample)?.count ?? 0
+        guard (1...TargetDescription.mostTargets).contains(count) else {
+            reader.report(
+                .invalidValue, "targets", "must have 1 to \(TargetDescription.mostTargets) targets, has \(count)",
+                example: targetsExample)
+            return nil
+        }
+        let entries = reader.objects("targets", example: targetsExample) { TargetDescription.entry(reading: &$0) } ?? []
+        checkDifferences(entries, &reader)
+        guard entries.count == count, let leading = leadingIndex(entries, &reader) else { return nil }
+        var others = entries.map(\.target)
+        return StreamDescription(leading: others.remove(at: leading), others: others, pauseImage: pauseImage)
+    }
+
+    private static func checkDifferences(_ entries: [TargetDescription.Entry], _ reader: inout DescriptionReader) {
+        for (index, entry) in entries.enumerated() {
+            let earlier = entries[..<index].map(\.target)
+            if earlier.contains(where: { $0.name == entry.target.name }) {
+                reader.report(
+                    .invalidValue, "targets", at: entry.position, "two targets have the same name; rename one",
+                    example: targetsExample)
+            } else if let same = earlier.first(where: { $0.publishesSameStream(as: entry.target) }) {
+                reader.report(
+                    .invalidValue, "targets", at: entry.position,
+                    "\(entry.target.name ?? "") and \(same.name ?? "") are the same stream, which a server accepts once",
+                    example: targetsExample)
+            }
+        }
+    }
+
+    /// - Returns: the first target that is on, unless one is marked.
+    private static func leadingIndex(
+        _ entries: [TargetDescription.Entry], _ reader: inout DescriptionReader
+    ) -> Int? {
+        let marked = entries.indices.filter { entries[$0].isLeading }
+        if marked.count > 1 {
+            reader.report(
+                .invalidValue, "targets", at: entries[marked[1]].position, "two targets are leading; keep one",
+                example: #""leading": true"#)
+        }
+        guard let index = marked.first ?? entries.indices.first(where: { !entries[$0].target.isOff }) else {
+            reader.report(
+                .disabled, "targets", "all targets are disabled and nothing will be published; enable one",
+                example: #""disabled": false"#)
+            return nil
+        }
+        if entries[index].target.isOff {
+            reader.report(
+                .invalidValue, "targets", at: entries[index].position,
+                "the leading target is disabled; enable it, or let another one lead", example: #""leading": true"#)
+        }
+        return index
     }
 
     /// Whether the image is usable is checked when a stream starts.
@@ -138,4 +138,30 @@ extension StreamDescription {
         }
         return name.value
     }
+}
+
+extension StreamDescription {
+    /// Where it publishes and what limits that sets, for people.
+    public var summary: String {
+        guard leading.name != nil else { return destination }
+        return (targets.map(\.summary) + limits).joined(separator: "\n  ")
+    }
+
+    /// The strictest requirements of all targets, each with the target that sets it.
+    private var limits: [String] {
+        func first(where matches: (PlatformProfile) -> Bool) -> String? { targets.first { matches($0.platform) }?.name }
+        let keyframes = targets.min { $0.platform.longestKeyframeInterval < $1.platform.longestKeyframeInterval }
+        let rate = targets.compactMap { target in target.highestBitrate.map { ($0, target.name ?? "") } }
+            .min { $0.0 < $1.0 }
+        return [
+            rate.map { "the video has at most \(Int($0.0.kilobitsPerSecond)) kbit/s, for \($0.1)" },
+            keyframes.map { "a keyframe every \($0.platform.keyframeInterval.components.seconds) s, for \($0.name ?? "")" },
+            first { $0.requiresAudio }.map { "always with audio, for \($0)" },
+            first { $0.resizing == .never }.map { "the frame size stays the same, for \($0)" },
+        ].compactMap { $0 }
+    }
+}
+
+extension TargetDescription {
+    fileprivate var summary: String { "\(name ?? ""): \(destination)\(isOff ? ", off at the start" : "")" }
 }

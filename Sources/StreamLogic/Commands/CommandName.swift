@@ -23,6 +23,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     case controls
     case filter
     case camera
+    case target
     case cameras
     case microphones
     case pause
@@ -84,6 +85,8 @@ public struct CommandDescription: Hashable, Sendable {
             ]),
         CommandDescription(.camera, [CommandForm("NAME|next", "switch to another camera")]),
         CommandDescription(
+            .target, [CommandForm("NAME on|off", "start or stop one target of stream.json while live")]),
+        CommandDescription(
             .cameras, [CommandForm("[json]", "list the cameras and which one is in use", on: .appliance)],
             absence: "publish does not list cameras: tallycam cameras does"),
         CommandDescription(
@@ -135,12 +138,6 @@ public struct CommandDescription: Hashable, Sendable {
         // A test checks that each name has a row.
         all.first { $0.name == name } ?? all[0]
     }
-
-    /// Names from earlier versions, with their replacements.
-    static let formerNames = [
-        "show": "show is now status, settings or controls",
-        "next": "next is now: camera next",
-    ]
 }
 
 extension CommandDescription {

@@ -32,6 +32,9 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Switch to another of the stream's cameras.
     /// - Parameter id: as for `apply`.
     case switchCamera(CameraChoice, CommandID? = nil)
+    /// Start or stop one of the stream's targets, by its name.
+    /// - Parameter id: as for `apply`.
+    case switchTarget(String, isOn: Bool, CommandID? = nil)
 }
 
 /// Ties an answer to its command. The sender numbers its commands.

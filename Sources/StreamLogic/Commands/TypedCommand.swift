@@ -83,7 +83,6 @@ extension CommandError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unknown(let typed, let surface):
-            if let hint = CommandDescription.formerNames[typed.lowercased()] { return hint }
             let names = CommandDescription.all(on: surface).map(\.name.rawValue)
             let meant = NameSuggestion.question(for: typed, among: names) ?? ";"
             return "unknown command \(quoted(typed.prefix(60)))\(meant) see help"

@@ -186,6 +186,8 @@ public struct StreamSession: Sendable {
     ///   retried, like after a loss.
     public mutating func restartRequested(isContinuation: Bool = false, now: MediaTimestamp) -> [Action] {
         switch phase {
+        // The next attempt starts the new encoding anyway.
+        case .waiting where isContinuation: break
         case .idle, .waiting: start(now: now)
         case .opening(let attempt):
             output.append(.abortConnection(attempt.id))

@@ -14,7 +14,7 @@ public struct StreamPage: Sendable {
     public init() {}
 
     public mutating func update(_ snapshot: StreamSnapshot) {
-        recent.removeAll { snapshot.time - $0.time > Self.window }
+        recent.removeAll { snapshot.time - $0.time > Self.window || $0.target != snapshot.target }
         recent.append(snapshot)
     }
 

@@ -9,6 +9,8 @@ public struct StreamSnapshot: Sendable {
     /// Without stream name and query.
     public var target: String
     public var state: StreamState
+    /// The servers, if there are several; the rest is about the leading one.
+    public var targets: [TargetReading] = []
     /// Live, but nothing gets through.
     public var isStalled: Bool
     /// Silence and a still frame are sent.

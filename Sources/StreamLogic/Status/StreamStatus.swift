@@ -21,6 +21,8 @@ public struct EncoderIdentity: Hashable, Sendable {
 /// What is being sent, measured since the previous report.
 public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
+    /// The servers, if there are several; the rest is about the leading one.
+    public let targets: [TargetReading]
     public let isPaused: Bool
     /// Time since it went live; `nil` before.
     public let liveDuration: Duration?
@@ -44,6 +46,7 @@ public struct StreamStatus: Hashable, Sendable {
 
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
         state = snapshot.state
+        targets = snapshot.targets
         isPaused = snapshot.isPaused
         liveDuration = snapshot.start.map { snapshot.time - $0 }
         fullSize = snapshot.size

@@ -53,7 +53,7 @@ enum AdaptationOptions {
 
     /// - Parameter warnings: receives warnings about how the service may react.
     static func settings(
-        _ arguments: CommandLineArguments, media: MediaSettings, destination: PublishDestination,
+        _ arguments: CommandLineArguments, media: MediaSettings, destinations: PublishDestinations,
         warnings: inout [String]
     ) throws -> QualitySettings {
         var settings = QualitySettings(
@@ -62,13 +62,14 @@ enum AdaptationOptions {
         settings.sourceFrameRate = media.video.frameRate
         do throws(QualityError) {
             let resize = try arguments["resize"].map { text throws(QualityError) in try ResizePolicy(named: text) }
-            settings.resize = resize ?? destination.usualResizePolicy
-            if let warning = resize.flatMap(destination.warning) { warnings.append(warning) }
+            settings.resize = resize ?? destinations.usualResizePolicy
+            if let warning = resize.flatMap(destinations.warning) { warnings.append(warning) }
             if let policy = arguments["adapt"] { settings.policy = try AdaptationPolicy(named: policy) }
             if let range = arguments["bitrate"] { settings.setBitrate(try BitrateChoice(parsing: range)) }
         } catch {
             throw CommandFailure.usage("--\(error)")
         }
+        if let limit = destinations.limit(&settings.bitrateRange) { warnings.append(limit) }
         try settings.tuning.take(arguments["tuning"])
         settings.audioFollowsVideo = !arguments.contains("keep-audio-quality")
         settings.bufferLimits = try limits(arguments)

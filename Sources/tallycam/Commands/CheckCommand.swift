@@ -64,7 +64,7 @@ private func check(_ path: String) throws -> [String] {
         let file = try streamFile { () throws(SettingsFileError) in try StreamFile(json, path: path) }
         faults = file.warnings
         warnings = pauseImageWarnings(file)
-        summary = "can be used; it publishes to \(file.stream.destination)"
+        summary = "can be used; it publishes to \(file.stream.summary)"
     case .device:
         let decoded = DeviceDescription.decode(json, vocabulary: .standard)
         faults = decoded.faults
@@ -111,8 +111,10 @@ private func streamFile(_ read: () throws(SettingsFileError) -> StreamFile) thro
     } catch {
         throw CommandFailure.usage(error.lines.joined(separator: "\ntallycam: "))
     }
-    if let problem = file.stream.neededCAFile.flatMap(TLSContext.problem(withAuthorityFile:)) {
-        throw CommandFailure.usage("\(file.path):\(file.keys.position(of: "caFile")): caFile: \(problem)")
+    for target in file.stream.targets {
+        guard let problem = target.neededCAFile.flatMap(TLSContext.problem(withAuthorityFile:)) else { continue }
+        let key = target.keyPath(of: "caFile")
+        throw CommandFailure.usage("\(file.path):\(file.keys.position(of: key)): \(key): \(problem)")
     }
     return file
 }

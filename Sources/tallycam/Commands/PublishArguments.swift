@@ -26,21 +26,22 @@ struct PublishArguments {
     init(_ arguments: CommandLineArguments) throws {
         flvPath = arguments["from-flv"]
         try TimeZoneOption.apply(arguments)
-        let destination: PublishDestination
-        var warnings: [String]
-        (destination, warnings) = try Self.destination(arguments)
+        var (destinations, warnings) = try Self.destinations(arguments)
         var media = try Self.media(arguments)
         if flvPath == nil {
             try Self.check(media)
-            media = try destination.fitted(media, warnings: &warnings)
+            media = try destinations.fitted(media, warnings: &warnings)
         } else {
             var unused: [String] = []
-            _ = try destination.fitted(media, warnings: &unused)
+            _ = try destinations.fitted(media, warnings: &unused)
+            guard destinations.others.isEmpty else {
+                throw CommandFailure.usage("--from-flv publishes to one server; the stream file lists several targets")
+            }
         }
         let quality = try AdaptationOptions.settings(
-            arguments, media: media, destination: destination, warnings: &warnings)
+            arguments, media: media, destinations: destinations, warnings: &warnings)
         var publish = try PublishSettings(
-            destination: destination, media: media, quality: quality,
+            destinations: destinations, media: media, quality: quality,
             statusInterval: Self.statusInterval(arguments["status-interval"]),
             reconnectLimit: Self.reconnectLimit(arguments["reconnect"]))
         publish.warnings = warnings
@@ -188,36 +189,37 @@ struct PublishArguments {
         throw CommandFailure.usage("with --video none and --audio none, there is nothing to publish")
     }
 
-    private static func destination(
+    private static func destinations(
         _ arguments: CommandLineArguments
-    ) throws -> (PublishDestination, warnings: [String]) {
+    ) throws -> (PublishDestinations, warnings: [String]) {
         let authorityFile = arguments["ca"]
         if let problem = authorityFile.flatMap(TLSContext.problem(withAuthorityFile:)) {
             throw CommandFailure.usage("--ca: \(problem)")
         }
-        var (destination, warnings) = try destination(arguments, authorityFile: authorityFile)
-        if authorityFile != nil, !destination.usesTLS {
+        var (destinations, warnings) = try destinations(arguments, authorityFile: authorityFile)
+        if authorityFile != nil, !destinations.usesTLS {
             warnings.append("--ca only applies to an rtmps:// URL")
         }
-        return (destination, warnings)
+        return (destinations, warnings)
     }
 
-    private static func destination(
+    private static func destinations(
         _ arguments: CommandLineArguments, authorityFile: String?
-    ) throws -> (PublishDestination, warnings: [String]) {
+    ) throws -> (PublishDestinations, warnings: [String]) {
         switch (arguments["url"] ?? environment("TALLYCAM_URL"), arguments["stream"]) {
         case (_, let path?):
             guard arguments["url"] == nil else { throw CommandFailure.usage("--url and --stream cannot be combined") }
             let file = try readStreamFile(path)
             return (
-                PublishDestination(
+                PublishDestinations(
                     file.stream, path: path, stateDirectory: PublishDestination.standardStateDirectory,
                     authorityFile: authorityFile),
                 file.warnings.map { "\(path):\($0)" }
             )
         case (let text?, nil):
             do {
-                return (PublishDestination(url: try RTMPURL(parsing: text), authorityFile: authorityFile), [])
+                let url = try RTMPURL(parsing: text)
+                return (PublishDestinations(PublishDestination(url: url, authorityFile: authorityFile)), [])
             } catch {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")

@@ -152,25 +152,26 @@ extension PublishSettings {
         let device = request.device
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
-        let destination = PublishDestination(request.description, stateDirectory: request.stateDirectory)
+        let destinations = PublishDestinations(request.description, stateDirectory: request.stateDirectory)
         var media = try MediaSettings(request)
         let highest = media.quality
         let filters = request.filters()
         media.filters = filters.filters
         var warnings = filters.unusable.map(\.problem)
-        media = try destination.fitted(media, warnings: &warnings)
+        media = try destinations.fitted(media, warnings: &warnings)
+        var range = BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate)
+        if let limit = destinations.limit(&range) { warnings.append(limit) }
         var quality = QualitySettings(
-            videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality,
-            bitrateRange: BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate))
+            videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality, bitrateRange: range)
         let resize = ResizePolicy(rawValue: device.resize.rawValue)
-        quality.resize = resize ?? destination.usualResizePolicy
-        if let warning = resize.flatMap(destination.warning) { warnings.append(warning) }
+        quality.resize = resize ?? destinations.usualResizePolicy
+        if let warning = resize.flatMap(destinations.warning) { warnings.append(warning) }
         quality.tierSwitch = lowest.tier == highest.tier ? .never : .restartStream
         quality.bufferLimits = try SendBufferLimits(
             maxDuration: .nanoseconds(Int64(device.bufferDuration * 1e9)), lowThreshold: device.bufferLowThreshold,
             highThreshold: device.bufferHighThreshold)
         self.init(
-            destination: destination, media: media, quality: quality, statusInterval: device.statusInterval,
+            destinations: destinations, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
         card = request.card
