@@ -145,7 +145,7 @@ def complaints(file: str, example: str, folder) -> str:
     (folder / file).write_text(text)
     result = subprocess.run([PROGRAM, "check", folder / file], capture_output=True, text=True, timeout=60)
     said = [line for line in (result.stderr + result.stdout).splitlines() if "(ENOENT)" not in line]
-    wrong = [line for line in said if "is unknown" in line]
+    wrong = [line for line in said if "unknown key" in line or "is unknown" in line]
     return "\n".join(said if result.returncode != 0 else wrong)
 
 

@@ -20,7 +20,7 @@ BOOT = {
     "Image": 16 * MEGABYTE, "initramfs": 2 * MEGABYTE, "config.txt": 4096, "cmdline.txt": 512, "README.txt": 4096,
     "firmware/README.txt": 512, "overlays/README": 512, **dict.fromkeys(EDITED, 4096),
 }  # fmt: skip
-# Of the board: what its models' firmware loads.
+# The board's own files: those that its models' firmware loads.
 OWN = {
     "rpi3": {
         "bootcode.bin", "start.elf", "fixup.dat", "overlays/miniuart-bt.dtbo", "overlays/vc4-kms-v3d.dtbo", "bcm2837-rpi-3-b.dtb",
