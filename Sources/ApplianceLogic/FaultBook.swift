@@ -67,6 +67,8 @@ public struct FaultBook: Sendable {
     public private(set) var deadEncoder: String?
     /// The last failures of camera, microphone, encoder or server that still count.
     private var failures: [ApplianceFault: Failure] = [:]
+    /// Targets that failed while the stream goes on to others, until they are live.
+    private var failedTargets: [TargetID: Failure] = [:]
     /// Failures that are being retried. The light no longer shows them, but faults.txt keeps them until the outcome is
     /// known, so that the card is not written twice for each attempt.
     private var forgiven: Set<ApplianceFault> = []
@@ -92,6 +94,7 @@ public struct FaultBook: Sendable {
         if !isNetworkUp { current.insert(.network) }
         if programFailure != nil || crash != nil || !cardFailures.isEmpty { current.insert(.board) }
         if deadEncoder != nil { current.insert(.hardwareEncoder) }
+        if !failedTargets.isEmpty { current.insert(.server) }
         return current.union(Set(failures.keys).subtracting(forgiven)).union(interruptions.map(\.fault))
     }
 }
@@ -156,6 +159,13 @@ extension FaultBook {
         hasBeenUp = true
     }
 
+    /// A target failed; the stream goes on to the others and tries it again.
+    public mutating func targetFailed(_ target: TargetID, _ code: EventCode?, _ text: String) {
+        failedTargets[target] = Failure(.server, text, code: code, target: target)
+    }
+
+    public mutating func targetBecameLive(_ target: TargetID) { failedTargets[target] = nil }
+
     /// A camera or microphone was lost during the stream, or has returned.
     public mutating func sourceChanged(_ event: SourceEvent) {
         switch event {
@@ -174,6 +184,7 @@ extension FaultBook {
     /// again, and those that this one did not complain about are fine.
     public mutating func streamEnded() {
         interruptions = []
+        failedTargets = [:]
         vainAttempts = 0
         hasBeenUp = false
         for fault in ApplianceFault.media { removeFailure(fault) }
@@ -238,6 +249,7 @@ extension FaultBook {
         var report = FaultReport()
         report.files = fileFaults + wirelessFaults + hardwareFaults
         report.files += failures.values.sorted { $0.fault < $1.fault }.map(place)
+        report.files += failedTargets.sorted { $0.key.number < $1.key.number }.map { place($0.value) }
         report.others = interruptions.sorted { ($0.fault, $0.source) < ($1.fault, $1.source) }
             .map { FaultReport.Entry(fault: $0.fault, text: $0.text) }
         if let deadEncoder { report.others.append(FaultReport.Entry(fault: .hardwareEncoder, text: deadEncoder)) }

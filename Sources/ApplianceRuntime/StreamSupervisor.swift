@@ -81,6 +81,7 @@ final class StreamSupervisor {
         case .said(.event(let event, of: let target)):
             let named = event.of(target)
             device.report(named, line: event.isWorthKeeping ? named.text : nil)
+            if let target { happened(event, to: target, now: now) }
             // The device shows the state of the leading target.
             if target?.number ?? 0 == 0 { happened(event, now: now) }
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
@@ -103,6 +104,14 @@ final class StreamSupervisor {
         case .listed(let id, let kind, let list): device.commands.listed(id, kind, list)
         case .webcam(let number, let report): device.webcam.reported(report, of: number)
         case .ended(let failure, let devices): ended(failure, choices: devices)
+        }
+    }
+
+    private func happened(_ event: StreamEvent, to target: TargetID, now: MediaTimestamp) {
+        switch event {
+        case .failed(let code, let text): device.faultsChanged(now: now) { $0.targetFailed(target, code, text) }
+        case .stateChanged(.live): device.faultsChanged(now: now) { $0.targetBecameLive(target) }
+        default: break
         }
     }
 

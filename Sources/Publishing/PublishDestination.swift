@@ -32,10 +32,12 @@ public final class PublishDestination: Sendable {
     /// PEM file of the authorities that TLS trusts; `nil` for the system's.
     let authorityFile: String?
 
-    /// - Parameter authorityFile: PEM file of the authorities that TLS trusts; `nil` for the system's.
-    public init(url: RTMPURL, authorityFile: String? = nil) {
+    /// - Parameters:
+    ///   - name: distinguishes a stream's servers; `nil` for the only one.
+    ///   - authorityFile: PEM file of the authorities that TLS trusts; `nil` for the system's.
+    public init(url: RTMPURL, name: String? = nil, authorityFile: String? = nil) {
         kind = .url(url)
-        name = nil
+        self.name = name
         highestBitrate = nil
         isOff = false
         self.authorityFile = authorityFile

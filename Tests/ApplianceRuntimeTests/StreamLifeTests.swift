@@ -205,7 +205,6 @@ import Testing
             #expect(try camera.ask("camera") == "error\nusage: camera NAME|next\n")
             #expect(try camera.ask("mute off") == "ok\nmute off\n")
             #expect(try camera.ask("settings") == "ok\nquality Low1\nmute off\n")
-            #expect(try camera.ask("show") == "error\nshow is now status, settings or controls\n")
             #expect(try camera.ask("begin").contains("one set line changes several settings"))
             #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is given more than once"))
             #expect(try camera.ask("help").contains("quality [NAME|RATE]"))

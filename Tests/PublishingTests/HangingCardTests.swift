@@ -21,7 +21,7 @@ import WireSupport
         let pili = PiliStreamDescription(
             title: "camera", hub: "live", publishHost: try NetworkHost(parsing: "live.example"),
             security: .dynamic(key: Secret("key")))
-        return PublishDestination(StreamDescription(form: .pili(pili)), stateDirectory: directory.path)
+        return PublishDestination(TargetDescription(form: .pili(pili)), stateDirectory: directory.path)
     }
 
     /// - Returns: of each connection so far, in their order.

@@ -497,54 +497,6 @@ import WireSupport
             #expect(server[1].receivedByteCount == 0 && stream.recorder.states == ["connecting", "error"])
         }
     }
-
-    @Test func everyTargetGetsTheStreamAndItsEventsSayWhich() throws {
-        try time.run {
-            let (server, other) = (try ScriptedServer(), try ScriptedServer())
-            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
-            let servers = [server, other]
-            #expect(becomesTrue { servers.allSatisfy { $0[1].tags.count { $0.kind == .video } > 20 } })
-            for server in [server, other] {
-                let video = server[1].tags.filter { $0.kind == .video }
-                #expect(video.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
-            }
-            stream.commands.send(.apply(RequestedChanges(configuration: [.quality(.high1)])))
-            #expect(becomesTrue { server[2].tags.count > 40 && other[2].tags.count > 40 }, "another profile")
-            try stream.stop()
-            #expect(server.connectionCount == 2 && other.connectionCount == 2)
-            #expect(Set(stream.recorder.targets(of: "connected")) == [TargetID(0), TargetID(1)])
-            #expect(stream.recorder.targets(of: "ended") == [TargetID(0), TargetID(1)])
-            #expect(stream.recorder.targets(of: "configured").allSatisfy { $0 == nil })
-        }
-    }
-
-    @Test func anotherTargetLeadsWhenTheFirstIsRefused() throws {
-        try time.run {
-            let server = try ScriptedServer { _ in .accept(.refusing(connect: "NetConnection.Connect.InvalidApp")) }
-            let other = try ScriptedServer()
-            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
-            #expect(becomesTrue { other[1].tags.count > 40 && stream.recorder.names.contains("failed") })
-            #expect(stream.recorder.targets(of: "failed") == [TargetID(0)])
-            stream.commands.send(.reportStatus(CommandID(1)))
-            #expect(becomesTrue { !stream.recorder.answers.isEmpty })
-            guard case .status(let status) = stream.recorder.answers[CommandID(1)] else {
-                Issue.record("\(stream.recorder.answers)")
-                return
-            }
-            #expect(status.state == .live && status.sent.sentFrames > 10)
-            try stream.stop()
-            #expect(stream.recorder.targets(of: "ended") == [TargetID(1)])
-        }
-    }
-
-    @Test func streamFailsWhenEveryTargetHas() throws {
-        try time.run {
-            let refusal = ScriptedServer.Answer.accept(.refusing(connect: "NetConnection.Connect.InvalidApp"))
-            let (server, other) = (try ScriptedServer { _ in refusal }, try ScriptedServer { _ in refusal })
-            let stream = try StreamUnderTest(on: server, others: ["other.example": other])
-            #expect(try stream.end()?.target == TargetID(0))
-        }
-    }
 }
 
 /// A live stream on its thread.
@@ -579,13 +531,15 @@ final class StreamUnderTest {
         thread = JoinableThread(
             try NamedThread("stream") {
                 do {
-                    var settings = try StreamUnderTest.settings(
-                        destination, reconnects, duration, cameras, preview, listener)
-                    settings.card = card
-                    settings.otherDestinations = hosts.map { host in
+                    let others = hosts.map { host in
                         PublishDestination(
-                            url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"))
+                            url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"),
+                            name: String(host.prefix { $0 != "." }))
                     }
+                    let destinations = PublishDestinations(destination, others)
+                    var settings = try StreamUnderTest.settings(
+                        destinations, reconnects, duration, cameras, preview, listener)
+                    settings.card = card
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
@@ -607,7 +561,7 @@ final class StreamUnderTest {
     }
 
     private static func settings(
-        _ destination: PublishDestination, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?,
+        _ destinations: PublishDestinations, _ reconnects: ReconnectPolicy.Limit, _ duration: Duration?,
         _ cameras: [String], _ preview: RecordedPreview?, _ listener: (any AudioSink)?
     ) throws -> PublishSettings {
         var media = MediaSettings(
@@ -619,7 +573,7 @@ final class StreamUnderTest {
         media.preview = preview
         media.audioSinks = listener.map { [$0] } ?? []
         return PublishSettings(
-            destination: destination, media: media,
+            destinations: destinations, media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), statusInterval: .seconds(1),
             reconnectLimit: reconnects)
     }
@@ -650,5 +604,5 @@ final class StreamUnderTest {
 }
 
 extension CommandOutcome {
-    fileprivate var lines: [String] { if case .done(let lines) = self { lines } else { [] } }
+    var lines: [String] { if case .done(let lines) = self { lines } else { [] } }
 }

@@ -5,8 +5,13 @@ import Testing
 @testable import Publishing
 
 @Suite struct PublishDestinationTests {
-    private func destination(_ host: String) -> PublishDestination {
-        PublishDestination(url: RTMPURL(scheme: .rtmps, host: host, application: "live", streamName: "key"))
+    private func destination(_ host: String) -> PublishDestinations { destinations([host]) }
+
+    private func destinations(_ hosts: [String]) -> PublishDestinations {
+        let all = hosts.map {
+            PublishDestination(url: RTMPURL(scheme: .rtmps, host: $0, application: "live", streamName: "key"))
+        }
+        return PublishDestinations(all[0], Array(all.dropFirst()))
     }
 
     @Test(arguments: [

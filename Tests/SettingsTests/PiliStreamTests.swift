@@ -38,7 +38,7 @@ struct PiliStreamTests {
     private func url(_ text: String, clock: Int64) throws -> RTMPURL {
         var nonces = NonceSequence(savedText: nil)
         let stream = try #require(try decoded(text).value)
-        return try stream.publishURL(unixSeconds: clock, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
+        return try stream.leading.publishURL(unixSeconds: clock, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
     }
 
     @Test func referenceImplementationIsCorrect() {
@@ -79,7 +79,7 @@ struct PiliStreamTests {
     @Test func productSignsLikeTheReference() throws {
         let stream = try #require(try decoded(piliText()).value)
         var nonces = NonceSequence(savedText: nil)
-        let url = try stream.publishURL(unixSeconds: 1_584_522_520, nonces: &nonces) { key, message in
+        let url = try stream.leading.publishURL(unixSeconds: 1_584_522_520, nonces: &nonces) { key, message in
             HMACSHA1.authenticationCode(for: message, key: key)
         }
         #expect(url.streamName == "teststreamtitle?nonce=1584522520&token=FRXUKRv8oSvex8m0Lkb19G1f2Zo=")
@@ -117,7 +117,7 @@ struct PiliStreamTests {
         var nonces = NonceSequence(savedText: nil)
         let stream = try #require(try decoded(piliText()).value)
         let names = try (0..<3).map { _ in
-            try stream.publishURL(unixSeconds: 9, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1).streamName.revealed
+            try stream.leading.publishURL(unixSeconds: 9, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1).streamName.revealed
         }
         #expect(
             names.map { $0.prefix(24) } == [
@@ -135,8 +135,8 @@ struct PiliStreamTests {
     func onlyKeysForPublishingAreRequired(text: String) throws {
         let result = try decoded(text)
         #expect(result.faults == [])
-        #expect(result.value?.platform == .pili)
-        guard case .pili(let stream) = result.value?.form else {
+        #expect(result.value?.leading.platform == .pili)
+        guard case .pili(let stream) = result.value?.leading.form else {
             Issue.record("no Pili stream")
             return
         }
@@ -261,9 +261,9 @@ struct PiliStreamTests {
         let result = try decoded(piliText(key: key))
         let stream = try #require(result.value)
         var nonces = NonceSequence(savedText: nil)
-        let url = try stream.publishURL(unixSeconds: 1, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
+        let url = try stream.leading.publishURL(unixSeconds: 1, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1)
         let token = url.streamName.revealed.suffix(20)
-        for value in [stream, url, result, stream.form] as [Any] {
+        for value in [stream, url, result, stream.leading.form] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             for text in [dumped, "\(value)", String(reflecting: value)] {

@@ -8,10 +8,10 @@ struct PlainStreamTests {
             #"{"url": "rtmps://live.example.com/app", "key": "hush-hush", "caFile": "ca.pem", "disabled": false}"#)
         #expect(result.faults == [])
         let stream = try #require(result.value)
-        #expect(stream.caFile == "ca.pem")
-        #expect(stream.platform == .default)
+        #expect(stream.leading.caFile == "ca.pem")
+        #expect(stream.leading.platform == .default)
         var nonces = NonceSequence(savedText: nil)
-        let url = try stream.publishURL(unixSeconds: 0, nonces: &nonces) { _, _ in [] }
+        let url = try stream.leading.publishURL(unixSeconds: 0, nonces: &nonces) { _, _ in [] }
         #expect(url.streamName == "hush-hush")
         #expect(nonces.unsavedText == nil)
         #expect(!"\(stream)\(String(reflecting: stream))".contains("hush"))

@@ -77,7 +77,7 @@ import Testing
         (#"camera "a"b"#, "usage: camera NAME|next"),
         ("statsu", #"unknown command "statsu"; did you mean status? see help"#),
         ("dance", #"unknown command "dance"; see help"#),
-        ("show", "show is now status, settings or controls"), ("Next", "next is now: camera next"),
+        ("target youtube", "usage: target NAME on|off"),
         ("rtmp://host/live/key", #"unknown command "rtmp://***"; see help"#),
     ])
     func wrongLineIsAnsweredWithItsUsage(line: String, answer: String) {

@@ -147,11 +147,6 @@ import Testing
         #expect(transaction.lineReceived("mute off") == [.answer(["noted: mute off"])])
     }
 
-    @Test func formerCommandNamesTheNewOnes() {
-        var transaction = ConfigurationTransaction()
-        #expect(transaction.lineReceived("show") == [.refuse("show is now status, settings or controls")])
-    }
-
     @Test func emptyLinesAreIgnored() {
         var transaction = ConfigurationTransaction()
         #expect(transaction.lineReceived("  \t") == [])
