@@ -208,7 +208,7 @@ import Testing
             #expect(try camera.ask("show") == "error\nshow is now status, settings or controls\n")
             #expect(try camera.ask("begin").contains("one set line changes several settings"))
             #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is given more than once"))
-            #expect(try camera.ask("help").contains("quality [NAME]"))
+            #expect(try camera.ask("help").contains("quality [NAME|RATE]"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))
             #expect(try camera.ask("stop").hasPrefix("ok\n"))
             try camera.waitUntil { run.isStopped }
