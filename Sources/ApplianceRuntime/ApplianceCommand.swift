@@ -54,9 +54,9 @@ extension ApplianceCommand {
         }
     }
 
-    /// - Throws: the answer for people, if the line is not a command.
-    init(_ line: String, on surface: CommandSurface) throws {
-        guard let typed = try TypedCommand(line, on: surface) else { throw CommandError.unknown("", on: surface) }
+    /// - Throws: if the line is not a command.
+    init(_ line: String, on surface: CommandSurface) throws(CommandRefusal) {
+        let typed = try TypedCommand.of(line, on: surface)
         let words = typed.arguments
         let first = words.first?.lowercased()
         switch typed.name {
@@ -65,9 +65,9 @@ extension ApplianceCommand {
         case .stop: self = .stop
         case .settings: self = .settings
         case .quality where words.isEmpty: self = .quality
-        case .quality, .mute: self = .change(try RequestedChanges(parsing: [typed.name.rawValue] + words))
-        case .set: self = .change(try RequestedChanges(parsing: words))
-        case .filter: self = .filter(try FilterChange(parsing: typed.text))
+        case .quality, .mute: self = .change(try .of([typed.name.rawValue] + words))
+        case .set: self = .change(try .of(words))
+        case .filter: self = .filter(try .of(typed.text))
         case .controls: self = .controls(words.isEmpty ? nil : .json)
         case .snapshot:
             let isSent = first == "send"
@@ -86,7 +86,7 @@ extension ApplianceCommand {
         case .powerOff: self = .powerOff(.halt)
         case .help: self = .help
         // The table of commands does not offer these to an appliance.
-        case .openTransaction, .commit, .cancel: throw CommandError.unavailable(typed.name)
+        case .openTransaction, .commit, .cancel: throw .command(.unavailable(typed.name))
         }
     }
 

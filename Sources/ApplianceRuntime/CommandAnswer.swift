@@ -1,13 +1,16 @@
 import ApplianceLogic
 import Controls
 import Diagnosis
+import JSONText
+import Settings
 import StreamLogic
 import Terminal
 
 /// The result of a command, which is rendered in several forms.
 enum CommandAnswer {
     case done([String])
-    case failed(String)
+    /// - Parameter done: lines about those parts of the command that were done before it failed.
+    case failed(ApplianceRefusal, done: [String] = [])
     case status(ApplianceStatus)
     case quality(ApplianceStatus.QualityReading)
     case controls([ControlStatus])
@@ -30,7 +33,7 @@ enum CommandAnswer {
     var lines: [String] {
         switch self {
         case .done(let lines): lines
-        case .failed(let reason): reason.split(separator: "\n").map(String.init)
+        case .failed(let refusal, let done): done + refusal.description.split(separator: "\n").map(String.init)
         case .status(let status): status.lines
         case .quality(let quality): [quality.text]
         case .controls(let controls): controls.map(\.description)
@@ -41,11 +44,21 @@ enum CommandAnswer {
         }
     }
 
+    /// The answer to both parts of a command; good if both are.
+    func followed(by next: CommandAnswer) -> CommandAnswer {
+        switch (self, next) {
+        case (.failed(let refusal, let done), _): .failed(refusal, done: done + next.lines)
+        case (_, .failed(let refusal, let done)): .failed(refusal, done: lines + done)
+        default: .done(lines + next.lines)
+        }
+    }
+
     /// Text for people has only one form.
     func content(as form: ReaderForm) -> [UInt8] {
         switch (self, form) {
         case (.file(let bytes), _): bytes
         case (.follow(_, let first), _): first
+        case (.failed(let refusal, let done), .json): refusal.jsonLine(done)
         case (.status(let status), .json): status.jsonLine
         case (.controls(let controls), .json): controls.jsonLine
         case (.devices(let list), .json): list.jsonLines
@@ -54,4 +67,23 @@ enum CommandAnswer {
         default: Array(lines.map { "\($0)\n" }.joined().utf8)
         }
     }
+}
+
+extension ApplianceRefusal {
+    /// An object and a LF.
+    fileprivate func jsonLine(_ done: [String]) -> [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("error", name)
+            object.write("text", description)
+            if !done.isEmpty { object.write("done", done) }
+        }
+    }
+}
+
+/// - Parameter answer: a refusal, as the control socket gives it in either form.
+/// - Returns: it for people, on one line.
+public func refusalText(_ answer: ArraySlice<UInt8>) -> String {
+    if let json = try? JSONValue(parsing: Array(answer)), case .string(let text)? = json["text"]?.content { return text }
+    return String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: "; ")
 }

@@ -137,7 +137,7 @@ final class ControlServer {
 
     private func makeRoom(now: MediaTimestamp) {
         guard clients.count >= Self.clientLimit, let index = clients.firstIndex(where: mayGo) else { return }
-        send(.failed("too many clients: the oldest is disconnected"), to: clients.remove(at: index), now: now)
+        send(.failed(.tooManyClients), to: clients.remove(at: index), now: now)
     }
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
@@ -176,10 +176,10 @@ final class ControlServer {
             guard let end = client.received.firstIndex(of: 0x0A) else {
                 client.isDone = count == 0
                 guard client.received.count >= Self.longestCommand else { return }
-                return send(.failed("a command has at most \(Self.longestCommand - 1) bytes"), to: client, now: now)
+                return send(.failed(.commandTooLong(limit: Self.longestCommand - 1)), to: client, now: now)
             }
             guard let command = String(validating: client.received[..<end], as: UTF8.self) else {
-                return send(.failed("the command is not UTF-8 text"), to: client, now: now)
+                return send(.failed(.notUTF8), to: client, now: now)
             }
             client.isWaiting = true
             client.deadline = nil
@@ -191,8 +191,8 @@ final class ControlServer {
 
     private func follow(_ client: Client, _ form: ReaderForm, first: [UInt8]) {
         guard followers.hasRoom else {
-            let reason = "\(ControlFollowers.limit) clients already follow the events; end one of them"
-            return send(.failed(reason), to: client, now: MonotonicClock.now())
+            let answer = CommandAnswer.failed(.tooManyFollowers(limit: ControlFollowers.limit))
+            return send(answer, as: form, to: client, now: MonotonicClock.now())
         }
         client.isDone = true
         followers.add(client, form, first: Self.good + first)

@@ -36,12 +36,9 @@ extension CommandService {
     /// - Parameter quality: `nil` for the one in device.json.
     func takeSnapshot(_ purpose: SnapshotPurpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer? {
         device.personActed()
-        guard !device.appliance.isPoweringOff else { return .failed("the camera is powering off") }
-        // A separate snapshot would show the camera that a pause hides.
-        guard device.stream.isRunning || !device.appliance.isPaused else {
-            return .failed("the stream is paused and interrupted: no frame may be shown")
-        }
-        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others are already waiting") }
+        guard !device.appliance.isPoweringOff else { return .failed(.poweringOff) }
+        guard device.stream.isRunning || !device.appliance.isPaused else { return .failed(.hiddenByPause) }
+        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed(.snapshotsWaiting) }
         let now = MonotonicClock.now()
         guard let id = pending.add(.answer, for: asker.seesEvents ? nil : asker, now: now) else { return Self.tooMany }
         let chosen = device.files.device.snapshots
@@ -96,7 +93,7 @@ extension CommandService {
         pending.change(id, to: .snapshot(snapshot))
         if snapshotCount(in: .taking) == 0 { device.perform(device.appliance.flashRequested(false)) }
         switch (answer, snapshot.purpose) {
-        case (.failed(_, let reason), _): if let command = pending.remove(id) { snapshotFailed(command, reason) }
+        case (.failed(_, let failure), _): if let command = pending.remove(id) { snapshotFailed(command, failure) }
         case (.taken(_, let taken), .send): pending.remove(id)?.asker?.answer(.file(taken.bytes))
         case (.taken(_, let taken), .keep):
             let store = SnapshotStore(device.files.device.snapshots, device.settings)
@@ -111,12 +108,13 @@ extension CommandService {
         case .success(let path):
             device.tell("snapshot in \(path)")
             command.asker?.answer(.done([path]))
-        case .failure(let error): snapshotFailed(command, "\(error)")
+        case .failure(let error): snapshotFailed(command, .file(reason: "\(error)"))
         }
     }
 
-    func snapshotFailed(_ command: PendingCommand, _ reason: String) {
-        device.tell("no snapshot: \(reason)")
-        command.asker?.answer(.failed("no snapshot: \(reason)"))
+    func snapshotFailed(_ command: PendingCommand, _ failure: SnapshotFailure) {
+        let refusal = ApplianceRefusal.snapshot(failure)
+        device.tell(refusal.description)
+        command.asker?.answer(.failed(refusal))
     }
 }

@@ -164,7 +164,7 @@ final class WebcamRuntime {
         guard duty.isWanted, let problem = device.stream.engine.webcamAbsence ?? duty.problems.gadget else {
             return answer
         }
-        return .failed("no webcam: \(problem); it is tried again")
+        return .failed(.webcam(reason: problem))
     }
 
     var answer: CommandAnswer { .done(["webcam: \(status.text ?? "off")"]) }
