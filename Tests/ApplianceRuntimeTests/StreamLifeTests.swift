@@ -210,7 +210,7 @@ import Testing
             #expect(try camera.ask("show") == wrong(.unknown("show", on: .socket)))
             #expect(try camera.ask("begin") == wrong(.unavailable(.openTransaction)))
             #expect(try camera.ask("set mirror on mirror off") == refused(.command(.changes(.repeated("mirror")))))
-            #expect(try camera.ask("help").contains("quality [NAME]"))
+            #expect(try camera.ask("help").contains("quality [NAME|RATE]"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))
             #expect(try camera.ask("stop").hasPrefix("ok\n"))
             try camera.waitUntil { run.isStopped }

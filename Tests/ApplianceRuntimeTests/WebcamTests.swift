@@ -379,7 +379,8 @@ import USBVideo
     @Test func commandsStartAndStopTheWebcam() throws {
         try time.run {
             try start("false")
-            #expect(try camera.ask("webcam on") == refused(.command(.command(.usage(.webcam, on: .socket, meant: nil)))))
+            #expect(
+                try camera.ask("webcam on") == refused(.command(.command(.usage(.webcam, on: .socket, meant: nil)))))
             let answer = try camera.ask("webcam start")
             #expect(answer == "ok\nwebcam: no computer; a command overrides device.json\n")
             #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))

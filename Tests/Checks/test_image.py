@@ -82,7 +82,7 @@ def test_the_kernel_has_a_webcams_functions_and_no_gadget_of_its_own():
 
 
 def refusal(*words: str) -> str:
-    """What scripts/image says when it refuses."""
+    """The message of scripts/image when it refuses."""
     ended = subprocess.run(["scripts/image", *words], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert ended.returncode != 0 and not ended.stdout
     return ended.stderr

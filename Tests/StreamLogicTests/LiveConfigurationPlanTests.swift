@@ -78,7 +78,10 @@ import Testing
         // The source does not limit the bit rate, only the sample rate.
         #expect(
             try plan([("audio-quality", "High1")], takesSampleRate: false) == .change(replacesEncoder: false))
-        guard case .refuse(.quality(.tooManyFrames(let size, _, _))) = try plan([("dimension", "4096x2304"), ("bitrate", "500,8000,100000")])
+        guard
+            case .refuse(.quality(.tooManyFrames(let size, _, _))) = try plan([
+                ("dimension", "4096x2304"), ("bitrate", "500,8000,100000"),
+            ])
         else {
             Issue.record("such a stream is carried by a level")
             return

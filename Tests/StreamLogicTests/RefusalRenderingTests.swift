@@ -16,7 +16,10 @@ import Testing
         (
             .command(.unknown("dance", on: .socket)), "unknownCommand", #"unknown command "dance"; see help"#
         ),
-        (.command(.unavailable(.openTransaction)), "unavailableCommand", CommandDescription.of(.openTransaction).absence),
+        (
+            .command(.unavailable(.openTransaction)), "unavailableCommand",
+            CommandDescription.of(.openTransaction).absence
+        ),
         (.command(.usage(.pause, on: .socket, meant: nil)), "wrongUsage", "usage: pause on|off"),
         (.changes(.repeated("mirror")), "wrongChange", #""mirror" is given more than once"#),
         (.filter(.notInChain(FilterID(.smooth))), "wrongFilter", "filter smooth is not active"),

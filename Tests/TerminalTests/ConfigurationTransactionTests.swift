@@ -91,7 +91,8 @@ import Testing
     func urlIsNotRepeated(line: String) throws {
         for command in [[line], ["begin", line]] {
             var transaction = ConfigurationTransaction()
-            let reason = try #require(refusal(command.reduce([]) { _, line in transaction.lineReceived(line) })).description
+            let reason = try #require(refusal(command.reduce([]) { _, line in transaction.lineReceived(line) }))
+                .description
             #expect(!reason.contains("hush") && !reason.contains("host"), "\(reason)")
         }
     }

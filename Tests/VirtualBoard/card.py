@@ -60,7 +60,7 @@ class Card:
         self.offset = self.entry(0)[0] * 512
 
     def entry(self, number: int) -> tuple[int, int]:
-        """Of the partition table: first sector and number of sectors."""
+        """First sector and number of sectors, from the partition table."""
         with open(self.path, "rb") as file:
             file.seek(446 + 16 * number + 8)
             return int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")

@@ -15,7 +15,7 @@ DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"start": "L
 
 
 def prepare(card: Card, board: str, port: int) -> None:
-    """What a person edits, and what QEMU makes necessary."""
+    """A person's settings, and those that QEMU needs."""
     description = json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     # QEMU restarts the machine as soon as a watchdog is started, not when the watchdog times out.
     del description["watchdog"]

@@ -20,7 +20,7 @@ BOOT = {
     "Image": 16 * MEGABYTE, "initramfs": 2 * MEGABYTE, "config.txt": 4096, "cmdline.txt": 512, "README.txt": 4096,
     "firmware/README.txt": 512, "overlays/README": 512, **dict.fromkeys(EDITED, 4096),
 }  # fmt: skip
-# Of the board: what its models' firmware loads.
+# The board's own files: those that its models' firmware loads.
 OWN = {
     "rpi3": {
         "bootcode.bin", "start.elf", "fixup.dat", "overlays/miniuart-bt.dtbo", "overlays/vc4-kms-v3d.dtbo", "bcm2837-rpi-3-b.dtb",
@@ -59,7 +59,9 @@ def test_the_boot_partition_has_exactly_the_files_that_are_used(contents, board)
     assert set(contents.boot) - legal == BOOT.keys() | OWN[board]
     assert all(0 < contents.boot[name] < size for name, size in BOOT.items())
     packages = {line.split()[0] for line in manifest(board)} - {"busybox"}
-    assert legal == {f"legal/{name}.txt" for name in packages} | {"legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    own = {"legal/tallycam.txt", "legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    assert legal == {f"legal/{name}.txt" for name in packages} | own
+    assert contents.boot["legal/tallycam.txt"] > 500_000
 
 
 def manifest(board: str) -> list[str]:
