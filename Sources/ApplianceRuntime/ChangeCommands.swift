@@ -1,5 +1,6 @@
 import ApplianceLogic
 import BoardRuntime
+import CommandChannels
 import Controls
 import Filters
 import LinuxIO
@@ -118,21 +119,5 @@ extension CommandService {
         }
         device.supervisor.reported(.said(.event(.paused(isPaused))))
         return .done([PauseNotice.forNextStream(isPaused).description])
-    }
-}
-
-/// Light and webcam do not belong to the stream; nor does mute, without a stream.
-struct DeviceChanges {
-    let light: ControlValue?
-    let isWebcam: Bool?
-    let isMuted: Bool?
-
-    var isEmpty: Bool { light == nil && isWebcam == nil && isMuted == nil }
-
-    /// - Parameter hasMute: whether a computer hears the microphones without a stream.
-    init(takenFrom changes: inout RequestedChanges, hasMute: Bool) {
-        light = changes.take(.torch)
-        isWebcam = changes.take(.webcam).map { $0 == .flag(true) }
-        isMuted = hasMute ? changes.takeMute() : nil
     }
 }

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import Controls
 import LinuxIO
 import Media

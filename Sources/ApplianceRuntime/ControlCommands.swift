@@ -1,4 +1,5 @@
 import BoardRuntime
+import CommandChannels
 import Controls
 import LinuxIO
 import Media

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import DeviceStreams
 import LinuxIO
 import StreamLogic

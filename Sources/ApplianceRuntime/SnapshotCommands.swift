@@ -1,35 +1,10 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
 import StreamLogic
-
-enum SnapshotPurpose {
-    /// The snapshot is saved in the folder.
-    case keep
-    /// The asker receives the file.
-    case send
-}
-
-/// A snapshot on its way from the camera to the card or to its asker.
-struct PendingSnapshot {
-    enum Stage {
-        /// Waiting for the camera.
-        case taking
-        /// Being written to the card, which may take a while.
-        case saving
-    }
-
-    /// More at once are a mistake.
-    static let limit = 4
-
-    let request: SnapshotRequest
-    let purpose: SnapshotPurpose
-    /// Whether the brightness was unknown.
-    var mayNeedFlash: Bool
-    var stage = Stage.taking
-}
 
 // Snapshots by button, console and socket.
 extension CommandService {
@@ -49,7 +24,7 @@ extension CommandService {
         let needsFlash = needsFlash
         if needsFlash == true { light(for: &request) }
         pending.change(
-            id, to: .snapshot(PendingSnapshot(request: request, purpose: purpose, mayNeedFlash: needsFlash == nil)))
+            id, to: .snapshot(PendingSnapshot(request, for: purpose, mayNeedFlash: needsFlash == nil)))
         device.stream.takeSnapshot(request, device.files, now: now)
         return asker.seesEvents ? .done(["asked for"]) : nil
     }

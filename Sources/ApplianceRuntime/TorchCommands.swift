@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import LinuxIO
 import Media
 import Settings

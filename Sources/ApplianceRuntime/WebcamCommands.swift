@@ -1,3 +1,4 @@
+import CommandChannels
 import LinuxIO
 import StreamLogic
 

@@ -1,4 +1,5 @@
 import CardStorage
+import CommandChannels
 import DeviceStreams
 import LinuxIO
 import Media

@@ -7,6 +7,7 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 /// Askers of every form use the same entry point.
 @Suite(.serialized) struct CommandServiceTests {

@@ -7,6 +7,7 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 /// More clients than the control socket accepts at once. Each client that gets an answer gets its own, and all of it.
 @Suite struct ControlServerTests {

@@ -1,5 +1,6 @@
 import ApplianceRuntime
 import CardStorage
+import CommandChannels
 import Filters
 import Glibc
 import LinuxIO

@@ -7,7 +7,7 @@ import StreamLogic
 import Terminal
 
 /// The result of a command, which is rendered in several forms.
-enum CommandAnswer {
+package enum CommandAnswer {
     case done([String])
     /// - Parameter done: lines about those parts of the command that were done before it failed.
     case failed(ApplianceRefusal, done: [String] = [])
@@ -24,13 +24,13 @@ enum CommandAnswer {
     /// - Parameter first: what it reads before the first event.
     case follow(ReaderForm, first: [UInt8])
 
-    var isGood: Bool { if case .failed = self { false } else { true } }
+    package var isGood: Bool { if case .failed = self { false } else { true } }
 
     /// Whether nothing follows.
-    var isComplete: Bool { if case .checkup = self { false } else { true } }
+    package var isComplete: Bool { if case .checkup = self { false } else { true } }
 
     /// For people; empty for a file.
-    var lines: [String] {
+    package var lines: [String] {
         switch self {
         case .done(let lines): lines
         case .failed(let refusal, let done): done + refusal.description.split(separator: "\n").map(String.init)
@@ -45,7 +45,7 @@ enum CommandAnswer {
     }
 
     /// The answer to both parts of a command; good if both are.
-    func followed(by next: CommandAnswer) -> CommandAnswer {
+    package func followed(by next: CommandAnswer) -> CommandAnswer {
         switch (self, next) {
         case (.failed(let refusal, let done), _): .failed(refusal, done: done + next.lines)
         case (_, .failed(let refusal, let done)): .failed(refusal, done: lines + done)
@@ -54,7 +54,7 @@ enum CommandAnswer {
     }
 
     /// Text for people has only one form.
-    func content(as form: ReaderForm) -> [UInt8] {
+    package func content(as form: ReaderForm) -> [UInt8] {
         switch (self, form) {
         case (.file(let bytes), _): bytes
         case (.follow(_, let first), _): first

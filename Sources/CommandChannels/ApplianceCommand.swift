@@ -4,7 +4,7 @@ import Settings
 import StreamLogic
 
 /// A command to the device from any source.
-enum ApplianceCommand {
+package enum ApplianceCommand {
     /// - Parameter 0: the form of the answer; `nil` for the asker's own.
     case status(ReaderForm?)
     case start
@@ -38,7 +38,7 @@ enum ApplianceCommand {
     case help
 }
 
-enum WebcamOrder: String {
+package enum WebcamOrder: String {
     case start
     case stop
     /// Admits the program that is waiting.
@@ -47,7 +47,7 @@ enum WebcamOrder: String {
 
 extension ApplianceCommand {
     /// The requested form of the answer; `nil` for the asker's own.
-    var form: ReaderForm? {
+    package var form: ReaderForm? {
         switch self {
         case .status(let form), .controls(let form), .list(_, let form), .doctor(let form): form
         default: nil
@@ -55,7 +55,7 @@ extension ApplianceCommand {
     }
 
     /// - Throws: if the line is not a command.
-    init(_ line: String, on surface: CommandSurface) throws(CommandRefusal) {
+    package init(_ line: String, on surface: CommandSurface) throws(CommandRefusal) {
         let typed = try TypedCommand.of(line, on: surface)
         let words = typed.arguments
         let first = words.first?.lowercased()
