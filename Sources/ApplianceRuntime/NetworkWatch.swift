@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
