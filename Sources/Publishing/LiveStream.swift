@@ -112,8 +112,14 @@ public final class LiveStream {
         for target in targets {
             target.owner = self
             if target.isOff { continue }
-            if target.destination.usesNonces { target.start() } else { target.sourcesOpened() }
-            if target.isOver { happened(.over, to: target) }
+            if target.isOver {
+                // It ended before it had an owner.
+                happened(.over, to: target)
+            } else if target.destination.usesNonces {
+                target.start()
+            } else {
+                target.sourcesOpened()
+            }
         }
         // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }

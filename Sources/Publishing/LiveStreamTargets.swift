@@ -74,7 +74,6 @@ extension LiveStream: TargetOwner {
             targets[index] = target
             target.start()
             target.sourcesOpened()
-            if target.isOver { happened(.over, to: target) }
         } catch {
             targets[index].retryTime = MonotonicClock.now() + Self.retryInterval
             reporter.log("\(targets[index].id) cannot start: \(error)")
@@ -86,19 +85,17 @@ extension LiveStream: TargetOwner {
     /// Starts or stops one target; the stream and the others go on.
     func switchTarget(_ name: String, isOn: Bool, for id: CommandID?) {
         guard let index = targets.firstIndex(where: { $0.id.name == name }) else {
-            let names = targets.compactMap(\.id.name)
-            let known = names.isEmpty ? "stream.json lists no targets" : "the targets are \(names.joined(separator: ", "))"
-            return refuse("there is no target \(name); \(known)", for: id)
+            return refuse(.target(.unknown(name, available: targets.compactMap(\.id.name))), for: id)
         }
         let target = targets[index]
         if isOn {
-            guard target.isOff || target.retryTime != nil else { return refuse("\(name) is already on", for: id) }
-            guard target.isOver else { return refuse("\(name) is still ending; try again in a moment", for: id) }
+            guard target.isOff || target.retryTime != nil else { return refuse(.target(.alreadyOn(name)), for: id) }
+            guard target.isOver else { return refuse(.target(.stillEnding(name)), for: id) }
             renew(index)
         } else {
-            guard !target.isOff else { return refuse("\(name) is already off", for: id) }
+            guard !target.isOff else { return refuse(.target(.alreadyOff(name)), for: id) }
             guard targets.contains(where: { $0 !== target && !$0.isOver && !$0.isOff }) else {
-                return refuse("\(name) is the only target that is on; stop the stream instead", for: id)
+                return refuse(.target(.onlyOne(name)), for: id)
             }
             target.switchOff()
             target.reporter.emit(.stateChanged(.disconnected))

@@ -81,7 +81,7 @@ def test_targets_are_switched_while_live(nginx, children):
     receiver.process.wait_until(lambda: any(e["name"] == "publisherEnded" for e in events(receiver.process)), "end of the stream")
     camera.wait_until(lambda status: states(camera) == {"main": "live", "own": "off"})
     assert "the only target" in camera.ask("target", "main", "off").stderr
-    assert "there is no target other; the targets are main, own" in camera.ask("target", "other", "on").stderr
+    assert "unknown target \"other\"; available: main, own" in camera.ask("target", "other", "on").stderr
     assert "target:   main (leading) live, " in camera.ask("status").stdout
 
 

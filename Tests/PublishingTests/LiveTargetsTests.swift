@@ -51,7 +51,10 @@ import WireSupport
             #expect(becomesTrue { server[2].tags.count > 40 && other[2].tags.count > 40 }, "another profile")
             try stream.stop()
             #expect(server.connectionCount == 2 && other.connectionCount == 2)
-            #expect(Set(stream.recorder.targets(of: "connected")) == [TargetID(0, name: "main"), TargetID(1, name: "other")])
+            #expect(
+                Set(stream.recorder.targets(of: "connected")) == [
+                    TargetID(0, name: "main"), TargetID(1, name: "other"),
+                ])
             #expect(stream.recorder.targets(of: "ended") == [TargetID(0, name: "main"), TargetID(1, name: "other")])
             #expect(stream.recorder.targets(of: "configured").allSatisfy { $0 == nil })
         }
@@ -82,7 +85,8 @@ import WireSupport
             let another = try ScriptedServer { _ in Self.refusal }
             let stream = try stream(to: server, ["other.example": another])
             // The first failure is an event, the last one the stream's end.
-            let targets = stream.recorder.targets(of: "failed") + [try stream.end()?.target]
+            let last = try stream.end()?.target
+            let targets = stream.recorder.targets(of: "failed") + [last]
             #expect(targets.count == 2 && Set(targets) == [main, other])
         }
     }
@@ -102,7 +106,10 @@ import WireSupport
             #expect(becomesTrue(within: .seconds(20)) { server.connectionCount == 2 && server[2].tags.count > 40 })
             let live = try status(of: stream, 2).targets
             #expect(live.map(\.state) == [.running(.live), .running(.live)] && live.map(\.isLeading) == [true, false])
-            #expect(server[2].tags.filter { $0.kind == .video }.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
+            #expect(
+                server[2].tags.filter { $0.kind == .video }.prefix(2).map { $0.body[0...1] } == [
+                    [0x17, 0], [0x17, 1],
+                ])
             #expect(other.connectionCount == 1, "the other one is not disturbed")
             try stream.stop()
         }
@@ -129,13 +136,17 @@ import WireSupport
             #expect(try status(of: stream, 2).targets.map(\.state) == [.running(.live), .off])
             stream.commands.send(.switchTarget("main", isOn: false, CommandID(3)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(3)] != nil })
-            #expect(stream.recorder.answers[CommandID(3)]?.lines == [], "the only one stays on")
+            #expect(stream.recorder.answers[CommandID(3)] == .refused(.target(.onlyOne("main"))))
             stream.commands.send(.switchTarget("other", isOn: true, CommandID(4)))
             #expect(becomesTrue { other.connectionCount == 2 && other[2].tags.count > 40 })
-            #expect(other[2].tags.filter { $0.kind == .video }.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
+            #expect(
+                other[2].tags.filter { $0.kind == .video }.prefix(2).map { $0.body[0...1] } == [[0x17, 0], [0x17, 1]])
             #expect(stream.recorder.answers[CommandID(4)]?.lines == ["other on"])
             stream.commands.send(.switchTarget("third", isOn: true, CommandID(5)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(5)] != nil })
+            #expect(
+                stream.recorder.answers[CommandID(5)]
+                    == .refused(.target(.unknown("third", available: ["main", "other"]))))
             try stream.stop()
             #expect(server.connectionCount == 1 && stream.recorder.targets(of: "failed").isEmpty)
         }
