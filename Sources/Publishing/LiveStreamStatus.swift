@@ -37,7 +37,8 @@ extension LiveStream {
             }
         return TargetReading(
             target.id, destination: target.destination.label, state: state, isLeading: target === leading,
-            buffered: target.buffer.duration, sent: target.buffer.sent, deliveredBytes: target.buffer.delivery.byteCount)
+            buffered: target.buffer.duration, sent: target.buffer.sent, deliveredBytes: target.buffer.delivery.byteCount
+        )
     }
 
     func reportStatus(of target: PublishTarget) {

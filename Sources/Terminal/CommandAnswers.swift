@@ -93,7 +93,8 @@ extension StreamStatus {
     public func write(to object: borrowing JSONObjectWriter, camera: String?) {
         if let liveDuration { object.write("liveSeconds", Int(liveDuration.inSeconds)) }
         if !targets.isEmpty {
-            object.writeArray("targets") { array in for target in targets { array.writeObject { target.write(to: $0) } } }
+            object.writeArray("targets") { array in for target in targets { array.writeObject { target.write(to: $0) } }
+            }
         }
         object.write("muted", isMuted)
         if let size {

@@ -12,7 +12,7 @@ REFERENCE = CHECKOUT / "docs/reference"
 LIGHTS = [REFERENCE / "hardware.md", CHECKOUT / "docs/trouble/light.md"]
 WIRINGS = [REFERENCE / "hardware.md", CHECKOUT / "docs/start/wiring.md"]
 SOURCES = {
-    "stream.json": ["StreamDescription", "PlainStreamDescription", "PiliStreamDescription"],
+    "stream.json": ["StreamDescription", "TargetDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehavior", "DeviceCameras", "DeviceControls", "DeviceFilters",
                     "DevicePreview", "DeviceQuality", "DeviceSnapshots", "DeviceWebcam"],
     "network.json": ["NetworkDescription"],
@@ -20,7 +20,7 @@ SOURCES = {
 }
 # Former names of keys: they are read only to report the present name.
 FORMER = {"device.json": {"flashLED"}}
-READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|number|choice|texts|object|objects|objectOfTexts|moment|quality)\(\s*\"(\w+)\"")
+READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|number|choice|texts|object|objects|elements|objectOfTexts|moment|quality)\(\s*\"(\w+)\"")
 ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 
 
@@ -112,7 +112,7 @@ def test_these_tests_know_every_way_to_read_a_key(file):
         text = settings_source(name)
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "flagOrChoice", "integer", "integerOrChoice", "number",
-                        "choice", "texts", "object", "objects", "accept",
+                        "choice", "texts", "object", "objects", "elements", "accept",
                         "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word", "quality"}, read  # fmt: skip
 
 
@@ -297,6 +297,10 @@ PILI = {
     "publishLifetime": 3600, "hosts": {"publish": {"rtmp": "publish.example.com"}}, "pauseImage": "pause.png", "disabled": False,
     "profiles": [], "createdAt": 0, "updatedAt": 0, "disabledTill": 0,
 }  # fmt: skip
+TARGETS = {
+    "targets": [{"name": "own", "leading": True, "maxKbit": 2500, **{key: PLAIN[key] for key in ("url", "key", "disabled")}}],
+    "pauseImage": "pause.png", "disabled": False,
+}  # fmt: skip
 NETWORK = {
     "hostName": "tallycam", "country": "DE", "timeZone": "UTC", "timeServers": ["pool.ntp.org"],
     "wifi": [{"ssid": "Studio", "password": "the password", "hidden": False}],
@@ -307,10 +311,10 @@ BOARD = {
     "console": "/dev/ttyAMA0", "devicePort": {"packetBytes": 2048, "interval": 1},
 }  # fmt: skip
 SUBDEVICE = {**BOARD, "flashLED": {"subdevice": "D"}}
-COMPLETE = {"stream.json": [PLAIN, PILI], "network.json": [NETWORK], "board.json": [BOARD, SUBDEVICE]}
+COMPLETE = {"stream.json": [PLAIN, PILI, TARGETS], "network.json": [NETWORK], "board.json": [BOARD, SUBDEVICE]}
 # Not needed for themselves, but by an object that has them.
 NEEDED_IN_OBJECT = {"devicePort.packetBytes"}
-NEEDED_ALONE = {"flashLED.led", "flashLED.subdevice"}
+NEEDED_ALONE = {"flashLED.led", "flashLED.subdevice", "targets"}
 
 
 def documented_defaults(file: str, text: str) -> dict[str, str]:

@@ -28,6 +28,7 @@ BOARD, COMPUTER, PART = "needs a board, its camera or its console", "changes or 
 OTHERS = "runs another program, in a system that is described"
 # Commands that are not run. A test fails for one that no document has.
 NOT_RUN = {
+    "tallycam target studio off": "needs several targets: test_targets.py",
     "picocom -b 115200 /dev/ttyUSB0": BOARD,
     "screen /dev/ttyUSB0 115200": BOARD,
     "scp out/aarch64/tallycam BOARD:": BOARD,

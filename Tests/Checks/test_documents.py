@@ -131,7 +131,7 @@ REQUIRED = {
 
 def completed(file: str, example: str) -> str:
     keys = json.loads(example)
-    if file == "stream.json" and ("url" in keys or "hosts" in keys):
+    if file == "stream.json" and keys.keys() & {"url", "hosts", "targets"}:
         return example
     return json.dumps({**REQUIRED.get(file, {}), **keys})
 

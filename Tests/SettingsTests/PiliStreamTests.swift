@@ -117,7 +117,8 @@ struct PiliStreamTests {
         var nonces = NonceSequence(savedText: nil)
         let stream = try #require(try decoded(piliText()).value)
         let names = try (0..<3).map { _ in
-            try stream.leading.publishURL(unixSeconds: 9, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1).streamName.revealed
+            try stream.leading.publishURL(unixSeconds: 9, nonces: &nonces, hmacSHA1: ReferenceHMAC.sha1).streamName
+                .revealed
         }
         #expect(
             names.map { $0.prefix(24) } == [

@@ -38,7 +38,10 @@ import Testing
             (#"{"targets": {"name": "a"}}"#, "targets"),
             (targets(Self.own, Self.own, Self.own, Self.own, Self.own), "targets"),
             (targets(Self.youtube, Self.youtube), "targets"),
-            (targets(Self.youtube, #"{"name": "b", "url": "rtmps://a.rtmps.youtube.com/live2", "key": "k1"}"#), "targets"),
+            (
+                targets(Self.youtube, #"{"name": "b", "url": "rtmps://a.rtmps.youtube.com/live2", "key": "k1"}"#),
+                "targets"
+            ),
             (targets(#"{"url": "rtmp://h/live", "key": "k"}"#), "targets[0].name"),
             (targets(#"{"name": "Main Stage", "url": "rtmp://h/live", "key": "k"}"#), "targets[0].name"),
             (targets(Self.youtube, #"{"name": "b", "url": "http://h/live", "key": "k"}"#), "targets[1].url"),

@@ -155,7 +155,9 @@ extension StreamDescription {
             .min { $0.0 < $1.0 }
         return [
             rate.map { "the video has at most \(Int($0.0.kilobitsPerSecond)) kbit/s, for \($0.1)" },
-            keyframes.map { "a keyframe every \($0.platform.keyframeInterval.components.seconds) s, for \($0.name ?? "")" },
+            keyframes.map {
+                "a keyframe every \($0.platform.keyframeInterval.components.seconds) s, for \($0.name ?? "")"
+            },
             first { $0.requiresAudio }.map { "always with audio, for \($0)" },
             first { $0.resizing == .never }.map { "the frame size stays the same, for \($0)" },
         ].compactMap { $0 }
