@@ -80,7 +80,8 @@ import Testing
         (.wireless(isConnected: false), "network: Wi-Fi disconnected"),
         (.noPreview(reason: "no display"), "no preview: no display"),
         (.webcamWaits, "webcam: a program wants to see or hear; press the button to let it"),
-        (.webcamMuted(true), "webcam: muted"), (.webcamMuted(false), "webcam: heard"), (.torch(isLit: true), "torch on"),
+        (.webcamMuted(true), "webcam: muted"), (.webcamMuted(false), "webcam: heard"),
+        (.torch(isLit: true), "torch on"),
         (.torch(isLit: false), "torch off"), (.snapshotSaved(path: "/a.jpg"), "snapshot in /a.jpg"),
     ]
 

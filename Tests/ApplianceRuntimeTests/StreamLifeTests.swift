@@ -59,7 +59,9 @@ import Testing
             try camera.waitUntil { camera.flash.states.last == false }
             #expect(streams.runs.count == 1)
             try camera.end()
-            #expect(camera.read("state/events").contains(StreamEvent.publishing(destination: "the server").text ?? "no text"))
+            #expect(
+                camera.read("state/events").contains(
+                    StreamEvent.publishing(destination: "the server").text ?? "no text"))
         }
     }
 
