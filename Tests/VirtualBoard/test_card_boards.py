@@ -7,11 +7,17 @@ import pytest
 from board import CHECKOUT, HOST
 from card import Card, make_board_image
 from raspi import RASPI3B, RASPI4B, Machine, RaspberryPi
+from usb_camera import PRODUCT, UsbCamera
 from waiting import wait_until
 
 pytestmark = pytest.mark.takes(minutes=3, processors=1)
 
 DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"start": "Low1", "highest": "Low1"}}
+
+
+BOARDS = pytest.mark.parametrize(
+    ("board", "machine"), [("rpi3", RASPI3B), pytest.param("rpi4", RASPI4B, marks=pytest.mark.slow)]
+)  # fmt: skip
 
 
 def prepare(card: Card, board: str, port: int) -> None:
@@ -27,10 +33,7 @@ def prepare(card: Card, board: str, port: int) -> None:
     card.write("config.txt", settings.replace("dr_mode=peripheral", "dr_mode=host"))
 
 
-@pytest.mark.parametrize(
-    ("board", "machine"),
-    [("rpi3", RASPI3B), pytest.param("rpi4", RASPI4B, marks=pytest.mark.slow)],
-)
+@BOARDS
 def test_the_card_boots_on_its_board_and_goes_live(tmp_path, nginx, capsys, board: str, machine: Machine):
     card = Card(tmp_path, make_board_image(board))
     prepare(card, board, nginx.port)
@@ -52,3 +55,23 @@ def test_the_card_boots_on_its_board_and_goes_live(tmp_path, nginx, capsys, boar
         wait_until(lambda: recording.exists() and recording.stat().st_size > 5000, 60, "no video arrives", interval=0.5)
         pi.type("stop\r")
         pi.wait_for("ready\r\n", 30)
+
+
+@BOARDS
+def test_a_usb_camera_is_found_and_streams(tmp_path, nginx, capsys, board: str, machine: Machine):
+    """Its driver is loaded when it is found, by the card's own files."""
+    card = Card(tmp_path, make_board_image(board))
+    prepare(card, board, nginx.port)
+    card.write("device.json", {**DEVICE, "camera": "auto", "audio": {"source": "silence"}})
+    with UsbCamera(tmp_path / "camera") as camera, RaspberryPi(machine, tmp_path, card, devices=camera.words) as pi:
+        pi.wait_for("tallycam> ", 240)
+        pi.wait_until("status\r", "(usb0)", 60)
+        pi.type("start\r")
+        pi.wait_for("live\r\n", 90)
+        pi.wait_until("status\r", PRODUCT, 60)
+        recording = nginx.recordings / f"{board}.flv"
+        wait_until(lambda: recording.exists() and recording.stat().st_size > 20000, 120, "no video arrives", interval=0.5)
+        pi.type("stop\r")
+        pi.wait_for("ready\r\n", 30)
+        with capsys.disabled():
+            print(f"\n  {camera.frames_sent} frames of the camera, {recording.stat().st_size} bytes at the server")
