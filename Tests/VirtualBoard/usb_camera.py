@@ -5,6 +5,7 @@ protocol (usbredirproto.h, version 0.7 without its options) and delivers JPEG fr
         RaspberryPi(..., devices=camera.words)
 """
 
+import contextlib
 import itertools
 import select
 import socket
@@ -31,7 +32,8 @@ INTERVAL = 10_000_000 // RATE
 LARGEST_FRAME = 1 << 16
 PRODUCT = "Test camera"
 # In seconds, how long a read waits for a frame before it is answered with a header alone, as cameras do between two frames. When
-# the computer stops, QEMU's controller does not cancel what waits, and ends at the channel's next use if it still waits then.
+# the computer stops the stream, QEMU's controller does not cancel a waiting read, and QEMU fails if the channel is used again
+# before the answer.
 PATIENCE = 0.004
 
 
@@ -69,7 +71,7 @@ PROBE = struct.pack("<HBBIHHHHHII", 1, 1, 1, INTERVAL, 0, 0, 0, 0, 0, LARGEST_FR
 def jpegs(count: int) -> list[bytes]:
     """Frames of a moving test picture."""
     words = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=size={WIDTH}x{HEIGHT}:rate={RATE}", "-frames:v", str(count),
-             "-pix_fmt", "yuvj422p", "-c:v", "mjpeg", "-q:v", "20", "-f", "image2pipe", "-"]  # fmt: skip
+             "-pix_fmt", "yuvj420p", "-c:v", "mjpeg", "-q:v", "20", "-f", "image2pipe", "-"]  # fmt: skip
     data = subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout
     return [b"\xff\xd8" + frame for frame in data.split(b"\xff\xd8\xff\xe0")[1:] for frame in [b"\xff\xe0" + frame]]
 
@@ -111,7 +113,8 @@ class UsbCamera:
                 connection, _ = self._listener.accept()
             except TimeoutError:
                 continue
-            with connection:
+            # QEMU ends in the middle of whatever it does.
+            with connection, contextlib.suppress(ConnectionError):
                 self._answer(connection)
 
     def _answer(self, connection: socket.socket) -> None:
