@@ -77,7 +77,7 @@ final class StreamSupervisor {
     func reported(_ report: EngineEvent) {
         let now = MonotonicClock.now()
         switch report {
-        case .said(.note(let text)), .said(.log(let text)): device.tell(text)
+        case .said(.note(let text)), .said(.log(let text)): device.tell(text: text)
         case .said(.event(let event, of: let target)):
             let named = event.of(target)
             device.report(named, line: event.isWorthKeeping ? named.text : nil)
