@@ -388,6 +388,8 @@ DEFAULTS = {
     "stream.json": {
         "publishSecurity": ("Sources/Settings/Stream/PiliStreamDescription.swift", r"isGiven \? nil : \.(\w+)\("),
         "publishLifetime": ("Sources/Settings/Stream/PiliStreamDescription.swift", r"lifetime\?\.value \?\? (\d+)"),
+        "targets.leading": ("Sources/Settings/Stream/TargetDescription.swift", r'"leading": true"#\)\?\.value \?\? (\w+)'),
+        "targets.disabled": ("Sources/Settings/Stream/TargetDescription.swift", r'"disabled": false"#\)\?\.value \?\? (\w+)'),
     },
     "network.json": {
         "hostName": ("Sources/Settings/Network/NetworkDescription.swift", r'var hostName = "(\w+)"'),
