@@ -1,6 +1,7 @@
 import ApplianceLogic
 import BoardRuntime
 import CardStorage
+import CommandChannels
 import DeviceStreams
 import LinuxIO
 import Media

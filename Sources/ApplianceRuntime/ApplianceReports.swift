@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
@@ -49,7 +50,7 @@ extension ApplianceDevice {
     /// The button as an asker: the light shows the result, and the events say why nothing happens.
     private func button(onFailure words: String = "") -> CommandAsker {
         CommandAsker(on: .console, seesEvents: true) { [unowned self] answer, _ in
-            if case .failed(let reason) = answer { tell(words + reason) }
+            if case .failed(let refusal, _) = answer { tell(words + refusal.description) }
         }
     }
 

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
@@ -10,6 +11,7 @@ final class NetworkWatch {
     unowned let device: ApplianceDevice
     /// `nil` if the kernel does not tell.
     private let links = try? LinkMonitor()
+    private let kernelLog = try? KernelLog()
     private var wireless = WirelessLink()
     private var supplicant: SupplicantMonitor
     private var isClockWaitReported = false
@@ -62,13 +64,11 @@ final class NetworkWatch {
         device.perform(device.appliance.clockSet(now: now))
     }
 
-    // MARK: Wi-Fi
-
     /// Call it every few seconds. A new wpa_supplicant has read network.json again, so reports of the old one are dropped.
     func tick() {
-        guard supplicant.tick() else { return }
         let before = wireless
-        wireless = WirelessLink()
+        for message in kernelLog?.takeMessages() ?? [] { wireless.kernelSaid(message) }
+        if supplicant.tick() { wireless.supplicantReplaced() }
         wirelessChanged(from: before)
     }
 

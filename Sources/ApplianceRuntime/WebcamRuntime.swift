@@ -1,4 +1,5 @@
 import CardStorage
+import CommandChannels
 import DeviceStreams
 import LinuxIO
 import Media
@@ -164,7 +165,7 @@ final class WebcamRuntime {
         guard duty.isWanted, let problem = device.stream.engine.webcamAbsence ?? duty.problems.gadget else {
             return answer
         }
-        return .failed("no webcam: \(problem); it is tried again")
+        return .failed(.webcam(reason: problem))
     }
 
     var answer: CommandAnswer { .done(["webcam: \(status.text ?? "off")"]) }

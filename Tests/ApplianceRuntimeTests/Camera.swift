@@ -15,6 +15,12 @@ import Testing
 @testable import DeviceStreams
 @testable import StreamQuality
 
+/// The socket's answer to a command that is refused.
+func refused(_ refusal: ApplianceRefusal) -> String { "error\n\(refusal)\n" }
+
+/// The socket's answer to a command that is done.
+func done(_ text: some CustomStringConvertible) -> String { "ok\n\(text)\n" }
+
 /// `tallycam run` on its own thread, with its files, card and control socket. Lines and streams come from the test.
 final class Camera {
     private final class Shared: Sendable {
@@ -165,6 +171,10 @@ final class Camera {
             guard count > 0 else { return answer }
             answer += block[..<count]
         }
+    }
+
+    func text(on connection: borrowing OwnedFileDescriptor) throws -> String {
+        String(decoding: try answer(on: connection), as: UTF8.self)
     }
 
     /// For an answer that comes later.

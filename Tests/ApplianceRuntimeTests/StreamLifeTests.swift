@@ -38,6 +38,8 @@ import Testing
         try camera.liveRun { camera.press() }
     }
 
+    private func wrong(_ error: CommandError) -> String { refused(.command(.command(error))) }
+
     @Test func pressStartsAStreamAndTheNextPressEndsIt() throws {
         try time.run {
             camera.press()
@@ -180,7 +182,7 @@ import Testing
 
     @Test func commandsAreAnsweredAndReachTheStream() throws {
         try time.run {
-            #expect(try camera.ask("set quality Low1").hasPrefix("error\nnot live"))
+            #expect(try camera.ask("set quality Low1") == refused(.notLive))
             #expect(try camera.ask("start").hasPrefix("ok\n"))
             try camera.waitUntil { streams.runs.count == 1 }
             let run = streams.runs[0]
@@ -194,20 +196,20 @@ import Testing
                     [.quality(.low1)], [.frameRate(FrameRate(framesPerSecond: 15)), .mute(true)],
                 ])
             #expect(try camera.ask("set nonsense 1").hasPrefix("error\n"))
-            #expect(try camera.ask("set zoom 2 focus").hasPrefix("error\nusage: set NAME VALUE"))
+            #expect(try camera.ask("set zoom 2 focus") == wrong(.usage(.set, on: .socket, meant: nil)))
             #expect(try camera.ask("set zoom 2 focus manual") == "ok\nzoom 2\nfocus manual\n")
             let controls = try camera.ask("controls")
             #expect(controls.contains("zoom 1 (1 to 4)\n") && controls.contains("lens: unavailable, it has none\n"))
             let zoom = #"{"name":"zoom","value":"1","minimum":1.0,"maximum":4.0}"#
             #expect(try camera.ask("controls json").contains(zoom))
-            #expect(try camera.ask("dance").hasPrefix("error\nunknown command \"dance\"; see help"))
-            #expect(try camera.ask("statsu").contains("; did you mean status? see help"))
-            #expect(try camera.ask("camera") == "error\nusage: camera NAME|next\n")
+            #expect(try camera.ask("dance") == wrong(.unknown("dance", on: .socket)))
+            #expect(try camera.ask("statsu") == wrong(.unknown("statsu", on: .socket)))
+            #expect(try camera.ask("camera") == wrong(.usage(.camera, on: .socket, meant: nil)))
             #expect(try camera.ask("mute off") == "ok\nmute off\n")
             #expect(try camera.ask("settings") == "ok\nquality Low1\nmute off\n")
-            #expect(try camera.ask("show") == "error\nshow is now status, settings or controls\n")
-            #expect(try camera.ask("begin").contains("one set line changes several settings"))
-            #expect(try camera.ask("set mirror on mirror off").hasPrefix("error\n\"mirror\" is given more than once"))
+            #expect(try camera.ask("show") == wrong(.unknown("show", on: .socket)))
+            #expect(try camera.ask("begin") == wrong(.unavailable(.openTransaction)))
+            #expect(try camera.ask("set mirror on mirror off") == refused(.command(.changes(.repeated("mirror")))))
             #expect(try camera.ask("help").contains("quality [NAME|RATE]"))
             #expect(try camera.ask("events 0").hasPrefix("error\n"))
             #expect(try camera.ask("stop").hasPrefix("ok\n"))

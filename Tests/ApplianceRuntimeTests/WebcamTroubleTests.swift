@@ -66,7 +66,7 @@ import Testing
             try start("false")
             #expect(
                 try camera.ask("webcam start")
-                    == "error\nno webcam: this board has no USB device port; it is tried again\n")
+                    == refused(.webcam(reason: "this board has no USB device port")))
             // The webcam stays enabled all the same.
             try waitUntilJSON(says: #""reason":"this board has no USB device port""#)
             #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
@@ -77,7 +77,7 @@ import Testing
             #expect(try camera.ask("set webcam on").hasPrefix("ok\nwebcam: no computer"))
             webcams.report(.event(.failed(reason: "it is taken")))
             try waitUntilJSON(says: #""reason":"it is taken""#)
-            #expect(try camera.ask("set webcam on") == "error\nno webcam: it is taken; it is tried again\n")
+            #expect(try camera.ask("set webcam on") == refused(.webcam(reason: "it is taken")))
             #expect(try camera.ask("webcam stop") == "ok\nwebcam: off\n")
             try camera.end()
         }

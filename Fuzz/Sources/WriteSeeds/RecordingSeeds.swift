@@ -34,7 +34,8 @@ enum RecordingSeeds {
                 kind: .video(isKeyframe: number % 3 == 0), decodeTime: MediaTimestamp(milliseconds: number * 40),
                 compositionOffset: .milliseconds(number % 2 * 40), payload: [0, 0, 0, 2, 0x65, UInt8(number)])
             let audio = EncodedPacket(
-                kind: .audio, decodeTime: MediaTimestamp(milliseconds: number * 40 + 10), payload: [0x21, UInt8(number)])
+                kind: .audio, decodeTime: MediaTimestamp(milliseconds: number * 40 + 10),
+                payload: [0x21, UInt8(number)])
             for packet in [frame, audio] { _ = writer.append(packet) }
         }
         steps += writer.endFragment(nextFrame: nil, clock: nil)
