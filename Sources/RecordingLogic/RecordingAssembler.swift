@@ -73,6 +73,10 @@ public struct RecordingAssembler: Sendable {
             let actions = order.flush().flatMap { add($0, clock) }
             (needsNewFile, isVideoVoid) = (true, true)
             return actions
+        case .gap:
+            let actions = order.flush().flatMap { add($0, clock) } + finish(nextFrame: nil, clock)
+            (needsNewFile, isVideoVoid) = (true, true)
+            return actions
         }
     }
 

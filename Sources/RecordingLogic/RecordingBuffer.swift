@@ -5,8 +5,10 @@ import Media
 public struct RecordingBuffer: Sendable {
     public enum Item: Sendable {
         case packet(EncodedPacket)
-        /// What follows needs a new file: an epoch starts, or packets are missing before it.
+        /// What follows needs a new file: a recording or an epoch starts.
         case newFile
+        /// Packets are missing from here on. The file ends now: an unfinished GOP would fill the buffer until the next one.
+        case gap
     }
 
     /// Packets that are in no file.
@@ -122,6 +124,7 @@ public struct RecordingBuffer: Sendable {
         }
         guard byteCount + packet.payload.count + Self.overhead <= limit else {
             loss = Loss()
+            items.append(.gap)
             return drop(packet) + [.droppingStarted]
         }
         enqueue(packet)

@@ -103,6 +103,15 @@ enum SampleHeaders {
             ])
     }
 
+    @Test mutating func fileEndsAtOnceWhenPacketsAreDropped() {
+        headers()
+        record(0..<1400)
+        add(.gap)
+        #expect(words.last == "finish 0-1390: 35+70" && assembler.heldByteCount == 0)
+        record(1400..<2400)
+        #expect(words.last == "create 2000")
+    }
+
     @Test mutating func audioThatComesLaterStartsANewFile() {
         add(.packet(.header(.videoHeader, SampleHeaders.large)))
         record(0..<2400, isAudible: false)
@@ -111,7 +120,7 @@ enum SampleHeaders {
         note(assembler.end(clock: nil))
         #expect(
             words.filter { $0 != "append" } == [
-                "create 0", "finish 0-2960: 75+0", "create 3000", "finish 3000-3990: 25+50",
+                "create 0", "finish 0-1960: 50+0", "create 2000", "finish 2000-3990: 50+80",
             ])
     }
 

@@ -24,6 +24,7 @@ extension RecordingBuffer.Item {
     var word: String {
         switch self {
         case .newFile: "|"
+        case .gap: "gap"
         case .packet(let packet):
             switch packet.kind {
             case .videoHeader, .audioHeader: "H"
@@ -77,7 +78,7 @@ extension RecordingBuffer.Item {
         }
         #expect(events == [.droppingStarted] && buffer.isDropping && buffer.byteCount <= 10_000)
         let taken = words()
-        #expect(taken == "| H K0 40 80 120 160 K200 240 280 320")
+        #expect(taken == "| H K0 40 80 120 160 K200 240 280 320 gap")
         // Taken is not written.
         events = add(.frame(920)) + add(.frame(1000, isKeyframe: true))
         #expect(events.isEmpty)

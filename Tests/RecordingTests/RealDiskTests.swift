@@ -73,7 +73,7 @@ private final class SmallDisk {
 
     @Test(.enabled(if: geteuid() == 0, "needs root to mount a disk"))
     func keptRecordingsFillTheDiskAndSayIt() throws {
-        let disk = try SmallDisk(directory, megabytes: 80)
+        let disk = try SmallDisk(directory, megabytes: 78)
         let recorder = try recorder(RecordingSettings(length: .seconds(10), share: 95, keepsAll: true))
         recorder.start(in: "\(disk.path)/r")
         #expect(events.wait(for: .stateChanged(.recording)))

@@ -152,6 +152,8 @@ struct RecorderRun {
             run.record(2000..<12_000, frameByteCount: 20_000)
             #expect(run.recorder.sink.isDropping && run.recorder.sink.byteCount <= 1 << 20)
             #expect(run.events.all.count { $0 == .droppingStarted } == 1)
+            // The thread reaches the call that hangs.
+            while run.recorder.stalledCall(now: MonotonicClock.now() + .seconds(6)) == nil { usleep(1000) }
             let now = MonotonicClock.now()
             run.recorder.check(now: now)
             #expect(run.recorder.stalledCall(now: now) == nil)
