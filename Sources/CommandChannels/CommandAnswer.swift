@@ -84,8 +84,7 @@ extension ApplianceRefusal {
 /// - Parameter answer: a refusal, as the control socket gives it in either form.
 /// - Returns: it for people, on one line.
 public func refusalText(_ answer: ArraySlice<UInt8>) -> String {
-    if let json = try? JSONValue(parsing: Array(answer)), case .string(let text)? = json["text"]?.content {
-        return text
-    }
-    return String(decoding: answer, as: UTF8.self).split(separator: "\n").joined(separator: "; ")
+    var lines = String(decoding: answer, as: UTF8.self)
+    if let json = try? JSONValue(parsing: Array(answer)), case .string(let text)? = json["text"]?.content { lines = text }
+    return lines.split(separator: "\n").joined(separator: "; ")
 }

@@ -73,6 +73,13 @@ import Testing
         }
     }
 
+    @Test(arguments: [ReaderForm.text, .json]) func refusalIsReadInEitherForm(form: ReaderForm) {
+        let refusal = CommandAnswer.failed(.startPrevented(.camera, details: ["it is unplugged"]))
+        let text = refusalText(refusal.content(as: form)[...])
+        let lines = ApplianceRefusal.startPrevented(.camera, details: ["it is unplugged"]).description
+        #expect(text == lines.split(separator: "\n").joined(separator: "; "))
+    }
+
     @Test func simultaneousAskersGetTheSameAnswerInTheirOwnForms() throws {
         try live { device, _ in
             let (page, person) = (Visitor(reading: .json), Visitor(reading: .text))
