@@ -45,6 +45,22 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
+    package var isFile: Bool {
+        switch self {
+        case .image, .movie: true
+        case .embedded, .v4l2, .libcamera, .firstCamera: false
+        }
+    }
+
+    package var path: String? {
+        switch self {
+        case .image(let path): path
+        case .movie(let movie): movie.path
+        case .v4l2(let settings): settings.device
+        case .embedded, .libcamera, .firstCamera: nil
+        }
+    }
+
     /// `nil` if it is not a movie.
     package var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
 
@@ -102,9 +118,16 @@ package enum VideoInput: VideoSourceChoice, Hashable {
     ) throws -> (any VideoSource)? {
         switch self {
         case .embedded(let source): return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
-        case .image(let path): return try ImageSource(path, size: wish.size, frameRate: wish.frameRate, stop: stop)
         case .movie(let movie):
-            return try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: stop)
+            return try ResilientCamera(
+                SwitchableCamera(path: path, isFile: isFile) {
+                    try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: $0)
+                }, stop: stop, notify: notify)
+        case .image:
+            return try cameraOpening(wish).map { opening in
+                try ResilientCamera(
+                    SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
+            }
         case .v4l2, .libcamera, .firstCamera: break
         }
         return try cameraOpening(wish).map { opening in
