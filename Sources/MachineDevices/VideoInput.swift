@@ -116,22 +116,16 @@ package enum VideoInput: VideoSourceChoice, Hashable {
     package func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
-        switch self {
-        case .embedded(let source): return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
-        case .movie(let movie):
-            return try ResilientCamera(
-                SwitchableCamera(path: path, isFile: isFile) {
-                    try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: $0)
-                }, stop: stop, notify: notify)
-        case .image:
-            return try cameraOpening(wish).map { opening in
-                try ResilientCamera(
-                    SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
-            }
-        case .v4l2, .libcamera, .firstCamera: break
+        if case .embedded(let source) = self {
+            return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
         }
-        return try cameraOpening(wish).map { opening in
-            try ResilientCamera(stop: stop, notify: notify) { try opening(stop) }
+        var opening = cameraOpening(wish)
+        if case .movie(let movie) = self {
+            opening = { try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: $0) }
+        }
+        return try opening.map { opening in
+            guard isFile else { return try ResilientCamera(stop: stop, notify: notify) { try opening(stop) } }
+            return try ResilientCamera(SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
         }
     }
 

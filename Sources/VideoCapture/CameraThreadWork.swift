@@ -50,7 +50,9 @@ extension CameraThread {
             do {
                 let camera = try open(stop)
                 let (properties, now) = (Properties(camera), MonotonicClock.now())
+                let report = camera.controls?.cameraReport ?? CameraReport()
                 state.withLock { state in
+                    state.report = report
                     state.properties = properties
                     state.openSince = now
                 }
