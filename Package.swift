@@ -120,9 +120,16 @@ let package = Package(
                 "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
             ]),
         .target(
+            name: "CommandChannels",
+            dependencies: [
+                "Diagnosis", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings",
+                "Controls", "Filters", "JSONText", "LinuxIO", "Media",
+            ]),
+        .target(
             name: "ApplianceRuntime",
             dependencies: [
-                "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal",
+                "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
+                "Terminal",
                 "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
@@ -145,7 +152,8 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "Diagnosis", "ApplianceRuntime",
+                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "Diagnosis", "CommandChannels",
+                "ApplianceRuntime",
                 "WebcamService", "USBVideo", "BoardIO", "BoardRuntime",
             ]),
 
@@ -261,7 +269,8 @@ let package = Package(
         .testTarget(
             name: "ApplianceRuntimeTests",
             dependencies: [
-                "ApplianceRuntime", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
+                "ApplianceRuntime", "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams",
+                "WebcamService",
                 "Terminal",
                 "Transport", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText",
                 "BoardIO", "DevicePorts", "Filters", "USBVideo",
@@ -332,7 +341,7 @@ let builtForSize = [
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
     "BoardRuntime",
-    "DeviceStreams", "Diagnosis", "ApplianceRuntime", "MachineDevices", "tallycam",
+    "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

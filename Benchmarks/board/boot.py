@@ -25,27 +25,40 @@ from raspi import RASPI3B, fit  # noqa: E402
 
 # The chip's counter of microseconds since the start.
 COUNTER = 0x3F003004
+START = CHECKOUT / "rootfs-overlay/etc/init.d"
 # What the console shows at the end of a stage.
-STAGES = {"kernel": "stage: initramfs", "initramfs": "stage: root", "start scripts, program": "tallycam> "}
+STAGES = {
+    "kernel": "stage: initramfs", "initramfs": "stage: root", "mounts": "stage: mounts",
+    **{path.name: f"stage: {path.name}" for path in sorted(START.glob("S*"))}, "program, to its prompt": "tallycam> ",
+}  # fmt: skip
 PROMPT = list(STAGES.values())[-1]
 LONGEST = 600
 
 
 def marked(initramfs: bytes, init: str) -> bytes:
-    """The initramfs, whose init reports its start and its end."""
+    """The initramfs, whose init reports its start and its end, and puts a start script in place that reports its steps."""
     lines = init.splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if not line.startswith("#"))
     lines.insert(first, "echo 'stage: initramfs'\n")
     last = next(number for number, line in enumerate(lines) if line.startswith("exec") and "switch_root" in line)
-    lines.insert(last, "echo 'stage: root'\n")
+    lines.insert(last, "$bb cp /rcS /root/dev/rcS; $bb mount --bind /root/dev/rcS /root/etc/init.d/rcS; echo 'stage: root'\n")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "init"
-        path.write_text("".join(lines))
-        path.chmod(0o755)
+        for name, text in (("init", "".join(lines)), ("rcS", reporting((START / "rcS").read_text()))):
+            path = Path(folder) / name
+            path.write_text(text)
+            path.chmod(0o755)
         added = subprocess.run(
-            ["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=folder, input=b"init\n", check=True, stdout=subprocess.PIPE
+            ["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=folder, input=b"init\nrcS\n", check=True, stdout=subprocess.PIPE
         ).stdout  # fmt: skip
     return initramfs + bytes(-len(initramfs) % 4) + gzip.compress(added)
+
+
+def reporting(script: str) -> str:
+    """The card's start script, which reports the mounts and each script after it."""
+    loop, call = "for script in ", '"$script" start\n'
+    assert script.count(loop) == 1 and script.count(call) == 1
+    script = script.replace(loop, f"echo 'stage: mounts' >/dev/console\n{loop}")
+    return script.replace(call, f'{call}    echo "stage: ${{script##*/}}" >/dev/console\n')
 
 
 class MeasuredBoot:

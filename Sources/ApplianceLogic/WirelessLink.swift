@@ -1,4 +1,4 @@
-/// The state of the Wi-Fi, from the messages of wpa_supplicant's control interface.
+/// The state of the Wi-Fi, from the messages of wpa_supplicant's control interface and of the chip's driver.
 ///
 /// Problems are reported until the network has been joined once. After that, an unreachable network is not a mistake in
 /// the settings.
@@ -8,6 +8,25 @@ public struct WirelessLink: Hashable, Sendable {
         case wrongPassword(network: String)
         /// None of the networks is in range.
         case notInReach
+        /// The driver did not find a file that the chip needs. The chip is as the driver names it, if it did.
+        case firmwareMissing(chip: String?, file: String)
+    }
+
+    /// What the driver has announced: `using brcm/brcmfmac43430-sdio for chip BCM43430/1`.
+    private struct Chip: Hashable {
+        static let files = "brcm/brcmfmac"
+
+        let path: String
+        let name: String
+
+        init?(_ words: [String]) {
+            guard let using = words.firstIndex(of: "using"), words.count > using + 4,
+                words[using + 1].hasPrefix(Self.files),
+                words[using + 2] == "for", words[using + 3] == "chip"
+            else { return nil }
+            path = words[using + 1]
+            name = words[using + 4]
+        }
     }
 
     /// Searches of five seconds each that a slow access point may take to appear.
@@ -17,8 +36,30 @@ public struct WirelessLink: Hashable, Sendable {
     public private(set) var isConnected = false
     private var hasConnected = false
     private var vainSearches = 0
+    private var chip: Chip?
 
     public init() {}
+
+    /// A new wpa_supplicant, or none: what the former one said no longer counts.
+    public mutating func supplicantReplaced() {
+        let before = self
+        self = WirelessLink()
+        chip = before.chip
+        if case .firmwareMissing = before.problem { problem = before.problem }
+    }
+
+    /// A message of the kernel's log. brcmfmac, the driver of the boards' chips, looks for each file under the board's name
+    /// first (`...-sdio.raspberrypi,3-model-b.bin`). Only the file without that name has to be there.
+    public mutating func kernelSaid(_ message: String) {
+        let words = message.split(separator: " ").map(String.init)
+        if let announced = Chip(words) { chip = announced }
+        guard words.suffix(4) == ["failed", "with", "error", "-2"], let file = words.dropLast(4).last,
+            file.hasPrefix(Chip.files)
+        else { return }
+        let parts = file.split(separator: ".")
+        guard parts.count == 2, parts[1] == "bin" || parts[1] == "txt" else { return }
+        problem = .firmwareMissing(chip: chip?.path == String(parts[0]) ? chip?.name : nil, file: file)
+    }
 
     /// One message: an event, which starts with its level in angle brackets, or the answer to STATUS.
     public mutating func supplicantSaid(_ message: String) {

@@ -1,5 +1,6 @@
 import BoardRuntime
 import CardStorage
+import CommandChannels
 import DeviceStreams
 import Glibc
 import LinuxIO

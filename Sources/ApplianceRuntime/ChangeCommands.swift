@@ -1,5 +1,6 @@
 import ApplianceLogic
 import BoardRuntime
+import CommandChannels
 import Controls
 import Filters
 import LinuxIO
@@ -14,7 +15,7 @@ extension CommandService {
         let ofDevice = DeviceChanges(
             takenFrom: &changes, hasMute: !device.stream.isRunning && device.webcam.isWanted)
         guard device.stream.isRunning || changes.count == 0 || mayChangeIdle(changes) else { return Self.notLive }
-        if let light = ofDevice.light, let problem = torchProblem("\(light)") { return .failed(problem) }
+        if let light = ofDevice.light, let refusal = torchRefusal("\(light)") { return .failed(refusal) }
         guard changes.count > 0 else { return perform(ofDevice) }
         guard device.stream.isRunning else { return changeIdle(changes.controls, with: ofDevice) }
         return send(changes, with: ofDevice, for: asker)
@@ -31,13 +32,11 @@ extension CommandService {
         do throws(ControlError) {
             try (device.webcam.idleControls ?? []).map(\.offer).check(changes)
         } catch {
-            return .failed("\(error)")
+            return .failed(.command(.control(error, othersChanged: false)))
         }
         device.personActed()
         device.webcam.changeForPerson(changes)
-        let answer = perform(ofDevice)
-        let lines = changes.map(\.description) + answer.lines
-        return answer.isGood ? .done(lines) : .failed(lines.joined(separator: "\n"))
+        return CommandAnswer.done(changes.map(\.description)).followed(by: perform(ofDevice))
     }
 
     /// The device's changes wait for the stream's answer, because a line takes effect completely or not at all.
@@ -64,16 +63,15 @@ extension CommandService {
             changes.isWebcam.map { device.webcam.set($0) },
             changes.isMuted.map { device.webcam.mute($0) },
         ].compactMap { $0 }
-        let lines = answers.flatMap(\.lines)
-        return answers.allSatisfy(\.isGood) ? .done(lines) : .failed(lines.joined(separator: "\n"))
+        return answers.reduce(.done([])) { $0.followed(by: $1) }
     }
 
     /// See `change`.
     func switchCamera(_ choice: CameraChoice, for asker: CommandAsker) -> CommandAnswer? {
         let names = device.files.device.cameras.map(\.name)
-        guard names.count > 1 else { return .failed("there is one camera; cameras of device.json names several") }
-        if case .named(let name) = choice, let problem = CameraSelection.problem(with: name, among: names) {
-            return .failed(problem)
+        guard names.count > 1 else { return .failed(.singleCamera) }
+        if case .named(let name) = choice, !names.contains(name) {
+            return .failed(.command(.unknownCamera(name, available: names)))
         }
         guard device.stream.isRunning else { return Self.notLive }
         return askStream(for: asker, isEvent: true) { .switchCamera(choice, $0) }
@@ -90,7 +88,7 @@ extension CommandService {
             device.stream.send(.toggleMute)
             return Self.seeEvents
         }
-        guard device.webcam.isWanted else { return .failed("not live: there is no audio to mute") }
+        guard device.webcam.isWanted else { return .failed(.nothingToMute) }
         return device.webcam.mute(!device.webcam.relay.isMuted)
     }
 
@@ -115,31 +113,11 @@ extension CommandService {
     }
 
     func pauseNextStream(_ isPaused: Bool) -> CommandAnswer {
-        guard device.appliance.wantsStream else { return .failed("not live: there is nothing to pause") }
+        guard device.appliance.wantsStream else { return .failed(.nothingToPause) }
         guard device.appliance.isPaused != isPaused else {
-            return .done([isPaused ? "the stream is paused already" : "the stream is not paused"])
+            return .done([PauseNotice.already(isPaused).description])
         }
         device.supervisor.reported(.said(.event(.paused(isPaused))))
-        return .done([
-            isPaused
-                ? "paused: the stream is interrupted and will return paused"
-                : "no longer paused: the stream is interrupted and will return with the camera"
-        ])
-    }
-}
-
-/// Light and webcam do not belong to the stream; nor does mute, without a stream.
-struct DeviceChanges {
-    let light: ControlValue?
-    let isWebcam: Bool?
-    let isMuted: Bool?
-
-    var isEmpty: Bool { light == nil && isWebcam == nil && isMuted == nil }
-
-    /// - Parameter hasMute: whether a computer hears the microphones without a stream.
-    init(takenFrom changes: inout RequestedChanges, hasMute: Bool) {
-        light = changes.take(.torch)
-        isWebcam = changes.take(.webcam).map { $0 == .flag(true) }
-        isMuted = hasMute ? changes.takeMute() : nil
+        return .done([PauseNotice.forNextStream(isPaused).description])
     }
 }

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import Controls
 import LinuxIO
 import Media
@@ -7,7 +8,7 @@ import StreamLogic
 
 /// Takes every parsed command and gives every answer, whoever asks. Used from the main thread.
 final class CommandService {
-    static let tooMany = CommandAnswer.failed("too many commands are waiting for an answer; try again later")
+    static let tooMany = CommandAnswer.failed(.tooManyCommands)
 
     /// The device that the commands apply to.
     unowned let device: ApplianceDevice
@@ -16,11 +17,13 @@ final class CommandService {
     init(of device: ApplianceDevice) { self.device = device }
 
     func take(_ line: String, from asker: CommandAsker) {
-        do {
-            take(try ApplianceCommand(line, on: asker.surface), from: asker)
+        let command: ApplianceCommand
+        do throws(CommandRefusal) {
+            command = try ApplianceCommand(line, on: asker.surface)
         } catch {
-            asker.answer(.failed("\(error)"))
+            return asker.answer(.failed(.command(error)))
         }
+        take(command, from: asker)
     }
 
     /// Answers right away, or once the answer is known.
@@ -76,7 +79,7 @@ final class CommandService {
         let actions = device.appliance.startRequested(now: now)
         device.perform(actions)
         for case .refuseStart(let fault) in actions {
-            return .failed(([fault.meaning] + device.appliance.faultBook.lines).joined(separator: "\n"))
+            return .failed(.startPrevented(fault, details: device.appliance.faultBook.lines))
         }
         return .done([device.appliance.state.name])
     }
@@ -118,7 +121,7 @@ extension CommandService {
     }
 
     static let seeEvents = CommandAnswer.done(["asked for; see events for the result"])
-    static let notLive = CommandAnswer.failed("not live; device.json sets what a stream starts with")
+    static let notLive = CommandAnswer.failed(.notLive)
 
     func streamAnswered(_ id: CommandID, _ outcome: CommandOutcome) {
         if case .controls(let controls) = outcome { device.webcam.takeControls(controls) }
@@ -134,7 +137,7 @@ extension CommandService {
     func answer(to outcome: CommandOutcome) -> CommandAnswer {
         switch outcome {
         case .done(let lines): .done(lines)
-        case .refused(let reason): .failed(reason)
+        case .refused(let refusal): .failed(.command(refusal))
         case .controls(let controls): .controls(controls.map(withDevice))
         case .status(let status): .done([status.qualityText])
         }
@@ -153,12 +156,7 @@ extension CommandService {
         device.webcam.forget(former)
         guard !changes.isEmpty || !command.watchesEvents else { return }
         let own = perform(changes)
-        guard !command.watchesEvents else {
-            command.asker?.answer(own)
-            return
-        }
-        let all = lines + own.lines
-        command.asker?.answer(own.isGood ? .done(all) : .failed(all.joined(separator: "\n")))
+        command.asker?.answer(command.watchesEvents ? own : CommandAnswer.done(lines).followed(by: own))
     }
 
     /// - Parameter isFollowed: whether another stream starts by itself.
@@ -172,12 +170,12 @@ extension CommandService {
         }
         for command in lost {
             switch command.purpose {
-            case .snapshot: snapshotFailed(command, "the stream has ended")
+            case .snapshot: snapshotFailed(command, .streamEnded)
             case .pause(let isPaused) where isFollowed:
                 let answer = pauseNextStream(isPaused)
                 command.asker?.answer(answer)
             case _ where command.watchesEvents: break
-            default: command.asker?.answer(.failed("the stream has ended"))
+            default: command.asker?.answer(.failed(.streamEnded))
             }
         }
         device.perform(device.appliance.flashRequested(false))
@@ -186,8 +184,6 @@ extension CommandService {
     var nextDeadline: MediaTimestamp? { pending.nextDeadline }
 
     func timeReached(now: MediaTimestamp) {
-        for asker in pending.timeReached(now: now) {
-            asker.answer(.failed("there is no answer yet; see events for the result"))
-        }
+        for asker in pending.timeReached(now: now) { asker.answer(.failed(.noAnswerYet)) }
     }
 }

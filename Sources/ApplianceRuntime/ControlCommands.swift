@@ -1,4 +1,5 @@
 import BoardRuntime
+import CommandChannels
 import Controls
 import LinuxIO
 import Media
@@ -60,7 +61,7 @@ extension CommandService {
 
     private var torchStatus: ControlStatus {
         if let absence = device.torchAbsence {
-            return ControlStatus(ControlOffer(.torch, isMissing: absence), value: nil, reported: nil)
+            return ControlStatus(ControlOffer(.torch, isMissing: absence.description), value: nil, reported: nil)
         }
         return ControlStatus(
             ControlOffer(.torch), value: .word(DeviceDescription.Torch(device.appliance.torchMode).rawValue),

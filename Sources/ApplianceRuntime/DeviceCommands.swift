@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import DeviceStreams
 import LinuxIO
 import StreamLogic
@@ -14,10 +15,10 @@ extension CommandService {
         do throws(SystemCallError) {
             if try device.stream.list(kind, for: id) { return nil }
             _ = pending.remove(id)
-            return .failed("an earlier list is still waiting for a driver")
+            return .failed(.listUnderWay)
         } catch {
             _ = pending.remove(id)
-            return .failed("\(error)")
+            return .failed(.system(reason: "\(error)"))
         }
     }
 

@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import DeviceStreams
 import Diagnosis
 import LinuxIO
@@ -15,14 +16,14 @@ final class DoctorDuty {
 
     /// - Returns: `nil` if the answer comes later, line by line.
     func start(for asker: CommandAsker, now: MediaTimestamp) -> CommandAnswer? {
-        guard last?.run.isAtWork != true else { return .failed("the doctor is at work; try again in a few seconds") }
+        guard last?.run.isAtWork != true else { return .failed(.doctorUnderWay) }
         do throws(SystemCallError) {
             let (known, calls) = (DoctorKnowledge(of: device), device.card.calls)
             let run = try DoctorRun(device.settings, device.stream.engine, knowing: known, card: calls, now: now)
             last = (run, asker)
             return nil
         } catch {
-            return .failed("\(error)")
+            return .failed(.system(reason: "\(error)"))
         }
     }
 

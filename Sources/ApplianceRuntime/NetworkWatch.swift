@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
@@ -10,6 +11,7 @@ final class NetworkWatch {
     unowned let device: ApplianceDevice
     /// `nil` if the kernel does not tell.
     private let links = try? LinkMonitor()
+    private let kernelLog = try? KernelLog()
     private var wireless = WirelessLink()
     private var supplicant: SupplicantMonitor
     private var isClockWaitReported = false
@@ -43,7 +45,7 @@ final class NetworkWatch {
 
     private func linksChanged() {
         guard let links, let happened = try? links.takeEvents() else { return }
-        for event in happened { device.tell("network: \(event)") }
+        for event in happened { device.tell(text: "network: \(event)") }
         let now = MonotonicClock.now()
         device.perform(device.appliance.networkChanged(isUp: links.hasDefaultRoute, now: now))
         wirelessChecked(now: now)
@@ -55,20 +57,18 @@ final class NetworkWatch {
         guard device.appliance.isWaitingForClock else { return }
         if !isClockWaitReported {
             isClockWaitReported = true
-            device.tell("waiting for the time of day")
+            device.tell(.waitingForClock)
         }
         guard !device.settings.isClockAwaited else { return }
-        device.tell("the clock is set")
+        device.tell(.clockSet)
         device.perform(device.appliance.clockSet(now: now))
     }
 
-    // MARK: Wi-Fi
-
     /// Call it every few seconds. A new wpa_supplicant has read network.json again, so reports of the old one are dropped.
     func tick() {
-        guard supplicant.tick() else { return }
         let before = wireless
-        wireless = WirelessLink()
+        for message in kernelLog?.takeMessages() ?? [] { wireless.kernelSaid(message) }
+        if supplicant.tick() { wireless.supplicantReplaced() }
         wirelessChanged(from: before)
     }
 
@@ -81,7 +81,7 @@ final class NetworkWatch {
     private func wirelessChanged(from before: WirelessLink) {
         guard wireless != before else { return }
         if wireless.isConnected != before.isConnected {
-            device.tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
+            device.tell(.wireless(isConnected: wireless.isConnected))
         }
         wirelessChecked(now: MonotonicClock.now())
     }

@@ -1,47 +1,19 @@
 import ApplianceLogic
 import CardStorage
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
 import StreamLogic
-
-enum SnapshotPurpose {
-    /// The snapshot is saved in the folder.
-    case keep
-    /// The asker receives the file.
-    case send
-}
-
-/// A snapshot on its way from the camera to the card or to its asker.
-struct PendingSnapshot {
-    enum Stage {
-        /// Waiting for the camera.
-        case taking
-        /// Being written to the card, which may take a while.
-        case saving
-    }
-
-    /// More at once are a mistake.
-    static let limit = 4
-
-    let request: SnapshotRequest
-    let purpose: SnapshotPurpose
-    /// Whether the brightness was unknown.
-    var mayNeedFlash: Bool
-    var stage = Stage.taking
-}
 
 // Snapshots by button, console and socket.
 extension CommandService {
     /// - Parameter quality: `nil` for the one in device.json.
     func takeSnapshot(_ purpose: SnapshotPurpose, quality: Int?, for asker: CommandAsker) -> CommandAnswer? {
         device.personActed()
-        guard !device.appliance.isPoweringOff else { return .failed("the camera is powering off") }
-        // A separate snapshot would show the camera that a pause hides.
-        guard device.stream.isRunning || !device.appliance.isPaused else {
-            return .failed("the stream is paused and interrupted: no frame may be shown")
-        }
-        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed("others are already waiting") }
+        guard !device.appliance.isPoweringOff else { return .failed(.poweringOff) }
+        guard device.stream.isRunning || !device.appliance.isPaused else { return .failed(.hiddenByPause) }
+        guard snapshotCount(in: nil) < PendingSnapshot.limit else { return .failed(.snapshotsWaiting) }
         let now = MonotonicClock.now()
         guard let id = pending.add(.answer, for: asker.seesEvents ? nil : asker, now: now) else { return Self.tooMany }
         let chosen = device.files.device.snapshots
@@ -52,7 +24,7 @@ extension CommandService {
         let needsFlash = needsFlash
         if needsFlash == true { light(for: &request) }
         pending.change(
-            id, to: .snapshot(PendingSnapshot(request: request, purpose: purpose, mayNeedFlash: needsFlash == nil)))
+            id, to: .snapshot(PendingSnapshot(request, for: purpose, mayNeedFlash: needsFlash == nil)))
         device.stream.takeSnapshot(request, device.files, now: now)
         return asker.seesEvents ? .done(["asked for"]) : nil
     }
@@ -96,7 +68,7 @@ extension CommandService {
         pending.change(id, to: .snapshot(snapshot))
         if snapshotCount(in: .taking) == 0 { device.perform(device.appliance.flashRequested(false)) }
         switch (answer, snapshot.purpose) {
-        case (.failed(_, let reason), _): if let command = pending.remove(id) { snapshotFailed(command, reason) }
+        case (.failed(_, let failure), _): if let command = pending.remove(id) { snapshotFailed(command, failure) }
         case (.taken(_, let taken), .send): pending.remove(id)?.asker?.answer(.file(taken.bytes))
         case (.taken(_, let taken), .keep):
             let store = SnapshotStore(device.files.device.snapshots, device.settings)
@@ -109,14 +81,15 @@ extension CommandService {
         guard let command = pending.remove(id) else { return }
         switch result {
         case .success(let path):
-            device.tell("snapshot in \(path)")
+            device.tell(.snapshotSaved(path: path))
             command.asker?.answer(.done([path]))
-        case .failure(let error): snapshotFailed(command, "\(error)")
+        case .failure(let error): snapshotFailed(command, .file(reason: "\(error)"))
         }
     }
 
-    func snapshotFailed(_ command: PendingCommand, _ reason: String) {
-        device.tell("no snapshot: \(reason)")
-        command.asker?.answer(.failed("no snapshot: \(reason)"))
+    func snapshotFailed(_ command: PendingCommand, _ failure: SnapshotFailure) {
+        let refusal = ApplianceRefusal.snapshot(failure)
+        device.tell(text: refusal.description)
+        command.asker?.answer(.failed(refusal))
     }
 }

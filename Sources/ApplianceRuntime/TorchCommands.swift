@@ -1,4 +1,5 @@
 import ApplianceLogic
+import CommandChannels
 import LinuxIO
 import Media
 import Settings
@@ -20,17 +21,13 @@ extension CommandService {
         if let absence = device.torchAbsence { return .failed(absence) }
         device.perform(device.appliance.torchToggled())
         device.watchBrightness()
-        device.tell("torch \(device.appliance.isTorchLit ? "on" : "off")")
+        device.tell(.torch(isLit: device.appliance.isTorchLit))
         return torchAnswer
     }
 
     /// Why `set torch` would be refused; `nil` if it would work.
-    func torchProblem(_ word: String) -> String? {
-        if let absence = device.torchAbsence { return absence }
-        guard DeviceDescription.Torch(rawValue: word) == nil else { return nil }
-        let words = DeviceDescription.Torch.allCases.map(\.rawValue)
-        let meant = NameSuggestion.question(for: word, among: words) ?? ""
-        return "torch takes \(words.joined(separator: ", "))\(meant)"
+    func torchRefusal(_ word: String) -> ApplianceRefusal? {
+        device.torchAbsence ?? (DeviceDescription.Torch(rawValue: word) == nil ? .unknownTorchMode(word) : nil)
     }
 
     private var torchAnswer: CommandAnswer { .done([device.appliance.isTorchLit ? "lit" : "dark"]) }
@@ -38,8 +35,8 @@ extension CommandService {
 
 extension ApplianceDevice {
     /// Why there is no light to switch; `nil` if there is one.
-    var torchAbsence: String? {
-        files.board?.flashLED == nil ? "board.json names no flash LED" : board.faults["flashLED"]
+    var torchAbsence: ApplianceRefusal? {
+        files.board?.flashLED == nil ? .noFlashLED : board.faults["flashLED"].map { .flashLED(reason: $0) }
     }
 
     /// Analyzing frames takes time, so do it only if the torch or a snapshot's flash depends on it.

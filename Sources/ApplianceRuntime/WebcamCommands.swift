@@ -1,3 +1,4 @@
+import CommandChannels
 import LinuxIO
 import StreamLogic
 
@@ -7,7 +8,7 @@ extension CommandService {
         device.personActed()
         switch order {
         case .allow:
-            return device.webcam.allow() ? device.webcam.answer : .failed("no program on a computer waits")
+            return device.webcam.allow() ? device.webcam.answer : .failed(.noWaitingProgram)
         case .start: return device.webcam.set(true)
         case .stop:
             let answer = device.webcam.set(false)

@@ -157,7 +157,8 @@ package struct DescriptionFiles {
 
     /// A fault that appears only when the description is applied, located at the key that can fix it.
     package func fault(
-        _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil
+        _ kind: ApplianceFault, _ file: String, _ key: String, _ problem: String, example: String? = nil,
+        isWarning: Bool = false
     ) -> FileFault {
         let keys =
             switch file {
@@ -169,8 +170,8 @@ package struct DescriptionFiles {
         return FileFault(
             kind: kind, file: file,
             fault: DescriptionFault(
-                kind: .unavailable, keyPath: key, position: keys.position(of: key), problem: problem,
-                example: example ?? keys.example(of: key)))
+                kind: isWarning ? .suspicious : .unavailable, keyPath: key, position: keys.position(of: key),
+                problem: problem, example: example ?? keys.example(of: key)))
     }
 
     /// Whether the stream key is separate from the URL.

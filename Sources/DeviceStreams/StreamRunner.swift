@@ -160,7 +160,7 @@ package final class StreamRunner {
         do throws(SystemCallError) {
             try stills.start(request)
         } catch {
-            fail(request, because: "\(error)")
+            fail(request, because: .system(reason: "\(error)"))
             return openForStill(now: now)
         }
         guard stills.request == nil else {
@@ -168,13 +168,13 @@ package final class StreamRunner {
             return
         }
         for request in [request] + waitingStills {
-            fail(request, because: "an earlier snapshot is stuck in its driver")
+            fail(request, because: .cameraHangs)
         }
         waitingStills = []
     }
 
-    private func fail(_ request: StillRequest, because reason: String) {
-        reports.send(.still(.failed(request.snapshot, reason: reason), nil))
+    private func fail(_ request: StillRequest, because failure: SnapshotFailure) {
+        reports.send(.still(.failed(request.snapshot, failure), nil))
     }
 
     /// When the next time limit for using the camera or microphones expires.
@@ -194,7 +194,7 @@ package final class StreamRunner {
         let reason = "its driver has not released it for \(IdleThread<IdleFramesRequest>.closingTimeout)"
         if hasLostCamera { reports.send(.idleFrames(.away(reason: reason))) }
         if hasLostAudio { reports.send(.idleAudio(.away(reason: reason))) }
-        if hasLostStill, let still { fail(still, because: reason) }
+        if hasLostStill, let still { fail(still, because: .camera(reason: reason)) }
         return (hasLostCamera || hasLostAudio || hasLostStill) && devicesFreed(now: now)
     }
 
@@ -214,7 +214,7 @@ package final class StreamRunner {
         }
         guard !isTaken else { return false }
         startsAgain = false
-        for request in waitingStills { fail(request, because: "a stream has started") }
+        for request in waitingStills { fail(request, because: .streamStarted) }
         waitingStills = []
         return true
     }

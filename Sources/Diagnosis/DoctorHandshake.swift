@@ -21,7 +21,7 @@ struct DoctorHandshake {
         unsent = handshake.firstBytes
     }
 
-    /// - Returns: why this is no RTMP server; `nil` if it is one.
+    /// - Returns: why this is not an RTMP server; `nil` if it is one.
     mutating func failure() throws(TransportError) -> PublishError? {
         let deadline = MonotonicClock.now() + Self.timeout
         while !handshake.isComplete {

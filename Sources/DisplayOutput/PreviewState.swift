@@ -34,7 +34,7 @@ final class PreviewState: Sendable {
         }
     }
 
-    /// What the display should show next. `nil` means no change.
+    /// The next content of the display; `nil` means no change.
     struct Work: Sendable {
         var frame: FrameToShow?
         var page: ScreenPage?

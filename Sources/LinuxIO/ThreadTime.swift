@@ -20,7 +20,7 @@ public protocol ThreadTime: AnyObject, Sendable {
     func waitForEnd(of number: Int)
 }
 
-/// Which time the calling thread has.
+/// The clock of the calling thread.
 public enum CurrentTime {
     /// `nil`: the kernel's.
     public static var replacement: (any ThreadTime)? {

@@ -125,7 +125,8 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
         return try opening.map { opening in
             guard isFile else { return try ResilientCamera(stop: stop, notify: notify) { try opening(stop) } }
-            return try ResilientCamera(SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
+            return try ResilientCamera(
+                SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
         }
     }
 

@@ -26,7 +26,7 @@ public struct IdleSnapshot: Sendable {
             do {
                 let camera = try IdleCamera(settings, stop: stop)
                 guard let frame = try settledFrame(of: camera.source, request) else {
-                    return (.failed(request, reason: "the camera gave no frame before it was needed elsewhere"), nil)
+                    return (.failed(request, .cameraTaken), nil)
                 }
                 let brightness = Brightness(of: frame, from: camera.source)
                 camera.filters.apply(to: frame, colors: camera.source.colors, status)
@@ -40,7 +40,7 @@ public struct IdleSnapshot: Sendable {
                 return (answer, brightness)
             } catch {
                 guard settings.takesStills else {
-                    return (.failed(request, reason: (error as? StreamFailure)?.text ?? "\(error)"), nil)
+                    return (.failed(request, .camera(reason: (error as? StreamFailure)?.text ?? "\(error)")), nil)
                 }
                 settings.takesStills = false
             }

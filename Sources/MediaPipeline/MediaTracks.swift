@@ -113,7 +113,7 @@ public final class MediaTracks {
     /// Waits for the threads to end. `context.stop` must have been signaled.
     public func join() {
         for thread in threads { thread.join() }
-        snapshots?.finish(reason: "the stream has ended", within: Self.snapshotTimeout)
+        snapshots?.finish(because: .streamEnded, within: Self.snapshotTimeout)
     }
 
     /// Time for finishing a snapshot at the stream's end.

@@ -38,7 +38,7 @@ public final class SnapshotTaker: Sendable {
             if request.awaitsExposure { state.settling = ExposureSettling(from: MonotonicClock.now()) }
             return true
         }
-        if !isTaken { answer(.failed(request, reason: "\(Self.requestLimit) other requests are already waiting")) }
+        if !isTaken { answer(.failed(request, .othersWaiting(limit: Self.requestLimit))) }
     }
 
     /// Called on the video thread for each source frame. Does not block, and holds the frame until it was copied.
@@ -54,7 +54,7 @@ public final class SnapshotTaker: Sendable {
                 done()
             }
         } catch {
-            for request in requests { answer(.failed(request, reason: "\(error)")) }
+            for request in requests { answer(.failed(request, .system(reason: "\(error)"))) }
             done()
         }
     }
@@ -79,12 +79,12 @@ public final class SnapshotTaker: Sendable {
     }
 
     /// No more frames will come: answers the waiting requests, and gives a snapshot in progress a moment to finish.
-    public func finish(reason: String, within timeout: Duration) {
+    public func finish(because failure: SnapshotFailure, within timeout: Duration) {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
         }
-        for request in waiting { answer(.failed(request, reason: reason)) }
+        for request in waiting { answer(.failed(request, failure)) }
         let deadline = MonotonicClock.now() + timeout
         while state.withLock({ $0.isBusy }), MonotonicClock.now() < deadline {
             var entries = [PollEntry(idle.fileDescriptor)]
@@ -113,7 +113,7 @@ final class SnapshotFile: Sendable {
     }
 
     func file(for request: SnapshotRequest) -> SnapshotAnswer {
-        files(for: [request]).first ?? .failed(request, reason: "nothing was made")
+        files(for: [request]).first ?? .failed(request, .file(reason: "nothing was made"))
     }
 
     /// Call it once, on a separate thread: it reads the frame several times and may write files.
@@ -148,7 +148,7 @@ final class SnapshotFile: Sendable {
             let kept = request.path == nil ? jpeg : []
             return .taken(request, Snapshot(size: layout.size, bytes: kept, byteCount: jpeg.count))
         } catch {
-            return .failed(request, reason: "\(error)")
+            return .failed(request, .file(reason: "\(error)"))
         }
     }
 }

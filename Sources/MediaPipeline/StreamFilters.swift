@@ -102,7 +102,7 @@ final class StreamFilters {
 
 /// A stream's state as shown by its text filters.
 public struct FilterStatus: Hashable, Sendable {
-    /// Name of the device.
+    /// The device's name, for the field {name}.
     public var name = "tallycam"
     public var quality = ""
     public var bitrate = Bitrate(bitsPerSecond: 0)

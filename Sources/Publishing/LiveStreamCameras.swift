@@ -7,7 +7,7 @@ extension LiveStream {
     func switchCamera(_ choice: CameraChoice, for id: CommandID?) {
         switch cameras.choose(choice) {
         case .select(let name):
-            answerCameraAskers(.refused(reason: "another camera was requested meanwhile"))
+            answerCameraAskers(.refused(.superseded))
             control.selectCamera(name)
             // A request for the active camera ends a switch, which is then not reported.
             guard name != cameras.current else { return answer(id, "staying on the camera \(name)") }
@@ -16,7 +16,7 @@ extension LiveStream {
         case .nothing(let name):
             guard let id else { return reporter.note("already switching to the camera \(name)") }
             cameraAskers.append((name, id))
-        case .refuse(let reason): refuse(reason, for: id)
+        case .refuse(let refusal): refuse(refusal, for: id)
         }
     }
 
@@ -41,8 +41,8 @@ extension LiveStream {
 
     func cameraSwitchFailed(_ name: String, _ reason: String) {
         cameras.failed(name)
-        let event = StreamEvent.cameraSwitchFailed(name, reason: reason, keeping: cameras.current ?? "")
-        reporter.emit(event)
-        answerCameraAskers(.refused(reason: event.text ?? reason), of: name)
+        let present = cameras.current ?? ""
+        reporter.emit(.cameraSwitchFailed(name, reason: reason, keeping: present))
+        answerCameraAskers(.refused(.cameraUnavailable(name, reason: reason, keeping: present)), of: name)
     }
 }

@@ -28,9 +28,9 @@ extension LiveStream {
     }
 
     /// Nothing has changed, and the stream continues.
-    func refuse(_ reason: String, for id: CommandID? = nil) {
-        reporter.emit(.refused(reason: reason))
-        if let id { reporter.answer(id, .refused(reason: reason)) }
+    func refuse(_ refusal: CommandRefusal, for id: CommandID? = nil) {
+        reporter.emit(.refused(refusal))
+        if let id { reporter.answer(id, .refused(refusal)) }
     }
 
     /// Makes all of these changes at one frame, or none.
@@ -39,23 +39,23 @@ extension LiveStream {
         do throws(ControlError) {
             try controlOffers.check(changes.controls)
         } catch {
-            return refuse(error.description, for: id)
+            return refuse(.control(error, othersChanged: false), for: id)
         }
         do throws(QualityError) {
             wanted = try configuration.applying(changes.configuration)
         } catch {
-            return refuse(error.description, for: id)
+            return refuse(.quality(error), for: id)
         }
         let plan = plan(for: wanted)
         let ofCamera = changes.controls.filter(\.name.isOfCamera)
-        guard timeZero != nil || ofCamera.isEmpty else { return refuse("the stream has not started", for: id) }
-        if !changes.configuration.isEmpty, case .refuse(let reason) = plan { return refuse(reason, for: id) }
+        guard timeZero != nil || ofCamera.isEmpty else { return refuse(.notStarted, for: id) }
+        if !changes.configuration.isEmpty, case .refuse(let refusal) = plan { return refuse(refusal, for: id) }
         var isTaken = true
         control.together {
             isTaken = ofCamera.isEmpty || control.set(ofCamera, for: id)
             if isTaken, !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
         }
-        guard isTaken else { return refuse(Self.cameraIsBusy, for: id) }
+        guard isTaken else { return refuse(.cameraIsBusy, for: id) }
         // The asker gets the camera's answer, which comes later, together with the other changes.
         if let id, !ofCamera.isEmpty {
             answersUnderWay[id] =
@@ -77,7 +77,7 @@ extension LiveStream {
     private func reconfigure(to wanted: LiveConfiguration, _ plan: LiveConfiguration.Plan) {
         switch plan {
         case .nothing: reporter.note("nothing to change")
-        case .refuse(let reason): refuse(reason)
+        case .refuse(let refusal): refuse(refusal)
         case .change(let replacesEncoder): change(to: wanted, replacesEncoder: replacesEncoder, restarts: false)
         case .restart: change(to: wanted, replacesEncoder: false, restarts: true)
         }
@@ -129,7 +129,7 @@ extension LiveStream {
         } catch {
             // The present encoder continues, at the requested rates.
             adaptation.restartFailed()
-            return refuse("\(error); the stream keeps its profile")
+            return refuse(.profileKept(reason: "\(error)"))
         }
         let replacesAudio = point.audioQuality.map {
             tracks.hasOwnSampleRate && tracks.audio?.sampleRate != $0.sampleRate

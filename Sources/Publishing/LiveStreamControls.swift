@@ -31,10 +31,8 @@ extension LiveStream {
     func listControls(for id: CommandID) {
         // Before it is live no camera is asked.
         guard timeZero != nil, tracks.videoConfiguration != nil else { return controlled([], id) }
-        if !control.set([], for: id) { refuse(Self.cameraIsBusy, for: id) }
+        if !control.set([], for: id) { refuse(.cameraIsBusy, for: id) }
     }
-
-    static let cameraIsBusy = "the camera has not answered the commands before this one"
 
     /// - Parameter readings: empty to list all controls.
     func controlled(_ readings: [ControlReading], _ id: CommandID?) {
@@ -50,6 +48,6 @@ extension LiveStream {
     /// The camera refused it. Other changes of the same line stay.
     func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
         let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
-        refuse(others.isEmpty ? "\(error)" : "\(error); everything else is changed", for: id)
+        refuse(.control(error, othersChanged: !others.isEmpty), for: id)
     }
 }

@@ -33,9 +33,9 @@ struct FilterChanges {
 // Changing filters while live.
 extension LiveStream {
     func filter(_ change: FilterChange, for id: CommandID?) {
-        guard tracks.videoConfiguration != nil else { return refuse("the stream has no video", for: id) }
+        guard tracks.videoConfiguration != nil else { return refuse(.noVideo, for: id) }
         guard filterChanges.add(.init(change: change, id: id)) else {
-            return refuse("\(FilterChanges.mostWaiting) changes of filters already wait for files to be read", for: id)
+            return refuse(.filtersWaiting(limit: FilterChanges.mostWaiting), for: id)
         }
         loadNextFilters()
     }
@@ -46,7 +46,7 @@ extension LiveStream {
         do throws(FilterError) {
             try chain.set(request.change)
         } catch {
-            refuse("\(error)", for: request.id)
+            refuse(.filter(error), for: request.id)
             return loadNextFilters()
         }
         filterChanges.isLoading = true
@@ -59,14 +59,14 @@ extension LiveStream {
             }
         } catch {
             filterChanges.isLoading = false
-            refuse("\(error)", for: request.id)
+            refuse(.system(reason: "\(error)"), for: request.id)
         }
     }
 
     func filtersLoaded(_ result: Result<LoadedFilters, FilteringError>, _ id: CommandID?) {
         filterChanges.isLoading = false
         switch result {
-        case .failure(let error): refuse("\(error)", for: id)
+        case .failure(let error): refuse(.filterFiles(reason: "\(error)"), for: id)
         case .success(let filters):
             filterChanges.filters = filters
             control.setFilters(filters)

@@ -47,19 +47,19 @@ extension LiveStream {
             // A later change of settings must not request it again.
             configuration.settings.resize = .never
             adaptation.sizeRefused(keeping: size)
-            refuse("frames stay at \(size): \(reason)")
+            refuse(.sizeKept(size, reason: reason))
         case .sizeNotOpened(let reason, let size): sizeNotOpened(size, reason)
-        case .settingRefused(let reason): refuse("the encoder keeps its setting: \(reason)")
+        case .settingRefused(let reason): refuse(.encoderSettingKept(reason: reason))
         }
     }
 
     func takeSnapshot(_ request: SnapshotRequest) {
         guard let snapshots = tracks.snapshots else {
-            return reporter.emit(.snapshot(.failed(request, reason: "the stream has no video")))
+            return reporter.emit(.snapshot(.failed(request, .noVideo)))
         }
         // Frames come only after the first server has accepted the stream, which may never happen.
         guard timeZero != nil else {
-            return reporter.emit(.snapshot(.failed(request, reason: "the stream is still connecting")))
+            return reporter.emit(.snapshot(.failed(request, .connecting)))
         }
         snapshots.take(request)
     }
@@ -70,7 +70,7 @@ extension LiveStream {
         guard configuration.settings.resize == .restart, size != own else { return }
         configuration.settings.resize = .never
         let point = adaptation.sizeNotOpened(goingBackTo: own)
-        refuse("frames stay at \(own): \(reason)")
+        refuse(.sizeKept(own, reason: reason))
         restart(at: point)
     }
 }

@@ -32,7 +32,7 @@ struct Admission {
         return reported.insert(obstacle).inserted
     }
 
-    /// What a connection has used is available again.
+    /// The resources of a connection are available again.
     mutating func connectionEnded() { resumeTime = .zero }
 
     mutating func lastWaitingAccepted() { reported = [] }

@@ -48,7 +48,7 @@ public enum AutomaticBitrate: String, CaseIterable, Sendable {
     }
 }
 
-/// What the controller may do. Changes take effect together: `QualityController.settingsChanged`.
+/// Limits of the controller. Changes take effect together: `QualityController.settingsChanged`.
 public struct QualitySettings: Hashable, Sendable {
     /// Whether the stream may switch to another profile tier to adapt to the link.
     public enum TierSwitch: String, Sendable {

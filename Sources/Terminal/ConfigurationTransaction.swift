@@ -19,7 +19,7 @@ public struct ConfigurationTransaction: Sendable {
         /// Lines for the person who typed the command.
         case answer([String])
         /// Why the command is refused without asking the stream.
-        case refuse(String)
+        case refuse(CommandRefusal)
         /// A command for the stream.
         case command(PublisherCommand)
         /// A question for the stream, with the form of the answer.
@@ -37,7 +37,7 @@ public struct ConfigurationTransaction: Sendable {
             guard let command = try TypedCommand(line, on: .publish) else { return [] }
             return actions(for: command)
         } catch {
-            return [.refuse(error.description)]
+            return [.refuse(.command(error))]
         }
     }
 
@@ -62,26 +62,26 @@ public struct ConfigurationTransaction: Sendable {
         case .help: return [.answer(CommandDescription.help(on: .publish))]
         // The table does not offer these in publish.
         case .start, .cameras, .microphones, .torch, .webcam, .faults, .doctor, .events, .reboot, .powerOff:
-            return [.refuse(CommandError.unavailable(command.name).description)]
+            return [.refuse(.command(.unavailable(command.name)))]
         }
     }
 
     private mutating func set(_ words: [String]) -> Action {
-        do throws(ChangeError) {
-            let changes = try RequestedChanges(parsing: words)
+        do throws(CommandRefusal) {
+            let changes = try RequestedChanges.of(words)
             guard let noted else { return .command(.apply(changes)) }
             self.noted = noted + changes
             return Self.answer(changes)
         } catch {
-            return .refuse(error.description)
+            return .refuse(error)
         }
     }
 
     private func filter(_ text: String) -> Action {
-        do throws(FilterError) {
-            return .command(.filter(try FilterChange(parsing: text)))
+        do throws(CommandRefusal) {
+            return .command(.filter(try .of(text)))
         } catch {
-            return .refuse("\(error)")
+            return .refuse(error)
         }
     }
 
@@ -90,27 +90,25 @@ public struct ConfigurationTransaction: Sendable {
     }
 
     private func snapshot(_ path: String, quality: Int?) -> Action {
-        guard path != "-" else {
-            return .refuse("snapshot needs a file here: tallycam snapshot --output - writes to standard output")
-        }
+        guard path != "-" else { return .refuse(.snapshotToOutput) }
         let quality = quality ?? SnapshotRequest.usualQuality
         return .command(.takeSnapshot(SnapshotRequest(CommandID(0), quality: quality, path: path)))
     }
 
     private mutating func open() -> Action {
-        guard noted == nil else { return .refuse("a transaction is already open; use commit or cancel") }
+        guard noted == nil else { return .refuse(.transactionIsOpen) }
         noted = RequestedChanges()
         return .answer(["transaction open: further changes wait for commit"])
     }
 
     private mutating func commit() -> Action {
-        guard let noted else { return .refuse("nothing to commit; begin opens a transaction") }
+        guard let noted else { return .refuse(.noTransaction(for: .commit)) }
         self.noted = nil
         return .command(.apply(noted))
     }
 
     private mutating func cancel() -> Action {
-        guard let noted else { return .refuse("nothing to cancel; begin opens a transaction") }
+        guard let noted else { return .refuse(.noTransaction(for: .cancel)) }
         self.noted = nil
         return .answer([noted.count == 1 ? "1 change discarded" : "\(noted.count) changes discarded"])
     }

@@ -181,7 +181,7 @@ final class BufferQueue {
     func isFull(_ dequeued: Dequeued) -> Bool { dequeued.byteCount >= mappings[dequeued.index].bytes.count }
 }
 
-/// Who provides the memory of a queue's buffers.
+/// The provider of a queue's memory.
 enum BufferMemory {
     /// The driver, for mapping.
     case driver

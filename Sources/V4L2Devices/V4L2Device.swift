@@ -12,7 +12,7 @@ final class V4L2Device: V4L2Node, Sendable {
     let driver: String
     /// Image processors, whose nodes look like cameras.
     private static let imageProcessors: Set = ["bcm2835-isp", "bcm2835-isp-v4l2", "pispbe"]
-    /// Of this node, not of the whole device.
+    /// Capabilities of this node, not of the whole device.
     let capabilities: UInt32
     private let descriptor: OwnedFileDescriptor
 

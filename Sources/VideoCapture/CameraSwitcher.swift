@@ -140,7 +140,7 @@ package final class CameraSwitcher: VideoSource {
     /// The active camera's name.
     package var name: String { presentPlace.name }
 
-    /// Of the active camera.
+    /// The counts of the active camera's frames.
     var frames: SourceFrames {
         SourceFrames(
             layouts: present.layouts, memoryKind: present.memoryKind, colors: present.colors, camera: name)

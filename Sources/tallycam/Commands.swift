@@ -151,7 +151,7 @@ func parseOptions(
         printHelp("Usage: \(usage)\n\n\(options.helpText)\(notes)")
         return nil
     }
-    // Such as from a script in which a variable is not set.
+    // For example, from a script with an unset variable.
     for option in options.options where option.takesPath && parsed[option.name] == "" {
         throw CommandFailure.usage("--\(option.name) is empty; usage: \(usage)")
     }

@@ -15,6 +15,12 @@ import Testing
 @testable import DeviceStreams
 @testable import StreamQuality
 
+/// The socket's answer to a command that is refused.
+func refused(_ refusal: ApplianceRefusal) -> String { "error\n\(refusal)\n" }
+
+/// The socket's answer to a command that is done.
+func done(_ text: some CustomStringConvertible) -> String { "ok\n\(text)\n" }
+
 /// `tallycam run` on its own thread, with its files, card and control socket. Lines and streams come from the test.
 final class Camera {
     private final class Shared: Sendable {
@@ -167,6 +173,10 @@ final class Camera {
         }
     }
 
+    func text(on connection: borrowing OwnedFileDescriptor) throws -> String {
+        String(decoding: try answer(on: connection), as: UTF8.self)
+    }
+
     /// For an answer that comes later.
     func connect(_ command: String) throws -> OwnedFileDescriptor { try connect(Array(command.utf8)) }
 
@@ -188,6 +198,15 @@ final class Camera {
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
         }
     }
+
+    /// How often the stored events have this text.
+    func eventCount(_ text: some CustomStringConvertible) throws -> Int {
+        try ask("events 200").split(separator: "\n").count { $0.contains(text.description) }
+    }
+
+    /// Whether the stored events have this text.
+    func hasTold(_ notice: ApplianceNotice) throws -> Bool { try eventCount(notice) > 0 }
+    func hasTold(_ event: StreamEvent) throws -> Bool { try eventCount(event.text ?? "no text") > 0 }
 
     func goLive() {
         reported(.stateChanged(.connecting))

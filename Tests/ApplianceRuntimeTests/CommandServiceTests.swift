@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Controls
 import LinuxIO
 import Media
@@ -6,19 +7,22 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 /// Askers of every form use the same entry point.
 @Suite(.serialized) struct CommandServiceTests {
     /// A new kind of asker, as a web page or MQTT would be.
     private final class Visitor {
         private let form: ReaderForm
-        private(set) var answers: [(isGood: Bool, text: String)] = []
+        private(set) var answers: [(isGood: Bool, refusal: ApplianceRefusal?, text: String)] = []
 
         init(reading form: ReaderForm) { self.form = form }
 
         var asker: CommandAsker {
             CommandAsker(on: .socket, form: form) { [weak self] answer, form in
-                self?.answers.append((answer.isGood, String(decoding: answer.content(as: form), as: UTF8.self)))
+                let refusal: ApplianceRefusal? = if case .failed(let refusal, _) = answer { refusal } else { nil }
+                let text = String(decoding: answer.content(as: form), as: UTF8.self)
+                self?.answers.append((answer.isGood, refusal, text))
             }
         }
     }
@@ -64,7 +68,8 @@ import Testing
             device.commands.take("status json", from: person.asker)
             #expect(person.answers.last?.text.hasPrefix(#"{"state":"ready""#) == true)
             device.commands.take("stauts", from: page.asker)
-            #expect(page.answers.last?.isGood == false)
+            #expect(page.answers.last?.refusal == .command(.command(.unknown("stauts", on: .socket))))
+            #expect(page.answers.last?.text.hasPrefix(#"{"error":"unknownCommand","text":""#) == true)
         }
     }
 
@@ -97,7 +102,7 @@ import Testing
             device.commands.take("set zoom 2", from: visitor.asker)
             let deadline = try #require(device.commands.nextDeadline)
             device.commands.timeReached(now: deadline)
-            #expect(visitor.answers.map(\.isGood) == [false])
+            #expect(visitor.answers.map(\.refusal) == [.noAnswerYet])
             device.commands.streamAnswered(CommandID(1), .done(["zoom 2"]))
             #expect(visitor.answers.count == 1 && device.commands.pending.count == 0)
         }
@@ -114,7 +119,7 @@ import Testing
             run.end(nil)
             try turn(device) { !device.stream.isRunning }
             // The pause applies to the next stream.
-            #expect(visitors.map { $0.answers.map(\.isGood) } == [[false], [false], [true]])
+            #expect(visitors.map { $0.answers.map(\.refusal) } == [[.streamEnded], [.snapshot(.streamEnded)], [nil]])
             #expect(device.commands.pending.count == 0)
         }
     }
@@ -126,7 +131,7 @@ import Testing
             for _ in 0..<PendingCommands.limit { device.commands.take("set zoom 2", from: visitor.asker) }
             #expect(visitor.answers.isEmpty)
             device.commands.take("set zoom 2", from: visitor.asker)
-            #expect(visitor.answers.map(\.isGood) == [false])
+            #expect(visitor.answers.map(\.refusal) == [.tooManyCommands])
             #expect(run.controlRequests.count <= PendingCommands.limit)
         }
     }

@@ -7,12 +7,13 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 /// More clients than the control socket accepts at once. Each client that gets an answer gets its own, and all of it.
 @Suite struct ControlServerTests {
     private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private static let whole = Array("ok\n".utf8) + file
-    private static let refusal = Array("error\ntoo many clients: the oldest is disconnected\n".utf8)
+    private static let refusal = Array(refused(.tooManyClients).utf8)
 
     private let directory: TemporaryDirectory
     private let server: ControlServer
@@ -36,7 +37,7 @@ import Testing
         askers.now = askers.now + .milliseconds(1)
         server.serve(now: askers.now) { command, asker in
             guard command != "send" else { return asker.answer(.file(Self.file)) }
-            guard let number = Int(command) else { return asker.answer(.failed("what is \(command)?")) }
+            guard let number = Int(command) else { return asker.answer(.failed(unknown(command))) }
             askers.waiting[number] = asker
         }
     }
@@ -78,7 +79,7 @@ import Testing
         // The remaining clients are still served.
         try idle[8].connection.writeAll(Array("x\n".utf8))
         serve()
-        #expect(try received(on: idle[8].connection) == Array("error\nwhat is x?\n".utf8))
+        #expect(try received(on: idle[8].connection) == Array(refused(unknown("x")).utf8))
     }
 
     /// A short time passes between connecting and asking.
@@ -108,12 +109,12 @@ import Testing
         var clients: [Client] = []
         for _ in 0..<9 { clients.append(Client(connection: try client())) }
         let now = MonotonicClock.now()
-        func serve(at offset: Duration) { server.serve(now: now + offset) { $1.answer(.failed("what is \($0)?")) } }
+        func serve(at offset: Duration) { server.serve(now: now + offset) { $1.answer(.failed(unknown($0))) } }
         for offset in [0, 19] { serve(at: .milliseconds(offset)) }
         #expect(server.nextDeadline == now + .milliseconds(20) && server.pollEntries[0].fileDescriptor < 0)
         try clients[0].connection.writeAll(Array("x\n".utf8))
         serve(at: .milliseconds(20))
-        #expect(try received(on: clients[0].connection) == Array("error\nwhat is x?\n".utf8))
+        #expect(try received(on: clients[0].connection) == Array(refused(unknown("x")).utf8))
     }
 
     @Test func newClientWaitsWhileAllOthersAreBusy() throws {
@@ -137,12 +138,12 @@ import Testing
         var clients: [Client] = []
         for number in 0..<8 { clients.append(Client(connection: try client("\(number)"))) }
         serve()
-        for asker in askers.waiting.values { asker.answer(.failed("it is over")) }
+        for asker in askers.waiting.values { asker.answer(.failed(.streamEnded)) }
         #expect(server.nextDeadline == nil)
         for _ in 0..<8 { clients.append(Client(connection: try client())) }
         serve()
         for client in clients[..<8] {
-            #expect(try received(on: client.connection) == Array("error\nit is over\n".utf8))
+            #expect(try received(on: client.connection) == Array(refused(.streamEnded).utf8))
         }
         for client in clients[8...] {
             var byte: [UInt8] = [0]
@@ -165,7 +166,7 @@ import Testing
         return connection
     }
 
-    private func serveAlone() { server.serve(now: MonotonicClock.now()) { $1.answer(.failed("what is \($0)?")) } }
+    private func serveAlone() { server.serve(now: MonotonicClock.now()) { $1.answer(.failed(unknown($0))) } }
 
     /// The data available now.
     private func present(on connection: borrowing OwnedFileDescriptor) throws -> String {
@@ -188,7 +189,7 @@ import Testing
         #expect(try present(on: lines) == "ok\nfirst\nlive\n")
         #expect(try present(on: json) == "ok\nfirst\n{}\n[]\n")
         // The usual time limits of clients do not apply to followers.
-        server.serve(now: MonotonicClock.now() + .seconds(3600)) { $1.answer(.failed("what is \($0)?")) }
+        server.serve(now: MonotonicClock.now() + .seconds(3600)) { $1.answer(.failed(unknown($0))) }
         server.followers.tell(json: [], line: "still here")
         #expect(try present(on: lines) == "still here\n" && server.nextDeadline == nil)
     }
@@ -241,7 +242,7 @@ import Testing
         let dropped = 2000 - whole
         #expect(
             form == "lines"
-                ? report == "\(dropped) events dropped: this connection was read too slowly"
+                ? report == ApplianceEvent.eventsDropped(count: dropped).text
                 : report.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(report)")
         // From then on, it receives everything again.
         server.followers.tell(json: Array("{}\n".utf8), line: "{}")
@@ -251,12 +252,16 @@ import Testing
     @Test func fifthFollowerIsRefusedAndCommandsStillWork() throws {
         var followers: [Client] = []
         for _ in 0..<4 { followers.append(Client(connection: try follower("lines"))) }
-        let refused = try follower("lines")
-        #expect(try present(on: refused) == "error\n4 clients already follow the events; end one of them\n")
+        let surplus = try follower("lines")
+        #expect(try present(on: surplus) == refused(.tooManyFollowers(limit: 4)))
         let asking = try client("x")
         serveAlone()
-        #expect(try present(on: asking) == "error\nwhat is x?\n")
+        #expect(try present(on: asking) == refused(unknown("x")))
         withExtendedLifetime(followers) {}
+    }
+
+    private func unknown(_ command: String) -> ApplianceRefusal {
+        .command(.command(.unknown(command, on: .socket)))
     }
 
     private final class Askers {

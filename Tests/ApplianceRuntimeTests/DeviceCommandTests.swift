@@ -24,8 +24,8 @@ import USBVideo
         try time.run {
             try camera.start()
             let run = try goLive()
-            run.changeAnswer.withLock { $0 = .refused("it has no zoom") }
-            #expect(try camera.ask("set torch on webcam on zoom 99") == "error\nit has no zoom\n")
+            run.changeAnswer.withLock { $0 = .refused(.cameraIsBusy) }
+            #expect(try camera.ask("set torch on webcam on zoom 99") == refused(.command(.cameraIsBusy)))
             #expect(try camera.ask("torch") == "ok\ndark\n")
             #expect(try camera.status().webcam == nil)
             #expect(!camera.flash.states.contains(true))
@@ -53,8 +53,7 @@ import USBVideo
             let connection = try camera.connect("set torch on mirror on")
             try camera.waitUntil { run.controlChanges.count == 1 }
             run.end(nil)
-            let answer = String(decoding: try camera.answer(on: connection), as: UTF8.self)
-            #expect(answer == "error\nthe stream has ended\n")
+            #expect(try camera.text(on: connection) == refused(.streamEnded))
             #expect(try camera.ask("torch") == "ok\ndark\n")
             try camera.end()
         }

@@ -65,10 +65,9 @@ import Testing
             try camera.start()
             let first = try camera.connect("cameras")
             try camera.waitUntil { questions == [.cameras] }
-            #expect(try camera.ask("cameras") == "error\nan earlier list is still waiting for a driver\n")
+            #expect(try camera.ask("cameras") == refused(.listUnderWay))
             #expect(try camera.state() == "ready")
-            let answer = String(decoding: try camera.answer(on: first), as: UTF8.self)
-            #expect(answer == "error\nthere is no answer yet; see events for the result\n")
+            #expect(try camera.text(on: first) == refused(.noAnswerYet))
             hang(false)
             try camera.waitUntil { try camera.ask("cameras") == "ok\n/dev/video7  Webcam\n" }
             try camera.end()
@@ -111,9 +110,9 @@ import Testing
             try camera.start()
             _ = try camera.liveRun { _ = try camera.ask("start") }
             let (lines, _) = try examination()
-            #expect(lines[.server]?.text == "live to rtmp://127.0.0.1:9/live/***")
+            #expect(lines[.server] == CheckupFinding.server(.live(destination: "rtmp://127.0.0.1:9/live/***")).line)
             #expect(lines[.key].map { $0.result == .ok && $0.text.hasSuffix("accepted it") } == true)
-            #expect(lines[.camera]?.text == "synthetic is in use and delivers frames")
+            #expect(lines[.camera] == CheckupFinding.camera(.inUse(name: "synthetic", problem: nil)).line)
             #expect(!questions.contains(.cameras))
             try camera.end()
         }
@@ -125,10 +124,10 @@ import Testing
             hang(true)
             try camera.start()
             let (lines, summary) = try examination()
-            #expect(lines[.camera]?.text == "no answer within 8 s")
+            #expect(lines[.camera] == CheckupFinding.notChecked(.camera, .late(after: .seconds(8))).line)
             #expect(lines[.button]?.result == .ok && summary?.isGood == false)
             // The driver keeps the thread: another examination would leave one more behind.
-            #expect(try camera.ask("doctor").hasPrefix("error\n"))
+            #expect(try camera.ask("doctor") == refused(.doctorUnderWay))
             hang(false)
             try camera.waitUntil { try camera.ask("doctor").hasPrefix("ok\n") }
             try camera.end()
@@ -142,7 +141,7 @@ import Testing
             try camera.start()
             let first = try camera.connect("doctor")
             try camera.waitUntil { questions.contains(.cameras) }
-            #expect(try camera.ask("doctor").hasPrefix("error\n"))
+            #expect(try camera.ask("doctor") == refused(.doctorUnderWay))
             hang(false)
             let answer = String(decoding: try camera.answer(on: first), as: UTF8.self)
             #expect(answer.hasPrefix("ok\ncard:") && answer.contains("\nsummary:"))

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 @Suite struct NetworkTextTests {
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Media
 import MediaTestSupport
 import StreamLogic
@@ -20,18 +21,18 @@ import Testing
     @Test func commandPausesTheStreamAndStatusShowsIt() throws {
         try time.run {
             try camera.start()
-            #expect(try camera.ask("pause on") == "error\nnot live: there is nothing to pause\n")
+            #expect(try camera.ask("pause on") == refused(.nothingToPause))
             _ = try camera.liveRun { _ = try camera.ask("start") }
-            #expect(try camera.ask("status json").contains(#""paused":false"#))
+            #expect(try !camera.status().isPaused)
             for command in ["pause", "pause maybe"] {
-                #expect(try camera.ask(command) == "error\nusage: pause on|off\n")
+                #expect(try camera.ask(command) == refused(.command(.command(.usage(.pause, on: .socket, meant: nil)))))
             }
             #expect(try camera.ask("pause on") == "ok\npaused\n")
             try waitForState("paused")
-            #expect(try camera.ask("status json").contains(#""paused":true"#))
+            #expect(try camera.status().isPaused)
             #expect(try camera.ask("pause off") == "ok\nlive\n")
             try waitForState("live")
-            #expect(try camera.ask("events 50").contains("paused: sending a still frame and silence"))
+            #expect(try camera.hasTold(.paused(true)))
             try camera.end()
         }
     }
@@ -43,14 +44,14 @@ import Testing
         #expect(try camera.ask("pause on") == "ok\npaused\n")
         try camera.write("stream", #"{"url": "nowhere"}"#)
         try camera.waitUntil { run.isStopped }
-        try camera.waitUntil { try camera.ask("pause on") == "ok\nthe stream is paused already\n" }
+        try camera.waitUntil { try camera.ask("pause on") == done(PauseNotice.already(true)) }
     }
 
     @Test func snapshotIsRefusedWhileAPausedStreamIsInterrupted() throws {
         try time.run {
             try pauseAndTakeTheStreamAway()
-            #expect(try camera.ask("status json").contains(#""paused":true"#))
-            #expect(try camera.ask("snapshot").hasPrefix("error\nthe stream is paused"))
+            #expect(try camera.status().isPaused)
+            #expect(try camera.ask("snapshot") == refused(.hiddenByPause))
             try camera.end()
         }
     }
@@ -58,12 +59,11 @@ import Testing
     @Test func pauseDuringAnInterruptionAppliesAfterwards() throws {
         try time.run {
             try pauseAndTakeTheStreamAway()
-            let answer = "no longer paused: the stream is interrupted and will return with the camera"
-            #expect(try camera.ask("pause off") == "ok\n\(answer)\n")
-            #expect(try camera.ask("pause off") == "ok\nthe stream is not paused\n")
-            #expect(try camera.ask("status json").contains(#""paused":false"#))
-            #expect(try camera.ask("events 5").contains("no longer paused"))
-            #expect(try camera.ask("pause on") == "ok\npaused: the stream is interrupted and will return paused\n")
+            #expect(try camera.ask("pause off") == done(PauseNotice.forNextStream(false)))
+            #expect(try camera.ask("pause off") == done(PauseNotice.already(false)))
+            #expect(try !camera.status().isPaused)
+            #expect(try camera.hasTold(.paused(false)))
+            #expect(try camera.ask("pause on") == done(PauseNotice.forNextStream(true)))
             _ = try camera.ask("pause off")
             try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live/y"}"#)
             try camera.waitUntil { camera.streams.runs.count == 2 }
@@ -83,7 +83,7 @@ import Testing
             try camera.waitUntil { run.pauses == [true, false] }
             run.end(StreamFailure(.cameraUnavailable, "it is gone"))
             let answer = String(decoding: try camera.answer(on: asked), as: UTF8.self)
-            #expect(answer == "ok\nno longer paused: the stream is interrupted and will return with the camera\n")
+            #expect(answer == done(PauseNotice.forNextStream(false)))
             // A failed camera is retried.
             try camera.waitUntil { camera.streams.runs.count == 2 }
             #expect(!camera.streams.runs[1].request.isPaused)

@@ -4,6 +4,7 @@ import StreamLogic
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 @Suite struct PendingCommandsTests {
     private let start = MediaTimestamp.zero

@@ -17,7 +17,7 @@ final class ScriptedStreams: Sendable {
     final class Run: Sendable {
         enum Answer: Sendable {
             case done
-            case refused(String)
+            case refused(CommandRefusal)
             case none
         }
 
@@ -125,7 +125,7 @@ final class ScriptedStreams: Sendable {
         private func answer(_ changes: RequestedChanges, for id: CommandID) {
             switch changeAnswer.withLock({ $0 }) {
             case .done: reporter.answer(id, .done(changes.descriptions))
-            case .refused(let reason): reporter.answer(id, .refused(reason: reason))
+            case .refused(let refusal): reporter.answer(id, .refused(refusal))
             case .none: break
             }
         }
@@ -259,7 +259,7 @@ final class ScriptedStills: Sendable {
         guard !isSilent else {
             var entries = [PollEntry(stop.fileDescriptor)]
             _ = try? poll(&entries, until: nil)
-            return (.failed(request.snapshot, reason: "it was stopped"), nil)
+            return (.failed(request.snapshot, .cameraTaken), nil)
         }
         // At least as long as a light takes to settle, so that the code under test has seen it lit.
         var entries: [PollEntry] = []

@@ -3,6 +3,7 @@ import LinuxIO
 import Testing
 
 @testable import ApplianceRuntime
+@testable import CommandChannels
 
 /// The console on a pseudo-terminal whose other end belongs to the test.
 @Suite final class SerialConsoleTests {

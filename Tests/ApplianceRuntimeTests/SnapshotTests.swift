@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Glibc
 import LinuxIO
 import Media
@@ -80,9 +81,7 @@ import Testing
             let connection = try camera.connect("snapshot")
             try camera.waitUntil { stills.content.withLock { $0.requests.count == 1 } }
             _ = try camera.ask("start")
-            #expect(
-                String(decoding: try camera.answer(on: connection), as: UTF8.self)
-                    == "error\nno snapshot: it was stopped\n")
+            #expect(try camera.text(on: connection) == refused(.snapshot(.cameraTaken)))
             try camera.waitUntil { streams.runs.count == 1 }
         }
     }
@@ -91,7 +90,7 @@ import Testing
         try time.run {
             try start()
             stills.content.withLock { $0.isSilent = true }
-            #expect(try camera.ask("snapshot") == "error\nno snapshot: it was stopped\n")
+            #expect(try camera.ask("snapshot") == refused(.snapshot(.cameraTaken)))
             stills.content.withLock { $0.isSilent = false }
             #expect(try camera.ask("snapshot").hasPrefix("ok\n"))
         }
@@ -117,14 +116,14 @@ import Testing
             let connection = try camera.connect("snapshot send")
             try camera.waitUntil { run.snapshots.count == 1 }
             run.end(nil)
-            #expect(String(decoding: try camera.answer(on: connection), as: UTF8.self).contains("the stream has ended"))
+            #expect(try camera.text(on: connection) == refused(.snapshot(.streamEnded)))
         }
     }
 
     @Test func unwritableFolderIsNamed() throws {
         try time.run {
             try start(#""snapshots": {"folder": "/dev/full/snapshots"}"#)
-            #expect(try camera.ask("snapshot").hasPrefix("error\nno snapshot: mkdir"))
+            #expect(try camera.ask("snapshot").hasPrefix(refused(.snapshot(.file(reason: "mkdir"))).dropLast()))
             #expect(try camera.ask("snapshot send").hasPrefix("ok\n"))
             #expect(try camera.status().faults.isEmpty, "this is not a fault of the card")
         }
@@ -133,7 +132,7 @@ import Testing
     @Test func snapshotLargerThanTheFolderLimitIsNotSaved() throws {
         try time.run {
             try start(#""snapshots": {"megabytes": 1}"#)
-            #expect(try camera.ask("snapshot").contains("File too large"))
+            #expect(try camera.ask("snapshot").contains(SystemCallError.reason(of: EFBIG)))
             #expect(kept == [])
         }
     }
@@ -144,15 +143,16 @@ import Testing
             for command in ["snapshot 0", "snapshot 101", "snapshot best", "snapshot send best", "torch dim"] {
                 #expect(try camera.ask(command).hasPrefix("error\n"), "\(command)")
             }
-            #expect(try camera.ask("torch lve").contains("did you mean live?"))
-            #expect(try camera.ask("torch dim") == "error\nusage: torch [off|on|live|auto]\n")
-            #expect(try camera.ask("set torch dim") == "error\ntorch takes off, on, live, auto\n")
-            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch must be off, on, live, auto, not "))
-            #expect(try camera.ask("filter").hasPrefix("error\nusage: filter NAME KEY=VALUE"))
+            #expect(
+                try camera.ask("torch lve") == refused(.command(.command(.usage(.torch, on: .socket, meant: "live")))))
+            #expect(try camera.ask("torch dim") == refused(.command(.command(.usage(.torch, on: .socket, meant: nil)))))
+            #expect(try camera.ask("set torch dim") == refused(.unknownTorchMode("dim")))
+            #expect(try camera.ask("set torch 5%").hasPrefix("error\n"))
+            #expect(try camera.ask("filter") == refused(.command(.command(.usage(.filter, on: .socket, meant: nil)))))
             let title = Array("filter text text=Caf".utf8)
             // Encoded in Latin-1.
-            #expect(try camera.ask(title + [0xE9]) == "error\nthe command is not UTF-8 text\n")
-            #expect(try camera.ask(title + [0xC3, 0xA9]).hasPrefix("error\nnot live"))
+            #expect(try camera.ask(title + [0xE9]) == refused(.notUTF8))
+            #expect(try camera.ask(title + [0xC3, 0xA9]) == refused(.notLive))
         }
     }
 
@@ -262,7 +262,7 @@ import Testing
         try time.run {
             try start("pause")
             pressTwice()
-            try camera.waitUntil { try camera.ask("events 50").contains("not live: there is nothing to pause") }
+            try camera.waitUntil { try camera.eventCount(ApplianceRefusal.nothingToPause) > 0 }
             let run = try goLive()
             pressTwice()
             try camera.waitUntil { run.pauseToggles == 1 }

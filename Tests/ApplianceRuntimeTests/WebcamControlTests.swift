@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Controls
 import LinuxIO
 import Media
@@ -30,7 +31,7 @@ import Testing
         try look()
         try camera.waitUntil { idle.openings == 2 && idle.isOpen }
         idle.events.send(.controls(Self.statuses()))
-        try camera.waitUntil { try camera.ask("controls").contains("zoom: unavailable, it has none") }
+        try camera.waitUntil { try camera.ask("controls json").contains(#"{"name":"zoom","missing":"it has none"}"#) }
     }
 
     private func goLive() throws -> ScriptedStreams.Run {
@@ -65,23 +66,23 @@ import Testing
     @Test func unsupportedChangesAreExplained() throws {
         try time.run {
             try startLooking()
+            func control(_ error: ControlError) -> ApplianceRefusal { .command(.control(error, othersChanged: false)) }
+            let missing = control(.missing(.zoom, reason: "it has none", offered: [.brightness]))
             for (command, answer) in [
-                ("set brightness 3", "error\nbrightness must be -1 to 1, not \"3\"\n"),
-                ("set zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
-                ("set brightness 0.1 zoom 2", "error\nzoom is unavailable: it has none; available: brightness\n"),
-                ("set fps 15", "error\nnot live; device.json sets what a stream starts with\n"),
-                ("set microphone-gain 3", "error\nnot live; device.json sets what a stream starts with\n"),
-            ] {
-                #expect(try camera.ask(command) == answer)
+                ("set brightness 3", control(.unusableValue(.brightness, value: "3", rule: "-1 to 1"))),
+                ("set zoom 2", missing), ("set brightness 0.1 zoom 2", missing), ("set fps 15", .notLive),
+                ("set microphone-gain 3", .notLive),
+                ("set brightnes 0", .command(.changes(.unknownName("brightnes")))),
+            ] as [(String, ApplianceRefusal)] {
+                #expect(try camera.ask(command) == refused(answer))
             }
-            #expect(try camera.ask("set brightnes 0").contains("did you mean brightness?"))
             #expect(changes?.takeAll() == [])
             // The program has closed the webcam, so no camera is open.
             try report(.attached(.high), until: "idle")
             try camera.waitUntil { !idle.isOpen }
-            #expect(try camera.ask("set brightness 0.5").contains("not live"))
+            #expect(try camera.ask("set brightness 0.5") == refused(.notLive))
             #expect(
-                try camera.ask("controls").contains("brightness: unavailable, it is known while the stream is live"))
+                try camera.ask("controls json").contains(#"{"name":"brightness","missing":"#))
             try camera.end()
         }
     }
@@ -114,8 +115,8 @@ import Testing
             webcams.report(.change(Self.brightness(0.5)))
             let first = try goLive()
             try camera.waitUntil { first.controlChanges == [Self.brightness(0.5)] }
-            first.changeAnswer.withLock { $0 = .refused("its driver does not take it") }
-            #expect(try camera.ask("set brightness 0.9") == "error\nits driver does not take it\n")
+            first.changeAnswer.withLock { $0 = .refused(.cameraIsBusy) }
+            #expect(try camera.ask("set brightness 0.9") == refused(.command(.cameraIsBusy)))
             try stop()
             let second = try goLive()
             try camera.waitUntil { second.controlChanges == [Self.brightness(0.5)] }
@@ -145,7 +146,7 @@ import Testing
             func looks() -> Int { webcams.gadget?.content.withLock { $0.statuses.count } ?? 0 }
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
             let before = looks()
-            run.say(.refused(reason: "brightness is refused: its driver does not take it"))
+            run.say(.refused(.cameraIsBusy))
             try camera.waitUntil { looks() == before + 1 }
             try camera.end()
         }

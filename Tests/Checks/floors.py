@@ -61,8 +61,12 @@ ENGINES = {
         "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
         "RTMP", "Transport", "LinuxIO", "Media",
     },
+    "CommandChannels": {
+        "Diagnosis", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
+        "Filters", "JSONText", "LinuxIO", "Media",
+    },
     "ApplianceRuntime": {
-        "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
+        "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },

@@ -61,10 +61,20 @@ def test_a_board_has_the_files_for_its_card(board):
         assert (folder / name).stat().st_size > 0
     command_line = (folder / "cmdline.txt").read_text()
     assert command_line.count("\n") == 1 and "root=/dev/mmcblk0p2 rootfstype=squashfs ro rootwait" in command_line
-    # The kernel by the commit that Buildroot's own configurations of this release name: its hash comes with them.
+    # The kernel by its commit, and its hash, which is not Buildroot's own in this release.
     text = (FOLDER / f"configs/tallycam_{board}_defconfig").read_text()
-    assert re.search(r"github,raspberrypi,linux,([0-9a-f]{40})\)/linux-\1\.tar\.gz", text)
-    assert 'BR2_GLOBAL_PATCH_DIR="board/raspberrypi/patches"' in text and "BR2_DOWNLOAD_FORCE_CHECK_HASHES=y" in text
+    archive = re.search(r"github,raspberrypi,linux,([0-9a-f]{40})\)/(linux-\1\.tar\.gz)", text)[2]
+    assert re.search(rf"^sha256  [0-9a-f]{{64}}  {archive}$", (FOLDER / "patches/linux/linux.hash").read_text(), re.MULTILINE)
+    assert 'BR2_GLOBAL_PATCH_DIR="board/raspberrypi/patches $(BR2_EXTERNAL_TALLYCAM_PATH)/patches"' in text
+    assert "BR2_DOWNLOAD_FORCE_CHECK_HASHES=y" in text
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_card_has_the_programs_that_let_its_last_partition_grow(board):
+    text = (FOLDER / f"configs/tallycam_{board}_defconfig").read_text().splitlines()
+    assert {"BR2_PACKAGE_E2FSPROGS_FSCK=y", "BR2_PACKAGE_E2FSPROGS_RESIZE2FS=y", "BR2_PACKAGE_UTIL_LINUX_PARTX=y"} <= set(text)
+    start = (CHECKOUT / "rootfs-overlay/etc/init.d/S20state").read_text()
+    assert all(f"{program} " in start for program in ("e2fsck", "resize2fs", "partx"))
 
 
 def loaded(text: str) -> dict[str, str]:

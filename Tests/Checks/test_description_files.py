@@ -187,7 +187,8 @@ def unused(description: str, users: str) -> set[str]:
 
 # The targets that use the settings.
 DESCRIBED = (
-    "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "ApplianceRuntime", "MachineDevices", "tallycam",
+    "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "CommandChannels", "ApplianceRuntime",
+    "MachineDevices", "tallycam",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from swift_source import CHECKOUT
@@ -81,9 +82,12 @@ def test_the_kernel_has_a_webcams_functions_and_no_gadget_of_its_own():
     assert "modprobe -q libcomposite && mount -t configfs" in start and f" {root} " in start
 
 
-def refusal(*words: str) -> str:
-    """What scripts/image says when it refuses."""
-    ended = subprocess.run(["scripts/image", *words], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def refusal(*words: str | Path, manifest: str | Path = "") -> str:
+    """The message of scripts/image when it refuses."""
+    ended = subprocess.run(
+        ["env", f"TALLYCAM_MANIFEST={manifest}", "scripts/image", *words], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
     assert ended.returncode != 0 and not ended.stdout
     return ended.stderr
 
@@ -92,6 +96,66 @@ def test_the_image_of_an_unknown_board_or_kernel_is_refused():
     assert "choose one of rpi0_2w rpi3 rpi4 rpi5" in refusal("rpi9")
     assert "no board is named" in refusal()
     assert "choose raspberrypi, debian or buildroot" in refusal("--kernel", "other", "rpi3")
+
+
+@pytest.mark.parametrize("option", ["--kernel", "--output"])
+def test_an_option_without_its_value_shows_the_usage(option):
+    assert refusal("rpi3", option).startswith("Usage: scripts/image ")
+
+
+def test_a_path_that_the_build_root_does_not_have_is_refused():
+    assert "the folder /srv/images is outside the build root" in refusal("--output", "/srv/images", "rpi3")
+    assert "is outside the build root" in refusal("--output", "../elsewhere", "rpi3")
+    assert "the manifest /srv/manifest is outside the build root" in refusal("rpi3", manifest="/srv/manifest")
+    assert "there is no manifest out/nowhere" in refusal("rpi3", manifest="out/nowhere")
+
+
+def test_buildroot_refuses_what_it_would_ignore():
+    assert "takes no MANIFEST and no --output" in refusal("--kernel", "buildroot", "rpi3", manifest="out/rpi3/manifest")
+    assert "takes no MANIFEST and no --output" in refusal("--kernel", "buildroot", "--output", "out/other", "rpi3")
+
+
+def sourced(script: str) -> subprocess.CompletedProcess:
+    """Runs a script with the functions of the images' scripts."""
+    before = "cache=/nowhere work=/nowhere board=rpi3 kernel=debian recipe=board/rpi3 overlays=kernel; fail() { echo \"$*\" >&2; exit 1; }"
+    libraries = "".join(f". scripts/lib/{name}.sh; " for name in ("rootfs", "archive", "card", "boot"))
+    return subprocess.run(
+        ["bash", "-euc", f"{before}; {libraries}{script}"], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_each_missing_device_tree_is_named(tmp_path):
+    trees = (CHECKOUT / "board/rpi3/device-trees").read_text()
+    names = re.search(r"^debian +(.*)$", trees, re.MULTILINE)[1].split()
+    (tmp_path / "kernel/broadcom").mkdir(parents=True)
+    (tmp_path / "kernel/overlays").mkdir()
+    (tmp_path / "kernel/overlays/README").touch()
+    for name in names:
+        (tmp_path / f"kernel/broadcom/{name}.dtb").touch()
+    (tmp_path / "card").mkdir()
+    script = f"take_device_trees '{tmp_path}/kernel' '{tmp_path}/card'; echo $boot_files"
+    assert sourced(script).stdout.split() == [f"{name}.dtb" for name in names]
+    (tmp_path / f"kernel/broadcom/{names[-1]}.dtb").unlink()
+    assert f"has no device tree broadcom/{names[-1]}.dtb" in sourced(script).stderr
+
+
+def test_all_keys_of_a_keyring_are_seen(tmp_path):
+    keyring = CHECKOUT / "board/archives/raspberrypi.asc"
+    expected = re.search(r"^fingerprint=(.*)$", (CHECKOUT / "board/archives/raspberrypi").read_text(), re.MULTILINE)[1]
+    assert sourced(f"key_fingerprints {keyring}").stdout.split() == [expected]
+    twice = tmp_path / "twice.asc"
+    twice.write_bytes(keyring.read_bytes() * 2)
+    assert sourced(f"key_fingerprints {twice}").stdout.split() == [expected, expected]
+    twice.write_text("not a keyring")
+    assert sourced(f"key_fingerprints {twice}").returncode != 0
+
+
+def test_what_an_interrupted_run_has_left_is_replaced(tmp_path):
+    (tmp_path / "made").write_text("new")
+    (tmp_path / "sdcard.img.new").write_text("half of one")
+    assert sourced(f"hand_over '{tmp_path}/made' '{tmp_path}/sdcard.img'").returncode == 0
+    assert (tmp_path / "sdcard.img").read_text() == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "sdcard.img"]
 
 
 def test_debians_kernel_is_refused_for_a_raspberry_pi_5_with_the_reason():

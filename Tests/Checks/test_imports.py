@@ -104,6 +104,8 @@ def test_fuzzing_compiles_modules_with_the_programs_dependencies():
         ("Terminal", "import Transport"),
         ("ApplianceRuntime", "import Publishing"),
         ("ApplianceRuntime", "import AudioCapture"),
+        ("CommandChannels", "import ApplianceRuntime"),
+        ("CommandChannels", "import DeviceStreams"),
         ("tallycam", "import class Foundation.FileManager"),
     ],
 )

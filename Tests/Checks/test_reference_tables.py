@@ -85,10 +85,21 @@ def sizes() -> set[str]:
     return found | {"640x480"}
 
 
+def documented_refusals(console: str) -> set[str]:
+    return named(section(console, "Refusals"))
+
+
+def refusals() -> set[str]:
+    texts = ["StreamLogic/Commands/CommandRefusal", "StreamLogic/Capture/SnapshotFailure", "ApplianceLogic/ApplianceRefusal"]
+    names = [code(f"{text}.swift").split("public var name: String {")[1].split("\n    }\n")[0] for text in texts]
+    return set(re.findall(r'"(\w+)"', "".join(names)))
+
+
 TABLES = {
     "settings": (REFERENCE / "console.md", documented_settings, settings, "`bitrate`", "`bit-rate`"),
     "failure codes": (REFERENCE / "events.md", documented_codes, failure_codes, "| -1011 |", "| -1016 |"),
     "exit statuses": (REFERENCE / "commands.md", documented_statuses, statuses, "| 5 | the", "| 7 | the"),
+    "refusals": (REFERENCE / "console.md", documented_refusals, refusals, "`notLive`", "`notAlive`"),
     "qualities": (HOWTO / "quality.md", documented_qualities, qualities, "| 264 |", "| 265 |"),
     "frame sizes": (HOWTO / "quality.md", documented_sizes, sizes, "| 416x234 |", "| 416x240 |"),
 }

@@ -24,8 +24,8 @@ NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
 PORT_CAST = re.compile(
     r"\bas[?!] (?:any (?!\w*(?:Error|Failure)\b)|\w*(?:Camera|Connection|Encoder|Microphone|Scaler|Sink|Source|Stream)\b)"
 )
-# The compiler keeps what poll found within LinuxIO; elsewhere, only a PollSet gives it, by name. What other modules could still
-# write is to choose an entry by its position.
+# The compiler keeps poll's results within LinuxIO; elsewhere, only a PollSet gives them, by name. Other modules could still choose
+# an entry by its position.
 READ_BY_NUMBER = re.compile(r"\b\w*[eE]ntries(?:\[|\.(?:first|last|dropFirst|dropLast|prefix|suffix|indices|enumerated)\b)")
 POLLING = SOURCES / "LinuxIO"
 PUBLIC_RESULT = re.compile(r"\bpublic\b.*\b(?:ready\b(?!\()|subscript)")

@@ -129,13 +129,13 @@ import Testing
     @Test func excessRequestsAreRefused() throws {
         for number in 1...9 { taker.take(request(UInt64(number))) }
         let refused = try takeAnswers(1)
-        #expect(refused == [.failed(request(9), reason: "8 other requests are already waiting")])
+        #expect(refused == [.failed(request(9), .othersWaiting(limit: 8))])
     }
 
     @Test func waitingRequestsAreAnsweredAtTheEnd() throws {
         taker.take(request(1))
-        taker.finish(reason: "the stream has ended", within: .zero)
-        #expect(try takeAnswers(1) == [.failed(request(1), reason: "the stream has ended")])
+        taker.finish(because: .streamEnded, within: .zero)
+        #expect(try takeAnswers(1) == [.failed(request(1), .streamEnded)])
     }
 
     @Test func endWaitsForASnapshotInProgress() throws {
@@ -143,10 +143,10 @@ import Testing
         taker.take(request(1))
         taker.offer(try frame(at: 0, mayBeRead: mayBeRead), from: GivenFrames())
         let start = MonotonicClock.now()
-        taker.finish(reason: "", within: .milliseconds(100))
+        taker.finish(because: .streamEnded, within: .milliseconds(100))
         #expect(MonotonicClock.now() - start >= .milliseconds(100), "a disk that hangs is left alone")
         mayBeRead.signal()
-        taker.finish(reason: "", within: .seconds(60))
+        taker.finish(because: .streamEnded, within: .seconds(60))
         #expect(answers.takeAll().count == 1)
     }
 
@@ -178,7 +178,7 @@ import Testing
         taker.take(request(2, path: directory.file("missing/a.jpg")))
         taker.offer(try frame(at: 0), from: GivenFrames())
         let answers = try takeAnswers(2)
-        guard case .taken(_, let snapshot) = answers[0], case .failed(_, let reason) = answers[1] else {
+        guard case .taken(_, let snapshot) = answers[0], case .failed(_, .file(let reason)) = answers[1] else {
             Issue.record("\(answers)")
             return
         }
@@ -259,12 +259,11 @@ import Testing
             let script = FakeCamera.Script(layout: Self.layout, stop: stop)
             script.content.withLock { $0.isPluggedIn = false }
             let (absent, _) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(1), stop: stop)
-            #expect(absent == .failed(request(1), reason: "it was unplugged"))
+            #expect(absent == .failed(request(1), .camera(reason: "it was unplugged")))
             script.content.withLock { $0.isPluggedIn = true }
             stop.signal()
             let (stopped, brightness) = IdleSnapshot(as: settings(script), FilterStatus()).take(request(2), stop: stop)
-            guard case .failed(_, let reason) = stopped else { throw StreamFailure(.media, "\(stopped)") }
-            #expect(reason.contains("needed elsewhere") && brightness == nil)
+            #expect(stopped == .failed(request(2), .cameraTaken) && brightness == nil)
         }
     }
 }

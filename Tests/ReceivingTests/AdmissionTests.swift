@@ -34,7 +34,7 @@ import Testing
         #expect(stops([.failure, .tooManyConnections]) == [true, true])
     }
 
-    /// - Returns: which of them are to be reported.
+    /// - Returns: for each one, whether to report it.
     private mutating func stops(_ obstacles: [Admission.Obstacle]) -> [Bool] {
         var isReported: [Bool] = []
         for obstacle in obstacles { isReported.append(admission.stopped(by: obstacle, now: start)) }

@@ -262,14 +262,14 @@ struct DeviceFileTests {
 
     @Test(arguments: [
         (#""webcam": "yes""#, #"must be true or false without quotes, or "ask""#),
-        (#""webcam": 1"#, #"must be true or false without quotes, or "ask", is a number"#),
+        (#""webcam": 1"#, #"must be true or false without quotes, or "ask", not a number"#),
         (#""reconnectAttempts": "forever""#, #"must be a whole number from 0 to 1000, or "endless""#),
-        (#""reconnectAttempts": 1001"#, #"must be a whole number from 0 to 1000, or "endless", is 1001"#),
-        (#""reconnectAttempts": true"#, #"must be a whole number from 0 to 1000, or "endless", is true or false"#),
+        (#""reconnectAttempts": 1001"#, #"must be a whole number from 0 to 1000, or "endless", not 1001"#),
+        (#""reconnectAttempts": true"#, #"must be a whole number from 0 to 1000, or "endless", not true or false"#),
         (#""preview": "on""#, #"must be "off" or "hdmi", or an object in curly brackets"#),
-        (#""preview": true"#, #"must be "off" or "hdmi", or an object in curly brackets, is true or false"#),
-        (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", is a number"#),
-        (#""orientation": 360"#, "must be one of 0, 90, 180, 270, is 360"),
+        (#""preview": true"#, #"must be "off" or "hdmi", or an object in curly brackets, not true or false"#),
+        (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", not a number"#),
+        (#""orientation": 360"#, "must be one of 0, 90, 180, 270, not 360"),
     ])
     func faultNamesEveryAllowedValue(key: String, problem: String) throws {
         #expect(try device("{\(key)}").faults.map(\.problem) == [problem])

@@ -36,7 +36,7 @@ struct MisplacedSecretTests {
         let reported = try faults(#"{"url": "rtmp://h/a/b", "disabeld": true}"#).map(\.description)
         #expect(
             reported.contains(
-                "1:25: disabeld: warning: is unknown and ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
+                "1:25: disabeld: warning: unknown key, ignored; did you mean \"disabled\"?; for example: \"disabled\": false"
             ))
         // A key that is known, but not at this place.
         let known = try faults(#"{"hub": "hubb", "caFile": "x"}"#)

@@ -180,11 +180,11 @@ struct PiliStreamTests {
                 "2:9: id: warning: should be zone, hub and title with dots between; for example: \"id\": \"z1.my-hub.front-door\"",
                 "3:10: hub: the hub may contain only letters, digits, hyphens and underscores; for example: \"hub\": \"my-hub\"",
                 "4:12: title: the title must have 4 to 100 letters, digits, hyphens and underscores; for example: \"title\": \"front-door\"",
-                "5:17: publishKey: must be text in double quotes, is a number; for example: \"publishKey\": \"key-from-the-console\"",
-                "6:3: publishSecurty: warning: is unknown and ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
+                "5:17: publishKey: must be text in double quotes, not a number; for example: \"publishKey\": \"key-from-the-console\"",
+                "6:3: publishSecurty: warning: unknown key, ignored; did you mean \"publishSecurity\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "7:22: publishSecurity: must be one of \"dynamic\", \"static\", \"expiring\", \"none\"; did you mean \"dynamic\"?; for example: \"publishSecurity\": \"dynamic\"",
                 "8:35: hosts.publish.rtmp: must be only a host, without rtmp:// or a path; for example: \"rtmp\": \"publish.example.com\"",
-                "8:61: hosts.publish.rtmps: warning: is unknown and ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
+                "8:61: hosts.publish.rtmps: warning: unknown key, ignored; did you mean \"rtmp\"?; for example: \"rtmp\": \"publish.example.com\"",
                 "9:3: hub: is given twice, first at 3:3; keep one; for example: \"hub\": \"my-hub\"",
                 "10:3: warning: unknown key, ignored",
             ])
@@ -208,12 +208,12 @@ struct PiliStreamTests {
 
     @Test(
         arguments: [
-            (#""createdAt": true"#, "createdAt", "must be text in double quotes or a whole number, is true or false"),
-            (#""updatedAt": ["x"]"#, "updatedAt", "must be text in double quotes or a whole number, is a list"),
+            (#""createdAt": true"#, "createdAt", "must be text in double quotes or a whole number, not true or false"),
+            (#""updatedAt": ["x"]"#, "updatedAt", "must be text in double quotes or a whole number, not a list"),
             (#""disabledTill": "never""#, "disabledTill", "must be a whole number"),
             (#""disabledTill": 0.5"#, "disabledTill", "must be a whole number"),
-            (#""profiles": "480p""#, "profiles", "must be a list in square brackets, is text"),
-            (#""profiles": ["480p", 720]"#, "profiles[1]", "must be text in double quotes, is a number"),
+            (#""profiles": "480p""#, "profiles", "must be a list in square brackets, not text"),
+            (#""profiles": ["480p", 720]"#, "profiles[1]", "must be text in double quotes, not a number"),
         ])
     func unusedKeysAreChecked(member: String, keyPath: String, problem: String) throws {
         let used = #""hub":"hubb","title":"title","publishKey":"k","hosts":{"publish":{"rtmp":"h"}}"#
@@ -234,7 +234,7 @@ struct PiliStreamTests {
             }
         }
         let column = name.utf8.count + 5
-        #expect(try faults("7") == ["2:\(column) hosts.\(name) must be an object in curly brackets, is a number"])
+        #expect(try faults("7") == ["2:\(column) hosts.\(name) must be an object in curly brackets, not a number"])
         #expect(
             try faults(#"{"hush": {}, "hls": "h"}"#) == [
                 "2:\(column + 9) hosts.\(name) must contain only text in double quotes, contains an object"

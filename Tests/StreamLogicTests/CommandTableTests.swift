@@ -64,7 +64,7 @@ import Testing
     @Test(arguments: [
         ("set", "usage: set NAME VALUE [NAME VALUE...]"), ("set zoom", "usage: set NAME VALUE [NAME VALUE...]"),
         ("set zoom 2 mute", "usage: set NAME VALUE [NAME VALUE...]"), ("status now", "usage: status [json]"),
-        ("stop now", "usage: stop"), ("quality a b", "usage: quality [NAME]"), ("mute", "usage: mute on|off"),
+        ("stop now", "usage: stop"), ("quality a b", "usage: quality [NAME|RATE]"), ("mute", "usage: mute on|off"),
         ("mute perhaps", "usage: mute on|off"), ("camera", "usage: camera NAME|next"),
         ("events 1 2", eventsUsage), ("events 0", eventsUsage), ("events follow 1001", eventsUsage),
         ("events folow", eventsUsage + "; did you mean follow?"), ("pause", "usage: pause on|off"),

@@ -188,7 +188,7 @@ struct EventRenderingTests {
             (.filterRestored(FilterID(.smooth)), "filter smooth is on again"),
             (.filtered(EventSamples.filters), #"filters: text,text="Studio, {time}",position=top-left gray"#),
             (.filtered(FilterChain()), "filters: none"),
-            (.refused(reason: "too large"), "refused: too large"), (.muted(true), "muted: sending silence"),
+            (.refused(.notStarted), "refused: the stream has not started"), (.muted(true), "muted: sending silence"),
             (.muted(false), "no longer muted"), (.paused(true), "paused: sending a still frame and silence"),
             (.paused(false), "no longer paused"),
             (

@@ -33,7 +33,7 @@ enum EventSamples {
         .controlled([
             ControlReading(.gain, .number(8), reported: "gain 2"), ControlReading(.mirror, .flag(true), reported: nil),
         ]),
-        .refused(reason: "too large"), .muted(true), .paused(true),
+        .refused(.notStarted), .muted(true), .paused(true),
         .pauseImageUnusable(reason: "slate.png is empty"), snapshot(in: "/tmp/a.jpg"), noSnapshot,
         .preview(.lit(display: "HDMI-A-1, 1920x1080 at 60 Hz", isConverted: true)),
         .preview(.dark(reason: "no display is connected (HDMI-A-1)")),
@@ -59,7 +59,7 @@ enum EventSamples {
     }
 
     static let noSnapshot = StreamEvent.snapshot(
-        .failed(SnapshotRequest(CommandID(8)), reason: "the disk is full"))
+        .failed(SnapshotRequest(CommandID(8)), .file(reason: "the disk is full")))
 
     static let failure = ConnectionFailure(code: -1000, text: "not found")
     static let carried = Bitrate(kilobitsPerSecond: 480)

@@ -22,6 +22,8 @@ VIVID_DEVICE = {
 }  # fmt: skip
 # For the stream and for its recording.
 NAME = "card"
+# The programs in board/virtual-card/guest that run before the card's own: the image has nothing of the tests.
+HANDED_OVER = "rdinit=/board/early init=/dev/board/go"
 # A pipe for the card's shell that never carries data.
 PAUSE = "[ -p /tmp/pause ] || mkfifo /tmp/pause; exec 3<>/tmp/pause;"
 
@@ -60,7 +62,7 @@ class Card:
         self.offset = self.entry(0)[0] * 512
 
     def entry(self, number: int) -> tuple[int, int]:
-        """Of the partition table: first sector and number of sectors."""
+        """First sector and number of sectors, from the partition table."""
         with open(self.path, "rb") as file:
             file.seek(446 + 16 * number + 8)
             return int.from_bytes(file.read(4), "little"), int.from_bytes(file.read(4), "little")
@@ -93,8 +95,11 @@ class Card:
 class CardBoard(Board):
     """The virtual board with a card in its slot, as its firmware starts it."""
 
-    def __init__(self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None):
-        """`clock` is the machine's clock at power-on, such as 2001-02-03; with `None`, it is the host's time."""
+    def __init__(
+        self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None, drive: tuple[str, ...] | None = None
+    ):
+        """`clock` is the machine's clock at power-on, such as 2001-02-03; with `None`, it is the host's time. `drive` is what
+        QEMU has between the slot and the card, under the name `slot`."""
         self.folder = folder
         self.card = card
         self.processors = 2
@@ -107,7 +112,7 @@ class CardBoard(Board):
             "-device", "virtio-net-pci,id=uplink-card,netdev=uplink,mac=52:54:00:00:00:02,romfile=",
         )  # fmt: skip
         slot = (
-            "-drive", f"file={card.path},format=raw,if=none,id=slot",
+            *(drive or ("-drive", f"file={card.path},format=raw,if=none,id=slot")),
             "-device", "sdhci-pci", "-device", "sd-card,drive=slot", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
         # This is what the firmware of a Raspberry Pi does: it reads kernel and command line from the first partition.
@@ -115,7 +120,7 @@ class CardBoard(Board):
             (folder / name).write_bytes(card.read(name))
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
-            command_line=card.read("cmdline.txt").decode().strip(), device_tree=self._device_tree(memory),
+            command_line=f"{card.read('cmdline.txt').decode().strip()} {HANDED_OVER}", device_tree=self._device_tree(memory),
             memory=memory, processors=self.processors, arguments=network + slot + (("-rtc", f"base={clock}") if clock else ()),
         )  # fmt: skip
 

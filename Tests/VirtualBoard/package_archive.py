@@ -4,6 +4,7 @@ by HTTP, and can break off its downloads."""
 import hashlib
 import http.server
 import re
+import shlex
 import shutil
 import subprocess
 import threading
@@ -22,7 +23,7 @@ ONLY_THERE = (
 
 
 def tool(name: str) -> Path:
-    script = f"cache={CACHE}; . scripts/lib/rootfs.sh; unpacked_tool {name}"
+    script = f"cache={CACHE}; . scripts/lib/rootfs.sh; . scripts/lib/archive.sh; locked unpacked_tool {name}"
     found = subprocess.run(["bash", "-euc", script], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
     return Path(found.stdout.strip())
 
@@ -93,7 +94,7 @@ class Archive:
         }
         text = (CHECKOUT / "board/archives/raspberrypi").read_text()
         for name, value in changed.items():
-            text, count = re.subn(rf"^{name}=.*$", f"{name}={value}", text, flags=re.MULTILINE)
+            text, count = re.subn(rf"^{name}=.*$", f"{name}={shlex.quote(str(value))}", text, flags=re.MULTILINE)
             assert count == 1
         path = self.folder / "description"
         path.write_text(text)
@@ -116,7 +117,7 @@ class Archive:
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "-b", str(stage), str(path)], check=True, stdout=subprocess.DEVNULL)
         shutil.rmtree(stage)
 
-    def publish(self, without: str | None = None) -> None:
+    def publish(self, without: str | None = None, *, signed: bool = True) -> None:
         """Writes and signs the lists, without one of the packages if it is given."""
         lists = self.folder / "dists/trixie"
         (lists / "main/binary-arm64").mkdir(parents=True, exist_ok=True)
@@ -132,7 +133,11 @@ class Archive:
             "Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n"
             f" {hashlib.sha256(packages).hexdigest()} {len(packages)} main/binary-arm64/Packages\n"
         )
-        (lists / "InRelease").write_bytes(self.key.sign(release.encode()))
+        (lists / "InRelease").unlink(missing_ok=True)
+        if signed:
+            (lists / "InRelease").write_bytes(self.key.sign(release.encode()))
+        else:
+            (lists / "Release").write_text(release)
 
     def add_kernel(self, version: str, release: str | None = None) -> str:
         """Debian's kernel. With `release`, the paths have that version of the kernel in them. Returns the version in the
@@ -148,6 +153,8 @@ class Archive:
         # Raspberry Pi's names, and no compression that its kernel lacks.
         for path in (tree / f"usr/lib/linux-image-{found}/broadcom").glob("bcm2837-*"):
             path.rename(path.with_name(path.name.replace("bcm2837", "bcm2710")))
+        trees = tree / f"usr/lib/linux-image-{found}/broadcom"
+        shutil.copy2(trees / "bcm2710-rpi-cm3-io3.dtb", trees / "bcm2710-rpi-cm3.dtb")
         configuration = tree / f"boot/config-{found}"
         configuration.write_text(configuration.read_text().replace("CONFIG_SQUASHFS_LZ4=y\n", ""))
         (overlays / "README").write_text("Overlays\n")

@@ -1,4 +1,5 @@
-"""Cuts the power of the virtual board at random moments. It must come back every time, with its configuration intact.
+"""Cuts the power of the virtual board at random moments, some of them in the first start of a new card. It must come back every
+time, with its configuration intact.
 
 Run it by `make power-cuts`; docs/develop/build.md has its arguments.
 """
@@ -15,7 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
 from board import CHECKOUT, HOST  # noqa: E402
-from card import IMAGE, Card, CardBoard  # noqa: E402
+from card import IMAGE, CardBoard  # noqa: E402
+from growing_card import GrowingCard, is_grown, random_moment  # noqa: E402
 
 FOLDER = CHECKOUT / "out/power-cuts"
 DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "Low1", "start": "Low1", "highest": "Low1"}}
@@ -31,15 +33,21 @@ WORK = (
 )
 
 
+# Of ten cuts, this many are in the first start of a new card, while its last partition grows.
+FIRST_STARTS = 3
+
+
 class Trial:
-    """One card through many power cuts. The image already exists."""
+    """A card through many power cuts, with a new one now and then. The image already exists."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-        # Larger than the image: the first starts let the last partition grow.
-        self.card = Card(folder, IMAGE, megabytes=1024)
-        for name, content in (("device.json", DEVICE), ("stream.json", STREAM), ("network.json", {})):
-            self.card.write(name, content)
+        self.first_starts = 0
+        self.renew()
+
+    def renew(self) -> None:
+        """A card as it was just flashed."""
+        self.card = GrowingCard(self.folder, IMAGE, {"device.json": DEVICE, "stream.json": STREAM, "network.json": {}})
         # Files that nobody writes meanwhile must not change. The person's own file may be cut off in the middle.
         self.intact = {name: self.card.read(name) for name in ("board.json", "device.json", "stream.json")}
         self.nonce = 0
@@ -54,6 +62,7 @@ class Trial:
             board.edit("network.json", "{}\n")
             board.wait_for_state("ready", 120)
             self.check_nonce(board)
+            is_grown(board)
         except BaseException:
             print(board.console[-4000:])
             board.close()
@@ -72,6 +81,8 @@ class Trial:
 
     def cut(self, chance: random.Random) -> str:
         """Starts the board, cuts its power at a random moment, and describes when."""
+        if chance.randrange(10) < FIRST_STARTS:
+            return self.cut_first_start(chance)
         if chance.random() < 0.3:
             board, moment, what = CardBoard(self.folder, self.card), chance.uniform(0.5, 25), "from power-on"
             time.sleep(moment)
@@ -82,6 +93,18 @@ class Trial:
         board.cut_power()
         self.check_files()
         return f"{moment:4.1f} s {what}"
+
+    def cut_first_start(self, chance: random.Random) -> str:
+        """The next start, which `boot` checks, completes what this cut interrupts."""
+        self.renew()
+        self.first_starts += 1
+        stage, delay = random_moment(chance)
+        self.card.cut_while_growing(stage, delay)
+        self.check_files()
+        self.card.check_file_system()
+        assert self.card.has_grown_partition
+        self.boot().cut_power()
+        return f"{delay:4.2f} s after the first start's {stage} had changed"
 
 
 @contextlib.contextmanager
@@ -94,8 +117,8 @@ def held(lock: str | None):
         yield
 
 
-def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> None:
-    """Makes the given number of cuts, with a full check after each, and a final start."""
+def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> int:
+    """Makes the given number of cuts, with a full check after each, and a final start. Returns how many were in a first start."""
     chance = random.Random(seed)
     trial, start = Trial(folder), time.monotonic()
     for number in range(1, count + 1):
@@ -104,6 +127,7 @@ def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> N
         print(f"{number:3d} cut {result}: files intact, nonce {trial.nonce}, {time.monotonic() - start:.0f} s", flush=True)
     with held(lock):
         trial.boot().cut_power()
+    return trial.first_starts
 
 
 def main() -> int:
@@ -115,8 +139,8 @@ def main() -> int:
     print(f"seed {arguments.seed}")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    cut_often(FOLDER, arguments.count, arguments.seed, arguments.lock)
-    print(f"{arguments.count} power cuts, and ready after every one")
+    first = cut_often(FOLDER, arguments.count, arguments.seed, arguments.lock)
+    print(f"{arguments.count} power cuts, {first} of them while a new card grew, and ready after every one")
     return 0
 
 

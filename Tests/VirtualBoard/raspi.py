@@ -53,7 +53,8 @@ def fit(loaded: Loaded, machine: Machine) -> None:
 
 
 class RaspberryPi:
-    def __init__(self, machine: Machine, folder: Path, card: Card):
+    def __init__(self, machine: Machine, folder: Path, card: Card, *, devices: tuple[str, ...] = ()):
+        """`devices` are more of QEMU's arguments."""
         self.seen = b""
         loaded = load(card, folder, machine.trees)
         fit(loaded, machine)
@@ -64,7 +65,7 @@ class RaspberryPi:
                 "qemu-system-aarch64", "-M", machine.name, "-accel", "tcg,thread=multi,tb-size=256", "-display", "none", "-no-reboot",
                 "-kernel", loaded.kernel, "-initrd", loaded.initramfs, "-dtb", loaded.device_tree, "-append", loaded.command_line,
                 *(word.format(card=card.path) for word in machine.slot),
-                "-netdev", "user,id=uplink,net=10.0.2.0/24", "-device", "usb-net,netdev=uplink",
+                "-netdev", "user,id=uplink,net=10.0.2.0/24", "-device", "usb-net,netdev=uplink", *devices,
                 "-chardev", f"socket,id=console,path={console},server=on,wait=on,logfile={folder / 'console.log'}",
                 "-serial", "chardev:console",
             ], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip

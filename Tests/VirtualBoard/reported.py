@@ -1,4 +1,4 @@
-"""What the camera itself reports, in order and with times: its own list of events, requested as the console does it."""
+"""The camera's own list of events, in order and with times, requested as the console does it."""
 
 import datetime
 import re

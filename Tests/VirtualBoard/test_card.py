@@ -405,3 +405,22 @@ def test_a_hanging_program_restarts_the_machine(ready_card):
     board.run("kill -STOP $(pidof tallycam)")
     # QEMU ends instead of restarting, as the tests configure it.
     board.wait_for_end(60)
+
+
+def test_a_card_that_does_not_answer_is_reported_and_the_machine_restarts(slot):
+    """The command line names a partition that no card has."""
+    line = slot.card.read("cmdline.txt").decode()
+    slot.card.write("cmdline.txt", line.replace("root=/dev/mmcblk0p2", "root=/dev/mmcblk0p9"))
+    board = slot.start()
+    board.machine.wait_for_console("waiting for the card: there is no /dev/mmcblk0p9 yet", 60)
+    board.machine.wait_for_console("the card does not answer: there is no /dev/mmcblk0p9 after 30 seconds", 120)
+    # QEMU ends instead of restarting, as the tests configure it.
+    board.wait_for_end(60)
+
+
+def test_a_root_partition_without_a_file_system_is_reported(slot):
+    line = slot.card.read("cmdline.txt").decode()
+    slot.card.write("cmdline.txt", line.replace("root=/dev/mmcblk0p2", "root=/dev/mmcblk0p3"))
+    board = slot.start()
+    board.machine.wait_for_console("there is no root file system on /dev/mmcblk0p3; this board restarts", 60)
+    board.wait_for_end(60)

@@ -5,18 +5,21 @@ import json
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from board import CHECKOUT
 from card import Card, make_board_image
+from card_contents import Contents
 from package_archive import CACHE, Archive, Key
 from raspi import RASPI3B, RaspberryPi
 
 pytestmark = pytest.mark.takes(minutes=2, processors=0.8)
 
 OUTPUT = "out/test-images/archive"
+UNREADABLE = "the package archive could not be read, or its signature is not valid"
 
 
 @dataclass
@@ -25,16 +28,17 @@ class Local:
     other_key: Key
     release: str
 
-    def make(self, description: Path) -> subprocess.CompletedProcess:
+    def make(self, description: Path, manifest: str | Path = "") -> subprocess.CompletedProcess:
         return subprocess.run(
-            ["env", f"TALLYCAM_ARCHIVE={description}", "scripts/image", "--output", OUTPUT, "rpi3"],
+            ["env", f"TALLYCAM_ARCHIVE={description}", f"TALLYCAM_MANIFEST={manifest}", "scripts/image", "--output", OUTPUT, "rpi3"],
             cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
-    def fails(self, description: Path, message: str) -> None:
+    def fails(self, description: Path, *messages: str) -> None:
+        """Each of the messages is shown, and nothing is left in the image's folder."""
         made = self.make(description)
-        assert made.returncode != 0 and message in made.stdout, made.stdout
-        assert not (CHECKOUT / OUTPUT / "sdcard.img").exists()
+        assert made.returncode != 0 and all(message in made.stdout for message in messages), made.stdout
+        assert [path.name for path in (CHECKOUT / OUTPUT).iterdir()] == ["lock"]
 
 
 @pytest.fixture(scope="module")
@@ -58,18 +62,44 @@ def no_image_of_before(local):
 
 def test_an_archive_signed_by_another_key_is_refused(local):
     other = local.other_key
-    local.fails(local.archive.description(keyring=other.file, fingerprint=other.fingerprint), "signature is not valid")
+    local.fails(local.archive.description(keyring=other.file, fingerprint=other.fingerprint), "Missing key ", UNREADABLE)
 
 
 def test_a_key_with_another_fingerprint_is_refused(local):
-    message = f"is not the key {local.archive.key.fingerprint}"
+    message = f"is not the key {local.archive.key.fingerprint} that"
     local.fails(local.archive.description(keyring=local.other_key.file), message)
+
+
+def test_a_keyring_with_another_key_beside_the_right_one_is_refused(local, tmp_path):
+    both = tmp_path / "both.asc"
+    both.write_bytes(local.archive.key.file.read_bytes() + local.other_key.file.read_bytes())
+    local.fails(local.archive.description(keyring=both), "and that alone")
 
 
 def test_a_list_that_was_changed_after_it_was_signed_is_refused(local):
     path = local.archive.folder / "dists/trixie/InRelease"
     path.write_bytes(path.read_bytes().replace(b"Origin: Test", b"Origin: Fake"))
-    local.fails(local.archive.description(), "signature is not valid")
+    local.fails(local.archive.description(), "Message has been manipulated", UNREADABLE)
+
+
+def test_an_archive_without_a_signature_is_refused(local):
+    local.archive.publish(signed=False)
+    local.fails(local.archive.description(), "is not signed", UNREADABLE)
+
+
+def test_a_list_of_packages_that_the_signed_list_does_not_name_is_refused(local):
+    path = local.archive.folder / "dists/trixie/main/binary-arm64/Packages"
+    path.write_bytes(path.read_bytes().replace(b"Architecture: arm64", b"Architecture: arm46", 1))
+    local.fails(local.archive.description(), "Hash Sum mismatch", UNREADABLE)
+
+
+def test_a_key_may_be_in_a_folder_with_a_space_in_its_name(local, tmp_path):
+    """Nothing is missing but a package."""
+    keyring = tmp_path / "two words/key.asc"
+    keyring.parent.mkdir()
+    shutil.copy(local.archive.key.file, keyring)
+    local.archive.publish(without="raspi-firmware")
+    local.fails(local.archive.description(keyring=keyring), "the archive has no package raspi-firmware")
 
 
 def test_a_missing_package_is_named(local):
@@ -98,18 +128,17 @@ def test_a_package_that_was_damaged_in_the_cache_is_removed(local):
 def test_the_shipped_key_is_the_one_that_is_named():
     text = (CHECKOUT / "board/archives/raspberrypi").read_text()
     values = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
-    script = f"cache=/; . scripts/lib/archive.sh; key_fingerprint {values['keyring']}"
+    script = f"cache=/; . scripts/lib/archive.sh; key_fingerprints {values['keyring']}"
     found = subprocess.run(["bash", "-euc", script], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True)
     assert found.stdout.strip() == values["fingerprint"]
 
 
 def modules(card: Path, folder: Path) -> list[str]:
     """The versions of the kernel in the paths of the card's modules."""
-    root = folder / "root.squashfs"
-    words = ["dd", f"if={card}", f"of={root}", "bs=1M", "skip=132", "count=96", "status=none"]
-    subprocess.run(words, check=True)
-    listing = subprocess.run(["unsquashfs", "-l", str(root), "usr/lib/modules"], stdout=subprocess.PIPE, text=True, check=True)
-    return sorted(set(re.findall(r"/usr/lib/modules/([^/\n]+)", listing.stdout)))
+    folder = Path(tempfile.mkdtemp(dir=folder))
+    root = Contents.of(card, folder).root
+    shutil.rmtree(folder)
+    return sorted({name.split("/")[3] for name in root if name.startswith("usr/lib/modules/")})
 
 
 @pytest.mark.slow
@@ -142,9 +171,6 @@ def test_the_card_boots_and_follows_a_newer_kernel(local, tmp_path):
 
 
 def check_former(local, former: Path, manifest: Path, image: Path, folder: Path) -> None:
-    words = ["env", f"TALLYCAM_ARCHIVE={local.archive.description()}", f"TALLYCAM_MANIFEST={former}"]
-    made = subprocess.run(
-        [*words, "scripts/image", "--output", OUTPUT, "rpi3"], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    made = local.make(local.archive.description(), former)
     assert made.returncode == 0, made.stdout
     assert modules(image, folder) == [local.release] and manifest.read_text() == former.read_text()

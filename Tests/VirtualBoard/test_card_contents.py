@@ -1,5 +1,6 @@
 """The image of a board's card, compared with what is written about it: files and sizes, partitions, modules, libraries."""
 
+import fnmatch
 import json
 import re
 import subprocess
@@ -20,7 +21,7 @@ BOOT = {
     "Image": 16 * MEGABYTE, "initramfs": 2 * MEGABYTE, "config.txt": 4096, "cmdline.txt": 512, "README.txt": 4096,
     "firmware/README.txt": 512, "overlays/README": 512, **dict.fromkeys(EDITED, 4096),
 }  # fmt: skip
-# Of the board: what its models' firmware loads.
+# The board's own files: those that its models' firmware loads.
 OWN = {
     "rpi3": {
         "bootcode.bin", "start.elf", "fixup.dat", "overlays/miniuart-bt.dtbo", "overlays/vc4-kms-v3d.dtbo", "bcm2837-rpi-3-b.dtb",
@@ -58,8 +59,22 @@ def test_the_boot_partition_has_exactly_the_files_that_are_used(contents, board)
     legal = {name for name in contents.boot if name.startswith("legal/")}
     assert set(contents.boot) - legal == BOOT.keys() | OWN[board]
     assert all(0 < contents.boot[name] < size for name, size in BOOT.items())
-    packages = {line.split()[0] for line in manifest(board)} - {"busybox"}
-    assert legal == {f"legal/{name}.txt" for name in packages} | {"legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    packages = {line.split()[0] for line in manifest(board)}
+    common = {name for name in legal if name.startswith("legal/common-licenses/")}
+    own = {"legal/tallycam.txt", "legal/LICENSE", "legal/THIRD-PARTY-NOTICES.md", "legal/sources.txt"}
+    assert legal - common == {f"legal/{name}.txt" for name in packages} | own
+    assert contents.boot["legal/tallycam.txt"] > 500_000
+    assert {"GPL-2", "GPL-3", "LGPL-2.1"} <= {name.rpartition("/")[2] for name in common}
+
+
+def test_every_license_that_the_copyright_files_name_is_on_the_card(board, tmp_path):
+    card = Card(tmp_path, make_board_image(board))
+    names = card.all_names()
+    for name in names:
+        if name.startswith("legal/") and name.endswith(".txt"):
+            for other in re.findall(rb"/usr/share/common-licenses/([A-Za-z0-9.+-]*[A-Za-z0-9])", card.read(name)):
+                assert f"legal/common-licenses/{other.decode()}" in names, name
+    assert b"GNU GENERAL PUBLIC LICENSE" in card.read("legal/busybox.txt")
 
 
 def manifest(board: str) -> list[str]:
@@ -116,6 +131,26 @@ def test_the_devices_of_the_boards_tree_find_their_drivers(contents, board):
     )  # fmt: skip
     for device, driver in wanted.items():
         assert re.search(rf"^alias of:N\*T\*C{re.escape(device)} {driver}$", aliases, re.MULTILINE), device
+
+
+# Chips whose firmware the driver asks for, and Debian's archive lacks.
+LACKING = {"43430b0", "43456"}
+
+
+def test_the_wifi_chips_have_what_their_driver_asks_for(contents, board):
+    words = ["modinfo", "-b", str(contents.folder / "usr"), "-k", contents.release, "-F", "firmware", "brcmfmac"]
+    asked = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    there = {name.removeprefix("usr/lib/firmware/") for name in contents.root if "/firmware/brcm/" in name}
+    # The driver does not declare the settings of any board.
+    asked += [name.removesuffix(".bin") + ".txt" for name in asked if name.endswith("-sdio.bin")]
+    assert all(any(fnmatch.fnmatchcase(name, pattern) for pattern in asked) for name in there), there
+    chips = (CHECKOUT / "board" / board / "wifi-chips").read_text().split("\n", 1)[1].split()
+    binaries = {chip: f"brcm/brcmfmac{chip}-sdio.bin" for chip in chips}
+    missing = {chip for chip, name in binaries.items() if name in asked and name not in there}
+    assert missing == LACKING & set(chips)
+    for chip, name in binaries.items():
+        if name in there:
+            assert any(re.fullmatch(rf"brcm/brcmfmac{chip}-sdio(\..*)?\.txt", other) for other in there), chip
 
 
 def test_the_description_names_the_board_and_the_card_what_it_lacks(contents, board, tmp_path):

@@ -1,76 +1,27 @@
 """The card's last partition grows to the card's end at the first start, and a power cut at any moment of it harms nothing."""
 
 import random
-import subprocess
-import time
-from pathlib import Path
 
 import pytest
-from card import SMALL, Card, CardBoard, server
+from card import SMALL, CardBoard, server
+from growing_card import STAGES, GrowingCard, is_grown, random_moment
+from recorded_writes import RecordedWrites
 from seeds import seed_of_this_run
-from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=4, processors=0.5)
 
-MEGABYTES = 1024
-SECTORS = MEGABYTES << 11
-BLOCK = 4096
+FILES = {"device.json": SMALL, "stream.json": server(1)}
 
 
-class GrowingCard(Card):
-    """A card that is larger than its image, read from outside while a board runs from it."""
-
-    def __init__(self, folder: Path, image: Path):
-        super().__init__(folder, image, megabytes=MEGABYTES)
-        self.write("device.json", SMALL)
-        self.write("stream.json", server(1))
-        self.first, self.size = self.partition()
-
-    def _number(self, offset: int) -> int:
-        with open(self.path, "rb") as file:
-            file.seek(offset)
-            return int.from_bytes(file.read(4), "little")
-
-    def partition(self) -> tuple[int, int]:
-        return self.entry(3)
-
-    @property
-    def has_grown_partition(self) -> bool:
-        first, size = self.partition()
-        assert first == self.first and size in (self.size, SECTORS - self.first), (first, size)
-        return size > self.size
-
-    @property
-    def has_grown_file_system(self) -> bool:
-        return self._number((self.first << 9) + 1028) * BLOCK > (self.size << 9)
-
-    def check_file_system(self) -> None:
-        """Replays the journal on a copy, as the next start does, and finds nothing to repair."""
-        copy = self.folder / "state.ext4"
-        copy.unlink(missing_ok=True)
-        subprocess.run(
-            ["dd", f"if={self.path}", f"of={copy}", "bs=1M", f"skip={self.first >> 11}", "conv=sparse", "status=none"], check=True,
-        )  # fmt: skip
-        subprocess.run(["e2fsck", "-p", "-E", "journal_only", str(copy)], stdout=subprocess.DEVNULL)
-        checked = subprocess.run(["e2fsck", "-f", "-n", str(copy)], stdout=subprocess.PIPE, text=True)
-        assert checked.returncode == 0, checked.stdout
-
-
-def is_grown(board: CardBoard) -> None:
-    size = int(board.run("df -P /state | tail -n 1").text.split()[1])
-    assert size > (SECTORS - board.card.first) // 2 * 0.9, f"/state has {size} kB"
-    assert board.run("grep ' /state ' /proc/mounts").text.split()[0] == "/dev/mmcblk0p4"
-
-
-def start_ready(card: GrowingCard) -> CardBoard:
-    board = CardBoard(card.folder, card)
+def start_ready(card: GrowingCard, **options) -> CardBoard:
+    board = CardBoard(card.folder, card, **options)
     board.wait_for_agent()
     board.wait_for_state("ready", 120)
     return board
 
 
 def test_the_last_partition_grows_at_the_first_start_and_keeps_its_files(image, tmp_path):
-    card = GrowingCard(tmp_path, image)
+    card = GrowingCard(tmp_path, image, FILES)
     assert not card.has_grown_partition
     board = start_ready(card)
     try:
@@ -86,34 +37,50 @@ def test_the_last_partition_grows_at_the_first_start_and_keeps_its_files(image, 
         board.close()
 
 
-def cut_while_growing(card: GrowingCard, chance: random.Random) -> str:
-    """Cuts the power as soon as the table, or the file system, has changed, or a little after that."""
-    board = CardBoard(card.folder, card)
-    stage = chance.choice(["table", "file system"])
+def starts_and_is_grown(card: GrowingCard, configuration: bytes) -> None:
+    board = start_ready(card)
     try:
-        changed = (lambda: card.has_grown_partition) if stage == "table" else (lambda: card.has_grown_file_system)
-        wait_until(changed, 120, lambda: board.console[-2000:], interval=0.0005)
-        delay = chance.choice([0, chance.uniform(0, 0.3)])
-        time.sleep(delay)
+        is_grown(board)
     finally:
-        board.cut_power()
-    return f"{stage}, {delay:.3f} s after it"
+        board.close()
+    assert card.read("device.json") == configuration
+    card.check_file_system()
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(12, marks=pytest.mark.slow)])
-def test_a_power_cut_while_it_grows_harms_nothing(image, tmp_path, capsys, count):
+def test_a_cut_after_any_write_of_the_first_start_leaves_a_sound_card(image, tmp_path, capsys):
+    """Records the writes of a first start, and cuts after many of them. From the last write of each stage, and from a file system
+    that has grown in part, the card is started again: it has grown then. The journal commits all growth at once unless a card is
+    slow, so the test itself lets the file system grow in part."""
+    card = GrowingCard(tmp_path, image, FILES)
+    configuration = card.read("device.json")
+    writes = RecordedWrites(card)
+    board = start_ready(card, drive=writes.drive)
+    try:
+        board.run("sync")
+    finally:
+        board.close()
+    last, count = {}, 0
+    for count in writes.cuts(most=150):
+        last[card.check_file_system()] = count
+    with capsys.disabled():
+        print(f"\n  {count} writes; last one of each stage: {last}")
+    assert [stage for stage in last if stage != "partial"] == ["new", "table", "grown"]
+    for stage, number in {**last, "partial": last["table"]}.items():
+        writes.replay(number)
+        if stage == "partial":
+            card.grow_in_part("256M")
+        assert card.check_file_system() == stage
+        starts_and_is_grown(card, configuration)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.slow)])
+def test_a_power_cut_while_it_grows_harms_nothing(image, tmp_path, stage, count):
+    """As soon as the table, or the file system, has changed, or a little after that."""
     chance = random.Random(seed_of_this_run())
     for _ in range(count):
-        card = GrowingCard(tmp_path, image)
+        card = GrowingCard(tmp_path, image, FILES)
         configuration = card.read("device.json")
-        when = cut_while_growing(card, chance)
-        with capsys.disabled():
-            print(f"\n  cut at {when}: file system grown: {card.has_grown_file_system}", end="")
+        card.cut_while_growing(stage, random_moment(chance)[1])
         card.check_file_system()
-        board = start_ready(card)
-        try:
-            is_grown(board)
-        finally:
-            board.close()
-        assert card.read("device.json") == configuration
-        card.check_file_system()
+        starts_and_is_grown(card, configuration)

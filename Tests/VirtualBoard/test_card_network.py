@@ -235,3 +235,30 @@ def test_wifi(ready_card, nginx):
 
 def address(board: CardBoard) -> str:
     return board.run("ip -4 -o addr show dev wlan0").text.split()[3].split("/")[0]
+
+
+KERNEL_SAYS = (
+    "brcmfmac: brcmf_fw_alloc_request: using brcm/brcmfmac43430b0-sdio for chip BCM43430/2",
+    "brcmfmac mmc1:0001:1: Direct firmware load for brcm/brcmfmac43430b0-sdio.raspberrypi,model-zero-2-w.bin failed with error -2",
+    "brcmfmac mmc1:0001:1: Direct firmware load for brcm/brcmfmac43430b0-sdio.bin failed with error -2",
+)
+
+
+def test_a_wifi_chip_without_its_firmware_is_named(ready_card):
+    """QEMU has no such chip: the test writes what its driver would write into the kernel's log."""
+    board = ready_card(SMALL, server(1), WIRELESS)
+    for line in KERNEL_SAYS:
+        board.run(f"echo '{line}' >/dev/kmsg")
+    board.wait_until("grep -q 'chip BCM43430/2 lacks its firmware brcm/brcmfmac43430b0-sdio.bin' /boot/faults.txt", 30)
+    # The cable is a network: this is a warning, and does not blink.
+    assert board.status()["state"] == "ready"
+    board.cut()
+    board.wait_until("grep -A 3 'network.json.*(6 blinks)' /boot/faults.txt | grep -q 'lacks its firmware'", 30)
+    assert "firmware/brcm/brcmfmac43430b0-sdio.bin" in board.run("cat /boot/faults.txt").text
+    assert "raspberrypi,model-zero-2-w" not in board.run("cat /boot/faults.txt").text
+    board.restore()
+    board.wait_for_state("ready", 30)
+    assert "lacks its firmware" in board.run("tallycam doctor 2>&1", timeout=120, check=False).text
+    # Without Wi-Fi in its settings, the camera does not need the chip.
+    board.edit("network.json", {})
+    board.wait_until("! test -e /boot/faults.txt", 30)

@@ -4,24 +4,50 @@
 
 : "${cache:?}"
 
-# key_fingerprint FILE: of the first key of a keyring, armored or not.
-key_fingerprint() {
+# locked COMMAND...: while no other run changes the cache's packages and tools.
+locked() { (flock 9; "$@") 9>"$cache/lock"; }
+
+# key_fingerprints FILE: of all keys of a keyring, armored or not, one a line.
+key_fingerprints() {
     python3 - "$1" <<'PYTHON'
-import base64, hashlib, sys
+import base64, hashlib, re, sys
+
 data = open(sys.argv[1], "rb").read()
-if data.startswith(b"-----BEGIN"):
-    body = data.replace(b"\r", b"").split(b"\n\n", 1)[1].split(b"\n-----END")[0]
-    data = base64.b64decode(b"".join(line for line in body.split(b"\n") if not line.startswith(b"=")))
-# RFC 4880, 4.2 and 12.2: a public-key packet of the old format with a length of two bytes, or of the new one.
-if data[0] == 0x99:
-    start, length = 3, int.from_bytes(data[1:3], "big")
-elif data[0] == 0xC6 and data[1] < 192:
-    start, length = 2, data[1]
-elif data[0] == 0xC6 and data[1] < 224:
-    start, length = 3, ((data[1] - 192) << 8) + data[2] + 192
-else:
-    sys.exit(f"{sys.argv[1]} does not start with a public key")
-print(hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + data[start : start + length]).hexdigest().upper())
+if blocks := re.findall(rb"-----BEGIN PGP PUBLIC KEY BLOCK-----(.*?)-----END", data.replace(b"\r", b""), re.DOTALL):
+    bodies = [block.split(b"\n\n", 1)[1].split(b"\n") for block in blocks]
+    data = b"".join(base64.b64decode(b"".join(line for line in body if not line.startswith(b"="))) for body in bodies)
+
+
+def packets(data):
+    """Tags and bodies of the packets: RFC 4880, 4.2."""
+    at = 0
+    while at < len(data):
+        head, first = data[at], data[at + 1]
+        if not head & 0x80:
+            sys.exit(f"{sys.argv[1]} is not a keyring")
+        if head & 0x40:
+            tag, at = head & 0x3F, at + 2
+            if first == 255:
+                length, at = int.from_bytes(data[at : at + 4], "big"), at + 4
+            elif first >= 224:
+                sys.exit(f"{sys.argv[1]} has a packet in parts")
+            elif first >= 192:
+                length, at = ((first - 192) << 8) + data[at] + 192, at + 1
+            else:
+                length = first
+        else:
+            tag, size = head >> 2 & 0xF, 1 << (head & 3)
+            if size == 8:
+                sys.exit(f"{sys.argv[1]} has a packet without a length")
+            length, at = int.from_bytes(data[at + 1 : at + 1 + size], "big"), at + 1 + size
+        yield tag, data[at : at + length]
+        at += length
+
+
+# Tag 6 is a public key with subkeys of its own after it. Its fingerprint: RFC 4880, 12.2.
+for tag, body in packets(data):
+    if tag == 6:
+        print(hashlib.sha1(b"\x99" + len(body).to_bytes(2, "big") + body).hexdigest().upper())
 PYTHON
 }
 
@@ -37,8 +63,8 @@ read_archive() {
         [ -n "$uri" ] || fail "the build root's apt knows no mirror; run scripts/in-build-root apt-get update"
         lists=$cache/lists-$suite
     fi
-    [ -z "$fingerprint" ] || [ "$(key_fingerprint "$keyring")" = "$fingerprint" ] ||
-        fail "$keyring is not the key $fingerprint that $1 names; use the key with that fingerprint"
+    [ -z "$fingerprint" ] || [ "$(key_fingerprints "$keyring")" = "$fingerprint" ] ||
+        fail "$keyring is not the key $fingerprint that $1 names, and that alone; use the key with that fingerprint"
 }
 
 # open_archive FOLDER PINS: writes FOLDER/apt.conf, with which apt sees this archive only, and reads its lists. PINS is a
@@ -55,7 +81,9 @@ Dir::Etc::sourceparts "$1/none";
 Dir::Etc::preferences "$1/preferences";
 Dir::Etc::preferencesparts "$1/none";
 CONF
-    echo "deb [signed-by=$(realpath "$keyring")] $uri $suite $components" >"$1/sources.list"
+    # A path in a list of sources has no spaces.
+    cp "$keyring" "$1/keyring.${keyring##*.}"
+    echo "deb [signed-by=$1/keyring.${keyring##*.}] $uri $suite $components" >"$1/sources.list"
     write_preferences "$2" >"$1/preferences"
     read_lists "$1" 7>"$lists.lock"
 }

@@ -63,16 +63,15 @@ pack_kernel() {
 
 # take_device_trees FROM TO: of this board's models, and the overlays that config.txt names.
 take_device_trees() {
-    local name file found=0
-    for name in $(words "$recipe/device-trees"); do
-        for file in "$1"/broadcom/$name.dtb; do
-            [ -e "$file" ] || continue
-            found=$((found + 1))
-            boot_files+="${file##*/} "
-            take_tree "$file" "$2/${file##*/}"
-        done
+    local name names
+    names=$(words "$recipe/device-trees" | awk -v kernel="$kernel" '$1 == kernel { for (i = 2; i <= NF; i++) print $i }')
+    [ -n "$names" ] || fail "$recipe/device-trees names no device tree of the kernel $kernel"
+    for name in $names; do
+        [ -e "$1/broadcom/$name.dtb" ] ||
+            fail "the kernel's package has no device tree broadcom/$name.dtb, which $recipe/device-trees names"
+        boot_files+="$name.dtb "
+        take_tree "$1/broadcom/$name.dtb" "$2/$name.dtb"
     done
-    [ $found -gt 0 ] || fail "the kernel's package has no device tree of $recipe/device-trees"
     mkdir -p "$2/overlays"
     if [ "${overlays:?}" = own ]; then
         cp board/common/overlays/README "$2/overlays/"

@@ -57,9 +57,8 @@ pack_card() {
 
 # hand_over FILE RESULT: replaces RESULT in one step, so that a program that reads the previous one keeps reading it.
 hand_over() {
-    local finished
-    finished=$(mktemp "$2.XXXXXX")
-    cp --sparse=always "$1" "$finished"
-    chmod 644 "$finished"
-    mv "$finished" "$2"
+    # The caller's lock keeps this name for one run, and the next run replaces what an interrupted one has left.
+    cp --sparse=always "$1" "$2.new"
+    chmod 644 "$2.new"
+    mv "$2.new" "$2"
 }

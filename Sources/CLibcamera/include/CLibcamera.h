@@ -43,7 +43,7 @@ struct clibcamera_format {
 // A camera from the manager's list.
 typedef struct clibcamera_camera clibcamera_camera;
 size_t clibcamera_camera_count(clibcamera_manager *manager);
-// NULL if there is no camera of this index any longer.
+// NULL if the camera with this index has disappeared.
 clibcamera_camera *clibcamera_camera_get(clibcamera_manager *manager, size_t index);
 void clibcamera_camera_release(clibcamera_camera *camera);
 const char *clibcamera_camera_id(clibcamera_camera *camera);

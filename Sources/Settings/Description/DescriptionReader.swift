@@ -31,7 +31,7 @@ struct DescriptionReader {
             faults.append(
                 DescriptionFault(
                     kind: .wrongType, keyPath: path, position: value.position,
-                    problem: "must be an object in curly brackets, is \(value.kind)", example: example))
+                    problem: "must be an object in curly brackets, not \(value.kind)", example: example))
             return nil
         }
         self.path = path
@@ -151,12 +151,13 @@ struct DescriptionReader {
     }
 
     /// The text for a value out of range; empty if it may be a secret.
-    func shown(_ number: String) -> String { isConfidential ? "" : ", is \(number)" }
+    func shown(_ number: String) -> String { isConfidential ? "" : ", not \(number)" }
 
     mutating func elements(_ name: String, example: String) -> [JSONValue]? {
         guard let value = value(name, required: false, example: example) else { return nil }
         guard case .array(let elements) = value.content else {
-            report(.wrongType, name, at: value, "must be a list in square brackets, is \(value.kind)", example: example)
+            report(
+                .wrongType, name, at: value, "must be a list in square brackets, not \(value.kind)", example: example)
             return nil
         }
         return elements
@@ -199,7 +200,7 @@ struct DescriptionReader {
         return DescriptionFault(
             kind: .unknownKey, keyPath: keyPath(isKnownElsewhere ? member.name : JSONValue.shownName(member.name)),
             position: member.namePosition,
-            problem: "is unknown and ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
+            problem: "unknown key, ignored" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""),
             example: meant.flatMap { keys.example(of: keyPath($0)) })
     }
 

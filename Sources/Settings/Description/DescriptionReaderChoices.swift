@@ -57,7 +57,7 @@ extension DescriptionReader {
             if let exact = Int(exactly: number), numbers.contains(exact) { return exact }
             report(.invalidValue, name, at: value, "must be \(allowed)\(shown("\(number)"))", example: example)
         case .number: report(.invalidValue, name, at: value, "must be \(allowed)", example: example)
-        default: report(.wrongType, name, at: value, "must be \(allowed), is \(value.kind)", example: example)
+        default: report(.wrongType, name, at: value, "must be \(allowed), not \(value.kind)", example: example)
         }
         return nil
     }
@@ -67,7 +67,7 @@ extension DescriptionReader {
         in value: JSONValue, of words: [String], _ allowed: String, _ name: String, example: String
     ) -> String? {
         guard case .string(let text) = value.content else {
-            report(.wrongType, name, at: value, "must be \(allowed), is \(value.kind)", example: example)
+            report(.wrongType, name, at: value, "must be \(allowed), not \(value.kind)", example: example)
             return nil
         }
         if words.contains(text) { return text }

@@ -5,7 +5,7 @@ extension DescriptionReader {
     mutating func text(_ name: String, required: Bool = false, example: String) -> Located<String>? {
         guard let value = value(name, required: required, example: example) else { return nil }
         guard case .string(let text) = value.content else {
-            report(.wrongType, name, at: value, "must be text in double quotes, is \(value.kind)", example: example)
+            report(.wrongType, name, at: value, "must be text in double quotes, not \(value.kind)", example: example)
             return nil
         }
         return Located(value: text, position: value.position)
@@ -28,7 +28,7 @@ extension DescriptionReader {
         guard let value = value(name, required: false, example: example) else { return nil }
         guard case .bool(let flag) = value.content else {
             report(
-                .wrongType, name, at: value, "must be true or false without quotes, is \(value.kind)",
+                .wrongType, name, at: value, "must be true or false without quotes, not \(value.kind)",
                 example: example)
             return nil
         }
@@ -51,7 +51,7 @@ extension DescriptionReader {
         case .number:
             report(.invalidValue, name, at: value, "must be \(span)", example: example)
         default:
-            report(.wrongType, name, at: value, "must be \(span), is \(value.kind)", example: example)
+            report(.wrongType, name, at: value, "must be \(span), not \(value.kind)", example: example)
         }
         return nil
     }
@@ -67,7 +67,7 @@ extension DescriptionReader {
         case .integer(let whole): number = Double(whole)
         case .number(let fraction): number = fraction
         default:
-            report(.wrongType, name, at: value, "must be \(span), is \(value.kind)", example: example)
+            report(.wrongType, name, at: value, "must be \(span), not \(value.kind)", example: example)
             return nil
         }
         guard range.contains(number) else {
@@ -90,7 +90,8 @@ extension DescriptionReader {
         case .bool(let flag): text = flag ? "on" : "off"
         default:
             report(
-                .wrongType, name, at: value, "must be text, a number, true or false, is \(value.kind)", example: example
+                .wrongType, name, at: value, "must be text, a number, true or false, not \(value.kind)",
+                example: example
             )
             return nil
         }
@@ -105,7 +106,7 @@ extension DescriptionReader {
                 // Garbage may contain thousands.
                 guard faults.count < Self.longestList else { return nil }
                 report(
-                    .wrongType, key, at: element, "must be text in double quotes, is \(element.kind)",
+                    .wrongType, key, at: element, "must be text in double quotes, not \(element.kind)",
                     example: example)
                 return nil
             }
@@ -120,7 +121,7 @@ extension DescriptionReader {
         case .string, .integer: break
         default:
             report(
-                .wrongType, name, at: value, "must be text in double quotes or a whole number, is \(value.kind)",
+                .wrongType, name, at: value, "must be text in double quotes or a whole number, not \(value.kind)",
                 example: example)
         }
     }

@@ -32,7 +32,7 @@ extension DeviceDescription {
         }
         guard rate(lowestQuality) <= rate(startQuality), rate(startQuality) <= rate(highestQuality) else {
             reader.report(
-                .invalidValue, "quality", "\"start\" must not be below \"lowest\" nor above \"highest\"",
+                .invalidValue, "quality", "\"lowest\" must not be above \"start\", nor \"start\" above \"highest\"",
                 example: Self.qualityExample)
             return
         }
@@ -89,7 +89,7 @@ extension DescriptionReader {
                 return Located(value: text, position: value.position)
             }
         default:
-            report(.wrongType, name, at: value, "must be \(words.list), is \(value.kind)", example: example)
+            report(.wrongType, name, at: value, "must be \(words.list), not \(value.kind)", example: example)
             return nil
         }
     }

@@ -42,7 +42,7 @@ public struct Snapshot: Hashable, Sendable {
 /// The result of a `SnapshotRequest`.
 public enum SnapshotAnswer: Hashable, Sendable {
     case taken(SnapshotRequest, Snapshot)
-    case failed(SnapshotRequest, reason: String)
+    case failed(SnapshotRequest, SnapshotFailure)
 
     public var request: SnapshotRequest {
         switch self {
@@ -63,7 +63,7 @@ extension SnapshotAnswer {
         switch self {
         case .taken(let request, let snapshot):
             "snapshot of \(snapshot.size), \(snapshot.byteCount) bytes" + (request.path.map { " in \($0)" } ?? "")
-        case .failed(_, let reason): "no snapshot: \(reason)"
+        case .failed(_, let failure): "no snapshot: \(failure)"
         }
     }
 
@@ -74,7 +74,7 @@ extension SnapshotAnswer {
                 ("width", .integer(snapshot.size.width)), ("height", .integer(snapshot.size.height)),
                 ("bytes", .integer(snapshot.byteCount)),
             ] + (request.path.map { [("file", .text($0))] } ?? [])
-        case .failed(_, let reason): [("reason", .text(reason))]
+        case .failed(_, let failure): [("kind", .text(failure.name)), ("reason", .text(failure.description))]
         }
     }
 }

@@ -26,7 +26,7 @@ public struct CameraSelection: Hashable, Sendable {
         case select(String)
         /// Already current, or already being switched to.
         case nothing(String)
-        case refuse(String)
+        case refuse(CommandRefusal)
     }
 
     /// - Parameter names: the first one is current.
@@ -38,13 +38,11 @@ public struct CameraSelection: Hashable, Sendable {
     }
 
     public mutating func choose(_ choice: CameraChoice) -> Answer {
-        guard let wanted, names.count > 1 else {
-            return .refuse("this stream has only one camera; add more with --camera or cameras in device.json")
-        }
+        guard let wanted, names.count > 1 else { return .refuse(.singleCamera) }
         let name: String
         switch choice {
         case .named(let asked):
-            if let problem = Self.problem(with: asked, among: names) { return .refuse(problem) }
+            guard names.contains(asked) else { return .refuse(.unknownCamera(asked, available: names)) }
             name = asked
         case .next:
             let behind = self.name(behind: lastWish ?? wanted)
@@ -58,13 +56,6 @@ public struct CameraSelection: Hashable, Sendable {
 
     private func name(behind name: String) -> String {
         names[((names.firstIndex(of: name) ?? 0) + 1) % names.count]
-    }
-
-    /// - Returns: why no camera has this name, with the most similar name; `nil` if one has.
-    public static func problem(with name: String, among names: [String]) -> String? {
-        guard !names.contains(name) else { return nil }
-        let meant = NameSuggestion.question(for: name, among: names) ?? ";"
-        return "unknown camera \(quoted(name.prefix(60)))\(meant) available: \(names.joined(separator: ", "))"
     }
 
     /// The camera's first frame was encoded.

@@ -23,7 +23,7 @@ extension LiveConfiguration {
         /// It already has this configuration.
         case nothing
         /// The change is not possible: nothing changes and the stream continues.
-        case refuse(reason: String)
+        case refuse(CommandRefusal)
         /// Apply all of it at one keyframe, within the stream.
         /// - Parameter replacesEncoder: the level in the encoder's header is too low. A new encoder of the same profile
         ///   replaces it; players accept the new header within the stream.
@@ -37,17 +37,17 @@ extension LiveConfiguration {
         for wanted: LiveConfiguration, of stream: RunningStream, controller: QualityController
     ) -> Plan {
         guard wanted != self else { return .nothing }
-        guard stream.isLive else { return .refuse(reason: "the stream has not started") }
+        guard stream.isLive else { return .refuse(.notStarted) }
         let rate = wanted.settings.audioQuality?.sampleRate
         guard rate == settings.audioQuality?.sampleRate || stream.takesSampleRate else {
-            return .refuse(reason: "the file or pipe that the audio comes from determines the sample rate")
+            return .refuse(.fixedSampleRate)
         }
-        do {
+        do throws(QualityError) {
             if let quality = wanted.settings.videoQuality {
                 _ = try quality.level(for: wanted.dimension.size, upTo: wanted.settings.bitrateRange.maximum)
             }
         } catch {
-            return .refuse(reason: "\(error)")
+            return .refuse(.quality(error))
         }
         guard wanted.dimension == dimension, !controller.restarts(for: wanted.settings) else { return .restart }
         return .change(replacesEncoder: stream.encoder.map { !wanted.fits($0) } ?? false)

@@ -62,7 +62,7 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(.stop, [CommandForm("", "stop the stream")]),
         CommandDescription(.settings, [CommandForm("", "show the settings of the live stream")]),
         CommandDescription(
-            .quality, [CommandForm("[NAME]", "show or set the quality: Low1 to High3, or 4.5M")]),
+            .quality, [CommandForm("[NAME|RATE]", "show or set the quality: Low1 to High3, or 4.5M")]),
         CommandDescription(
             .set, [CommandForm("NAME VALUE [NAME VALUE...]", "change settings and controls, all at one frame")]),
         CommandDescription(

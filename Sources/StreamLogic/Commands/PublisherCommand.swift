@@ -45,7 +45,7 @@ public struct CommandID: Hashable, Sendable {
 public enum CommandOutcome: Hashable, Sendable {
     /// - Parameter lines: for people.
     case done([String])
-    case refused(reason: String)
+    case refused(CommandRefusal)
     case controls([ControlStatus])
     indirect case status(StreamStatus)
 }

@@ -113,7 +113,7 @@ extension EncoderSuccession {
     }
 }
 
-// What happens.
+// Events.
 extension EncoderSuccession {
     /// A frame has arrived: does what can be done now for the goal.
     public mutating func frameArrived(_ situation: Situation, now: MediaTimestamp) -> [Action] {

@@ -35,7 +35,7 @@ extension EncoderSuccession {
         case none
     }
 
-    /// What the successor's thread says.
+    /// Reports of the successor's thread.
     public enum Progress: Hashable, Sendable {
         case opening
         case open

@@ -99,7 +99,7 @@ extension StreamEvent: Event {
         case .controlled(let readings): "now \(readings.line)"
         case .filtered(let chain):
             chain.isEmpty ? "filters: none" : "filters: \(chain.settings.map(\.description).joined(separator: " "))"
-        case .refused(let reason): "refused: \(reason)"
+        case .refused(let refusal): "refused: \(refusal)"
         case .muted(let isMuted): isMuted ? "muted: sending silence" : "no longer muted"
         case .paused(let isPaused): isPaused ? "paused: sending a still frame and silence" : "no longer paused"
         case .pauseImageUnusable(let reason): "\(code?.meaning ?? ""): \(reason)"
@@ -129,7 +129,7 @@ extension StreamEvent: Event {
         case .cameraSwitched(let from, let to, let duration):
             "switched from \(from) to \(to) in \(fixed(duration.inSeconds, decimals: 1)) s"
         case .cameraSwitchFailed(let name, let reason, let present):
-            "could not switch to \(name); staying on \(present): \(reason)"
+            CommandRefusal.cameraUnavailable(name, reason: reason, keeping: present).description
         case .filterDropped(let filter): "filter \(filter) is turned off: it takes too much time"
         case .filterRestored(let filter): "filter \(filter) is on again"
         default: nil
@@ -156,8 +156,9 @@ extension StreamEvent: Event {
         case .bufferDuration(let duration): [("seconds", .number(duration.inSeconds))]
         case .dropped(let item, let time): item.fields(time: time)
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason),
-            .refused(let reason), .tlsFallback(let reason), .pauseImageUnusable(let reason):
+            .tlsFallback(let reason), .pauseImageUnusable(let reason):
             [("reason", .text(reason))]
+        case .refused(let refusal): [("kind", .text(refusal.name)), ("reason", .text(refusal.description))]
         case .source(let event): event.fields
         case .sourceEnded(let track, _): [("track", .text(track.rawValue))]
         case .cameraSwitched(let from, let to, let duration):

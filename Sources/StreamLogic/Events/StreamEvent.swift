@@ -121,7 +121,7 @@ public enum StreamEvent: Hashable, Sendable {
     indirect case controlled([ControlReading])
     /// - Parameter chain: all filters after the change.
     indirect case filtered(FilterChain)
-    case refused(reason: String)
+    indirect case refused(CommandRefusal)
     case muted(Bool)
     case paused(Bool)
     case pauseImageUnusable(reason: String)

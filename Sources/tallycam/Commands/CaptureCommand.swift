@@ -11,9 +11,9 @@ import VideoCapture
 
 /// `tallycam capture`: takes frames and releases each one unread, like an encoder that uses DMABUF.
 func runCapture(_ arguments: [String]) throws -> ExitStatus {
-    let usage = "tallycam capture --video SOURCE [--frames N] [--dimension WxH] [--fps N] [--save FILE]"
+    let usage = "tallycam capture [OPTION...]"
     let options = [
-        CommandLineOption("video", takes: "SOURCE", help: "source, as for tallycam publish"),
+        CommandLineOption("video", takes: "SOURCE", help: "source, as for tallycam publish (default libcamera)"),
         CommandLineOption("frames", takes: "N", help: "number of frames (default 30)"),
         CommandLineOption("dimension", takes: "WxH", help: "frame size to request (default 640x480)"),
         CommandLineOption("fps", takes: "N", help: "frame rate to request (default 30)"),

@@ -1,5 +1,6 @@
 import ApplianceRuntime
 import CardStorage
+import CommandChannels
 import Filters
 import Glibc
 import LinuxIO
@@ -122,8 +123,7 @@ func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: 
     }
     let body = answer[(end + 1)...]
     guard answer[..<end].elementsEqual("ok".utf8) else {
-        let text = String(decoding: body, as: UTF8.self)
-        throw CommandFailure(.refused, String(text.split(separator: "\n").joined(separator: "; ")))
+        throw CommandFailure(.refused, refusalText(body))
     }
     return Array(body)
 }

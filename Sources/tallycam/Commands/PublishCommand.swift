@@ -131,7 +131,7 @@ private final class LiveCommand {
         for action in (input?.takeLines() ?? []).flatMap({ transaction.lineReceived($0) }) {
             switch action {
             case .answer(let lines): for line in lines { console.note(line) }
-            case .refuse(let reason): console.emit(StreamEvent.refused(reason: reason))
+            case .refuse(let refusal): console.emit(StreamEvent.refused(refusal))
             case .ask(let question, let form): ask(question, form)
             case .command(.stop): stop("stop was requested")
             case .command(let command): commands.send(command)

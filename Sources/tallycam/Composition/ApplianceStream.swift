@@ -40,7 +40,7 @@ struct MachineStreams: StreamEngine {
                 request.camera.device.snapshots.size == .full && !settings.controls.contains { $0.name == .zoom }
             return IdleSnapshot(as: settings, try FilterStatus(request.camera)).take(request.snapshot, stop: stop)
         } catch {
-            return (.failed(request.snapshot, reason: "\(error)"), nil)
+            return (.failed(request.snapshot, .camera(reason: "\(error)")), nil)
         }
     }
 

@@ -6,32 +6,32 @@ import Terminal
 
 /// Status and command line on the board's UART. It needs no login: anyone who can touch the pins can also take the card. Used
 /// from the main thread.
-final class SerialConsole {
+package final class SerialConsole {
     /// If the line accepts no data (nobody is listening, or hardware flow control), further output is dropped.
     private static let outputLimit = 32 * 1024
 
     /// Limits one turn, so that an endless sender does not block the appliance; its line stays readable.
     private static let readsPerTurn = 16
 
-    let path: String
+    package let path: String
     private let port: SerialPort
     private var editor = LineEditor(prompt: "tallycam> ")
     private var output: [UInt8] = []
     /// Whether a command is running whose answer goes below it, before the next prompt.
     private var isTaking = false
 
-    init(path: String) throws(SystemCallError) {
+    package init(path: String) throws(SystemCallError) {
         self.path = path
         port = try SerialPort(path)
         print("Tallycam \(Program.version); help lists the commands")
     }
 
-    var pollEntry: PollEntry {
+    package var pollEntry: PollEntry {
         PollEntry(port.fileDescriptor, output.isEmpty ? .readable : [.readable, .writable])
     }
 
     /// Prints lines above the one being typed.
-    func print(_ text: String) {
+    package func print(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
         send(editor.erasure + Array("\(lines)\r\n".utf8) + editor.drawing)
     }
@@ -39,7 +39,7 @@ final class SerialConsole {
     /// Handles received input.
     /// - Parameter take: receives each command with its asker.
     /// - Throws: if the line is gone: an unplugged adapter, or a terminal whose other end was closed.
-    func serve(_ take: (String, CommandAsker) -> Void) throws(SystemCallError) {
+    package func serve(_ take: (String, CommandAsker) -> Void) throws(SystemCallError) {
         for _ in 0..<Self.readsPerTurn {
             guard let bytes = try port.read() else { break }
             // It stays readable, but nothing will arrive any more.

@@ -1,13 +1,15 @@
 import LinuxIO
 
 /// The serial console that board.json names, or why it is not open.
-struct ConsolePort {
-    private(set) var console: SerialConsole?
-    private(set) var failure: String?
+package struct ConsolePort {
+    package private(set) var console: SerialConsole?
+    package private(set) var failure: String?
+
+    package init() {}
 
     /// Opens or closes the console. Does nothing if it is already open.
     /// - Parameter path: `nil` for no console.
-    mutating func open(_ path: String?) {
+    package mutating func open(_ path: String?) {
         if path == nil { failure = nil }
         guard path != console?.path else { return }
         do {
@@ -20,5 +22,5 @@ struct ConsolePort {
     }
 
     /// The line is gone.
-    mutating func close() { console = nil }
+    package mutating func close() { console = nil }
 }

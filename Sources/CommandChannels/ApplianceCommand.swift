@@ -4,7 +4,7 @@ import Settings
 import StreamLogic
 
 /// A command to the device from any source.
-enum ApplianceCommand {
+package enum ApplianceCommand {
     /// - Parameter 0: the form of the answer; `nil` for the asker's own.
     case status(ReaderForm?)
     case start
@@ -38,7 +38,7 @@ enum ApplianceCommand {
     case help
 }
 
-enum WebcamOrder: String {
+package enum WebcamOrder: String {
     case start
     case stop
     /// Admits the program that is waiting.
@@ -47,16 +47,16 @@ enum WebcamOrder: String {
 
 extension ApplianceCommand {
     /// The requested form of the answer; `nil` for the asker's own.
-    var form: ReaderForm? {
+    package var form: ReaderForm? {
         switch self {
         case .status(let form), .controls(let form), .list(_, let form), .doctor(let form): form
         default: nil
         }
     }
 
-    /// - Throws: the answer for people, if the line is not a command.
-    init(_ line: String, on surface: CommandSurface) throws {
-        guard let typed = try TypedCommand(line, on: surface) else { throw CommandError.unknown("", on: surface) }
+    /// - Throws: if the line is not a command.
+    package init(_ line: String, on surface: CommandSurface) throws(CommandRefusal) {
+        let typed = try TypedCommand.of(line, on: surface)
         let words = typed.arguments
         let first = words.first?.lowercased()
         switch typed.name {
@@ -65,9 +65,9 @@ extension ApplianceCommand {
         case .stop: self = .stop
         case .settings: self = .settings
         case .quality where words.isEmpty: self = .quality
-        case .quality, .mute: self = .change(try RequestedChanges(parsing: [typed.name.rawValue] + words))
-        case .set: self = .change(try RequestedChanges(parsing: words))
-        case .filter: self = .filter(try FilterChange(parsing: typed.text))
+        case .quality, .mute: self = .change(try .of([typed.name.rawValue] + words))
+        case .set: self = .change(try .of(words))
+        case .filter: self = .filter(try .of(typed.text))
         case .controls: self = .controls(words.isEmpty ? nil : .json)
         case .snapshot:
             let isSent = first == "send"
@@ -86,7 +86,7 @@ extension ApplianceCommand {
         case .powerOff: self = .powerOff(.halt)
         case .help: self = .help
         // The table of commands does not offer these to an appliance.
-        case .openTransaction, .commit, .cancel: throw CommandError.unavailable(typed.name)
+        case .openTransaction, .commit, .cancel: throw .command(.unavailable(typed.name))
         }
     }
 

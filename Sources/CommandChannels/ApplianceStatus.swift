@@ -7,35 +7,48 @@ import Terminal
 import WebcamService
 
 /// The device's present state. Text for people and JSON for programs are two renderings of this value.
-struct ApplianceStatus {
-    let state: ApplianceState
-    let isStreamWanted: Bool
-    let isPaused: Bool
+package struct ApplianceStatus {
+    package let state: ApplianceState
+    package var isStreamWanted = false
+    package var isPaused = false
     /// The target in stream.json; `nil` while the file is unusable.
-    let destination: String?
-    let stream: StreamReading
-    let quality: QualityReading
-    let webcam: WebcamStatus
+    package var destination: String?
+    package var stream = StreamReading(status: nil, camera: nil, point: nil)
+    package let quality: QualityReading
+    package let webcam: WebcamStatus
     /// `nil` if the kernel does not tell.
-    let network: NetworkReading?
+    package var network: NetworkReading?
     /// `nil` while board.json is unusable.
-    let board: String?
+    package var board: String?
     /// Since the program's start.
-    let runningTime: Duration
-    let faults: [ApplianceFault]
+    package let runningTime: Duration
+    package var faults: [ApplianceFault] = []
     /// What is wrong and how to repair it.
-    let details: [String]
+    package var details: [String] = []
+
+    package init(state: ApplianceState, quality: QualityReading, webcam: WebcamStatus, runningTime: Duration) {
+        self.state = state
+        self.quality = quality
+        self.webcam = webcam
+        self.runningTime = runningTime
+    }
 
     /// The stream's last report; empty without a stream.
-    struct StreamReading {
+    package struct StreamReading {
         let status: StreamStatus?
         /// The active camera; `nil` if it has no name.
         let camera: String?
         let point: OperatingPoint?
+
+        package init(status: StreamStatus?, camera: String?, point: OperatingPoint?) {
+            self.status = status
+            self.camera = camera
+            self.point = point
+        }
     }
 
     /// The qualities of the present or next stream.
-    enum QualityReading {
+    package enum QualityReading {
         case sent(OperatingPoint, StreamStatus?)
         case next(start: String, lowest: String, highest: String, dimension: String)
 
@@ -48,9 +61,14 @@ struct ApplianceStatus {
         }
     }
 
-    struct NetworkReading {
+    package struct NetworkReading {
         let hasDefaultRoute: Bool
         let linksUp: Set<String>
+
+        package init(hasDefaultRoute: Bool, linksUp: Set<String>) {
+            self.hasDefaultRoute = hasDefaultRoute
+            self.linksUp = linksUp
+        }
 
         var text: String {
             let names = linksUp.isEmpty ? "" : " (\(linksUp.sorted().joined(separator: ", ")))"
@@ -61,7 +79,7 @@ struct ApplianceStatus {
 
 extension ApplianceStatus {
     /// For people.
-    var lines: [String] {
+    package var lines: [String] {
         var lines = ["state:    \(state.name)"]
         lines.append("stream:   \(destination ?? "none")")
         lines += stream.status?.lengthLines ?? []
@@ -77,7 +95,7 @@ extension ApplianceStatus {
     }
 
     /// For programs: one object followed by LF.
-    var jsonLine: [UInt8] {
+    package var jsonLine: [UInt8] {
         var writer = JSONLineWriter()
         return writer.line { object in
             object.write("state", state.name)
@@ -100,37 +118,6 @@ extension ApplianceStatus {
                 }
             }
             object.write("details", details)
-        }
-    }
-}
-
-extension ApplianceStatus {
-    init(of device: ApplianceDevice, now: MediaTimestamp) {
-        let (appliance, files, summary) = (device.appliance, device.files, device.supervisor.summary)
-        state = appliance.state
-        isStreamWanted = appliance.wantsStream
-        isPaused = appliance.isPaused
-        destination = files.stream?.destination
-        stream = StreamReading(status: summary.status, camera: summary.camera, point: summary.point)
-        quality = QualityReading(of: device)
-        webcam = device.webcam.status
-        network = device.network.reading
-        board = files.board?.name
-        runningTime = now - device.start
-        faults = appliance.faults
-        details = appliance.faultBook.lines
-    }
-}
-
-extension ApplianceStatus.QualityReading {
-    init(of device: ApplianceDevice) {
-        let (summary, file) = (device.supervisor.summary, device.files.device)
-        if device.stream.isRunning, let point = summary.point {
-            self = .sent(point, summary.status)
-        } else {
-            self = .next(
-                start: file.startQuality, lowest: file.lowestQuality, highest: file.highestQuality,
-                dimension: file.dimension)
         }
     }
 }

@@ -96,7 +96,7 @@ public struct MP4Track: Sendable {
         rotation = try Self.rotation(boxes.required("tkhd"))
     }
 
-    private static let longest = Duration.seconds(7 * 86_400)
+    static let longest = Duration.seconds(7 * 86_400)
 
     /// When a sample is shown, relative to the movie's start; before `start` for samples that are not shown.
     public func time(of sample: MP4Sample) -> Duration {

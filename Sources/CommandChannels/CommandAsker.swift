@@ -1,7 +1,7 @@
 import StreamLogic
 
 /// How answers and events are read.
-enum ReaderForm: Hashable {
+package enum ReaderForm: Hashable {
     /// Lines for people.
     case text
     /// One JSON value per line, for programs.
@@ -10,17 +10,17 @@ enum ReaderForm: Hashable {
 
 /// Someone who gives commands: the button, the serial console, a client of the control socket, or anything else that can
 /// receive an answer. Used from the main thread.
-struct CommandAsker {
+package struct CommandAsker {
     /// The commands available to it, as `help` lists them.
-    let surface: CommandSurface
+    package let surface: CommandSurface
     /// How it reads answers. A command may request another form.
-    private(set) var form: ReaderForm
+    package private(set) var form: ReaderForm
     /// Whether it sees the events. If so, a command whose result is an event is answered right away.
-    let seesEvents: Bool
+    package let seesEvents: Bool
     private let deliver: (CommandAnswer, ReaderForm) -> Void
 
     /// - Parameter deliver: takes an answer and its form. It must not fail: an asker that is gone ignores it.
-    init(
+    package init(
         on surface: CommandSurface, form: ReaderForm = .text, seesEvents: Bool = false,
         deliver: @escaping (CommandAnswer, ReaderForm) -> Void
     ) {
@@ -30,10 +30,10 @@ struct CommandAsker {
         self.deliver = deliver
     }
 
-    func answer(_ answer: CommandAnswer) { deliver(answer, form) }
+    package func answer(_ answer: CommandAnswer) { deliver(answer, form) }
 
     /// - Parameter form: `nil` for its own.
-    func reading(_ form: ReaderForm?) -> CommandAsker {
+    package func reading(_ form: ReaderForm?) -> CommandAsker {
         var asker = self
         asker.form = form ?? self.form
         return asker

@@ -7,10 +7,10 @@ import Terminal
 
 /// Clients of the control socket that receive events until they close the connection. Events that do not fit into a slow
 /// client's buffer are dropped and counted for it; the program never waits. Used from the main thread.
-struct ControlFollowers {
-    static let limit = 4
+package struct ControlFollowers {
+    package static let limit = 4
     /// Bytes waiting for one follower, in addition to the kernel's socket buffer.
-    static let capacity = 64 * 1024
+    package static let capacity = 64 * 1024
 
     private final class Follower {
         let client: ControlServer.Client
@@ -32,13 +32,13 @@ struct ControlFollowers {
     private let start: MediaTimestamp
     private var followers: [Follower] = []
 
-    init(start: MediaTimestamp) { self.start = start }
+    package init(start: MediaTimestamp) { self.start = start }
 
-    var hasRoom: Bool { followers.count < Self.limit }
+    package var hasRoom: Bool { followers.count < Self.limit }
 
-    func contains(_ form: ReaderForm) -> Bool { followers.contains { $0.form == form } }
+    package func contains(_ form: ReaderForm) -> Bool { followers.contains { $0.form == form } }
 
-    var pollEntries: [PollEntry] {
+    package var pollEntries: [PollEntry] {
         followers.map { follower in
             // A closed direction would stay readable forever. Poll always reports a closed connection.
             var interest: PollEvents = follower.isSilent ? [] : .readable
@@ -48,7 +48,7 @@ struct ControlFollowers {
     }
 
     /// - Parameter first: sent to it before any event.
-    mutating func add(_ client: ControlServer.Client, _ form: ReaderForm, first: [UInt8]) {
+    package mutating func add(_ client: ControlServer.Client, _ form: ReaderForm, first: [UInt8]) {
         let follower = Follower(client, form, first: first)
         followers.append(follower)
         send(to: follower)
@@ -58,7 +58,7 @@ struct ControlFollowers {
     /// - Parameters:
     ///   - json: with its LF, for those who read JSON.
     ///   - line: without its LF; `nil` for events that only programs read.
-    mutating func tell(json: [UInt8], line: String?) {
+    package mutating func tell(json: [UInt8], line: String?) {
         guard !followers.isEmpty else { return }
         let text = line.map { Array("\($0)\n".utf8) } ?? []
         for follower in followers {
@@ -75,7 +75,7 @@ struct ControlFollowers {
     }
 
     /// Sends waiting data and removes followers that have closed the connection.
-    mutating func serve() {
+    package mutating func serve() {
         for follower in followers {
             follower.isGone = Self.hasClosed(follower)
             send(to: follower)

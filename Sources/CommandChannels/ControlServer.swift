@@ -4,16 +4,16 @@ import Media
 import StreamLogic
 
 /// The control socket, or the reason why it is missing. Used from the main thread.
-final class ControlSocket {
+package final class ControlSocket {
     private let path: String
     private let start: MediaTimestamp
     private var server: ControlServer?
     /// Why no commands can be accepted; `nil` if they can.
-    private(set) var failure: String?
+    package private(set) var failure: String?
 
     /// - Parameter start: the program's start, from which event times are counted.
     /// - Throws: if another process is already listening there.
-    init(path: String, start: MediaTimestamp) throws(StreamFailure) {
+    package init(path: String, start: MediaTimestamp) throws(StreamFailure) {
         self.path = path
         self.start = start
         openIfMissing()
@@ -23,7 +23,7 @@ final class ControlSocket {
     private var isInUse = false
 
     /// Call it every few seconds: the directory may appear later.
-    func openIfMissing() {
+    package func openIfMissing() {
         guard server == nil else { return }
         do throws(LocalListenerError) {
             server = try ControlServer(path: path, start: start)
@@ -35,20 +35,20 @@ final class ControlSocket {
         }
     }
 
-    var pollEntries: [PollEntry] { server?.pollEntries ?? [] }
-    var nextDeadline: MediaTimestamp? { server?.nextDeadline }
+    package var pollEntries: [PollEntry] { server?.pollEntries ?? [] }
+    package var nextDeadline: MediaTimestamp? { server?.nextDeadline }
 
-    func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) { server?.serve(now: now, take) }
+    package func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) { server?.serve(now: now, take) }
 
-    func hasFollowers(of form: ReaderForm) -> Bool { server?.followers.contains(form) ?? false }
+    package func hasFollowers(of form: ReaderForm) -> Bool { server?.followers.contains(form) ?? false }
 
     /// See `ControlFollowers.tell`.
-    func tellFollowers(json: [UInt8], line: String?) { server?.followers.tell(json: json, line: line) }
+    package func tellFollowers(json: [UInt8], line: String?) { server?.followers.tell(json: json, line: line) }
 }
 
 /// The Unix socket: one command line in, one answer out, closed. Holds the connections and limits how long each may take to
 /// send its command and read its answer. Used from the main thread.
-final class ControlServer {
+package final class ControlServer {
     private static let longestCommand = 4096
     /// More clients ask at once only by mistake. The oldest client that has not asked yet is removed; if there is none, further
     /// clients wait in the kernel's queue.
@@ -60,7 +60,7 @@ final class ControlServer {
     /// A client that stops reading for this long is disconnected.
     private static let readerPatience = Duration.seconds(5)
 
-    final class Client {
+    package final class Client {
         let connection: OwnedFileDescriptor
         let arrival: MediaTimestamp
         /// `nil` while it waits for its answer.
@@ -87,16 +87,16 @@ final class ControlServer {
     private let listener: LocalListener
     private var clients: [Client] = []
     /// Followers are no longer clients: an event is not an answer, and they wait on purpose.
-    var followers: ControlFollowers
+    package var followers: ControlFollowers
     /// When `serve` was last called.
     private var lastTime = MediaTimestamp.zero
 
-    init(path: String, start: MediaTimestamp) throws(LocalListenerError) {
+    package init(path: String, start: MediaTimestamp) throws(LocalListenerError) {
         followers = ControlFollowers(start: start)
         listener = try LocalListener(path: path)
     }
 
-    var pollEntries: [PollEntry] {
+    package var pollEntries: [PollEntry] {
         // Connections that are not accepted would stay readable.
         [PollEntry(hasRoom ? listener.fileDescriptor : -1)]
             + clients.filter { !$0.isWaiting || $0.hasUnsent }.map { client in
@@ -105,14 +105,14 @@ final class ControlServer {
     }
 
     /// When a client has been idle for too long, or may have to make room for another.
-    var nextDeadline: MediaTimestamp? {
+    package var nextDeadline: MediaTimestamp? {
         let arrivals = hasRoom ? [] : clients.filter(\.isIdle).map { $0.arrival + Self.grace }
         return (clients.compactMap(\.deadline) + arrivals).min()
     }
 
     /// Accepts connections and handles their input. Never blocks.
     /// - Parameter take: receives each command with its asker.
-    func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
+    package func serve(now: MediaTimestamp, _ take: (String, CommandAsker) -> Void) {
         lastTime = now
         followers.serve()
         // A command may cause answers for other waiting clients.
@@ -137,7 +137,7 @@ final class ControlServer {
 
     private func makeRoom(now: MediaTimestamp) {
         guard clients.count >= Self.clientLimit, let index = clients.firstIndex(where: mayGo) else { return }
-        send(.failed("too many clients: the oldest is disconnected"), to: clients.remove(at: index), now: now)
+        send(.failed(.tooManyClients), to: clients.remove(at: index), now: now)
     }
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
@@ -176,10 +176,10 @@ final class ControlServer {
             guard let end = client.received.firstIndex(of: 0x0A) else {
                 client.isDone = count == 0
                 guard client.received.count >= Self.longestCommand else { return }
-                return send(.failed("a command has at most \(Self.longestCommand - 1) bytes"), to: client, now: now)
+                return send(.failed(.commandTooLong(limit: Self.longestCommand - 1)), to: client, now: now)
             }
             guard let command = String(validating: client.received[..<end], as: UTF8.self) else {
-                return send(.failed("the command is not UTF-8 text"), to: client, now: now)
+                return send(.failed(.notUTF8), to: client, now: now)
             }
             client.isWaiting = true
             client.deadline = nil
@@ -191,8 +191,8 @@ final class ControlServer {
 
     private func follow(_ client: Client, _ form: ReaderForm, first: [UInt8]) {
         guard followers.hasRoom else {
-            let reason = "\(ControlFollowers.limit) clients already follow the events; end one of them"
-            return send(.failed(reason), to: client, now: MonotonicClock.now())
+            let answer = CommandAnswer.failed(.tooManyFollowers(limit: ControlFollowers.limit))
+            return send(answer, as: form, to: client, now: MonotonicClock.now())
         }
         client.isDone = true
         followers.add(client, form, first: Self.good + first)

@@ -3,8 +3,8 @@ import Media
 import StreamLogic
 
 /// A command that was accepted but is not done yet.
-struct PendingCommand {
-    enum Purpose {
+package struct PendingCommand {
+    package enum Purpose {
         /// Only the answer is pending.
         case answer
         /// - Parameters:
@@ -28,12 +28,12 @@ struct PendingCommand {
         }
     }
 
-    let id: CommandID
-    fileprivate(set) var purpose: Purpose
+    package let id: CommandID
+    package fileprivate(set) var purpose: Purpose
     /// `nil` if nobody waits for an answer.
-    fileprivate(set) var asker: CommandAsker?
+    package fileprivate(set) var asker: CommandAsker?
     /// Whether the asker was already answered and watches the events for the result.
-    let watchesEvents: Bool
+    package let watchesEvents: Bool
     /// How long the asker waits.
     fileprivate let deadline: MediaTimestamp
 
@@ -41,17 +41,19 @@ struct PendingCommand {
 }
 
 /// All pending commands, in the order of their arrival.
-struct PendingCommands {
-    static let limit = 64
+package struct PendingCommands {
+    package static let limit = 64
     /// A lens takes seconds to focus, and a camera to open for a snapshot. No answer takes longer.
-    static let patience = Duration.seconds(9)
+    package static let patience = Duration.seconds(9)
 
     private var commands: [PendingCommand] = []
     private var lastNumber: UInt64 = 0
 
+    package init() {}
+
     /// - Parameter watchesEvents: whether the asker was already answered and watches the events for the result.
     /// - Returns: the command's number; `nil` if too many are pending.
-    mutating func add(
+    package mutating func add(
         _ purpose: PendingCommand.Purpose, for asker: CommandAsker?, watchesEvents: Bool = false, now: MediaTimestamp
     ) -> CommandID? {
         guard commands.count < Self.limit else { return nil }
@@ -64,35 +66,37 @@ struct PendingCommands {
         return id
     }
 
-    var count: Int { commands.count }
+    package var count: Int { commands.count }
 
-    func count(where matches: (PendingCommand.Purpose) -> Bool) -> Int { commands.count { matches($0.purpose) } }
+    package func count(where matches: (PendingCommand.Purpose) -> Bool) -> Int {
+        commands.count { matches($0.purpose) }
+    }
 
-    subscript(_ id: CommandID) -> PendingCommand? { commands.first { $0.id == id } }
+    package subscript(_ id: CommandID) -> PendingCommand? { commands.first { $0.id == id } }
 
     /// Changes the purpose of a pending command.
-    mutating func change(_ id: CommandID, to purpose: PendingCommand.Purpose) {
+    package mutating func change(_ id: CommandID, to purpose: PendingCommand.Purpose) {
         guard let index = commands.firstIndex(where: { $0.id == id }) else { return }
         commands[index].purpose = purpose
     }
 
     /// Removes a command that is done.
     /// - Returns: `nil` if it is not pending: it is unknown or was done before.
-    mutating func remove(_ id: CommandID) -> PendingCommand? {
+    package mutating func remove(_ id: CommandID) -> PendingCommand? {
         guard let index = commands.firstIndex(where: { $0.id == id }) else { return nil }
         return commands.remove(at: index)
     }
 
-    mutating func removeAll(where matches: (PendingCommand.Purpose) -> Bool) -> [PendingCommand] {
+    package mutating func removeAll(where matches: (PendingCommand.Purpose) -> Bool) -> [PendingCommand] {
         defer { commands.removeAll { matches($0.purpose) } }
         return commands.filter { matches($0.purpose) }
     }
 
     /// When the next asker has waited long enough.
-    var nextDeadline: MediaTimestamp? { commands.filter(\.isAwaited).map(\.deadline).min() }
+    package var nextDeadline: MediaTimestamp? { commands.filter(\.isAwaited).map(\.deadline).min() }
 
     /// - Returns: the askers whose wait is over. Other effects of their commands stay pending.
-    mutating func timeReached(now: MediaTimestamp) -> [CommandAsker] {
+    package mutating func timeReached(now: MediaTimestamp) -> [CommandAsker] {
         var askers: [CommandAsker] = []
         for index in commands.indices where commands[index].deadline <= now {
             guard commands[index].isAwaited, let asker = commands[index].asker else { continue }
