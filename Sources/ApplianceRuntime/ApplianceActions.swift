@@ -30,17 +30,17 @@ extension ApplianceDevice {
         case .loadConfiguration: card.give(.read, now: now)
         case .show(let state):
             board.show(state.pattern, now: now)
-            tell(ApplianceEvent.deviceStateChanged(state))
+            tell(event: .deviceStateChanged(state))
         case .setTorch(let isLit): board.setTorch(isLit: isLit)
         case .powerOff(let kind): endMachine(kind, now: now)
-        case .refuseStart(let fault): tell("cannot start: \(fault.meaning)")
+        case .refuseStart(let fault): tell(.startPrevented(fault))
         case .setTimer(let time): applianceTimer = time
         }
     }
 
     private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower
-        tell(kind == .halt ? "powering off" : "restarting")
+        tell(kind == .halt ? .poweringOff : .restarting)
         if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
         card.endNeared(now: now)
         powerOff = (kind, now + Self.powerOffTimeout)
@@ -55,7 +55,7 @@ extension ApplianceDevice {
             return
         }
         // init ends this program together with all others; until then, the watchdog is fed.
-        do { try askInit(toReboot: powerOff.kind == .reboot) } catch { tell("\(error)") }
+        do { try askInit(toReboot: powerOff.kind == .reboot) } catch { tell(text: "\(error)") }
     }
 
     /// Applies the contents of the files.
@@ -93,10 +93,10 @@ extension ApplianceDevice {
     private func takeUpNetworkSettings(previous: NetworkDescription) {
         let network = files.network
         WallClock.zone = network.timeZone
-        if hasLoaded, network.timeZone != previous.timeZone { tell("the time zone is now \(network.timeZone.name)") }
+        if hasLoaded, network.timeZone != previous.timeZone { tell(.timeZone(network.timeZone.name)) }
         // A change that does not concern the connection must not break it.
         guard !hasLoaded || !network.connects(like: previous) else { return }
-        if hasLoaded { tell("the network's settings have changed") }
+        if hasLoaded { tell(.networkSettingsChanged) }
         // At boot, the start scripts have already applied the same settings.
         card.give(.takeUpNetwork(network, restarts: hasLoaded), now: MonotonicClock.now())
     }

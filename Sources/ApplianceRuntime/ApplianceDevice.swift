@@ -73,7 +73,7 @@ final class ApplianceDevice {
     }
 
     func begin() {
-        tell("Tallycam \(Program.version) starts")
+        tell(.starts(version: Program.version))
         supervisor.takeUpStream()
         perform(appliance.networkChanged(isUp: network.isUp, now: MonotonicClock.now()))
         load(card.firstFiles.value)
@@ -95,7 +95,7 @@ final class ApplianceDevice {
     /// Call it every few seconds.
     func tick(now: MediaTimestamp) {
         for text in watchdog.tick(path: files.board?.watchdog, now: now) {
-            tell(text)
+            tell(text: text)
             // The watchdog does not ask before it restarts the machine, so save the events now.
             saveEvents(isUrgent: true, now: now)
         }
@@ -111,7 +111,7 @@ final class ApplianceDevice {
 
     func end() {
         supervisor.end()
-        tell("Tallycam ends")
+        tell(.ends)
         board.end()
         supervisor.programEnded()
         writeLast(until: MonotonicClock.now() + .seconds(2))

@@ -18,16 +18,16 @@ extension ApplianceDevice {
             case .acknowledgeLongPress: board.answer(.longPress, now: now)
             case .shortPress:
                 personActed()
-                tell("button pressed")
+                tell(.pressed)
                 commands.take(.press, from: button())
             case .doublePress:
                 personActed()
-                tell("button pressed twice")
+                tell(.pressedTwice)
                 board.answer(.doublePress, now: now)
                 doublePressed()
             case .longPress:
                 personActed()
-                tell("button held: power-off")
+                tell(.held)
                 commands.take(.powerOff(.halt), from: button())
             case .forgetPress, .setTimer: break
             }
@@ -50,7 +50,7 @@ extension ApplianceDevice {
     /// The button as an asker: the light shows the result, and the events say why nothing happens.
     private func button(onFailure words: String = "") -> CommandAsker {
         CommandAsker(on: .console, seesEvents: true) { [unowned self] answer, _ in
-            if case .failed(let refusal, _) = answer { tell(words + refusal.description) }
+            if case .failed(let refusal, _) = answer { tell(text: words + refusal.description) }
         }
     }
 
@@ -64,21 +64,21 @@ extension ApplianceDevice {
         case .looked(let hasChanged):
             guard hasChanged else { return }
             personActed()
-            tell("the files on the boot partition have changed")
+            tell(.filesChanged)
             perform(appliance.configurationChanged(now: now))
         case .read(let files): load(files.value)
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
         case .snapshotSaved(let id, let result): commands.snapshotSaved(id, result)
         case .networkTakenUp(let failure):
-            if let failure { tell("the network's settings cannot be applied: \(failure)") }
+            if let failure { tell(.networkSettingsUnusable(reason: "\(failure)")) }
         }
     }
 
     /// Hardware that has disappeared or returned since the files were read.
     func boardChecked(now: MediaTimestamp) {
         let failures = card.failures(now: now)
-        for failure in failures where !appliance.faultBook.cardFailures.contains(failure) { tell(failure) }
+        for failure in failures where !appliance.faultBook.cardFailures.contains(failure) { tell(text: failure) }
         let (hardware, program) = (hardwareFaults, control.failure)
         faultsChanged(now: now) { $0.boardChecked(hardware: hardware, program: program, card: failures) }
     }
@@ -94,7 +94,7 @@ extension ApplianceDevice {
     /// Updates faults.txt, console and events with the present faults.
     func reportFaults(now: MediaTimestamp) {
         guard let news = appliance.takeFaultNews(placing: { fileFault(for: $0) }) else { return }
-        for line in news.raised { tell(ApplianceEvent.faultFound(line)) }
+        for line in news.raised { tell(event: .faultFound(line)) }
         let text = news.report.text
         card.write("faults.txt", text, to: .boot, now: now)
         if text != nil { card.write("events.txt", events.text, to: .boot, now: now) }
@@ -107,9 +107,12 @@ extension ApplianceDevice {
     }
 
     /// Reports a message that has no event of its own.
-    func tell(_ text: String) { tell(ApplianceEvent.message(text)) }
+    func tell(_ notice: ApplianceNotice) { tell(text: notice.description) }
 
-    func tell(_ event: ApplianceEvent) { report(event, line: event.text) }
+    /// The same for a message from elsewhere.
+    func tell(text: String) { tell(event: .message(text)) }
+
+    func tell(event: ApplianceEvent) { report(event, line: event.text) }
 
     /// Reports an event: to people on the console and in the stored events, to the reader of standard output, and to followers
     /// on the control socket.

@@ -21,7 +21,7 @@ extension StreamSupervisor {
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {
-        if let text = event.text { device.tell(text) }
+        if let text = event.text { device.tell(text: text) }
         switch event {
         case .away:
             preview.cameraProblem = event.text
@@ -39,7 +39,7 @@ extension StreamSupervisor {
     }
 
     func idleAudioChanged(_ event: IdleAudioEvent) {
-        device.tell(event.text)
+        device.tell(text: event.text)
         device.webcam.idleMicrophoneChanged(problem: event.problem)
     }
 }

@@ -10,7 +10,7 @@ extension ApplianceDevice {
         guard !restarts.isAsked else { return }
         let text = restarts.ask(for: reason, words: words, resumesStream: resumesAfterRestart, now: now)
         guard let text else {
-            tell("the machine has already restarted itself \(reason.frequency); not restarting again")
+            tell(.restartLimitReached(reason))
             if reason == .hardwareEncoder {
                 encoderHealth.restartRefused(until: restarts.earliest(for: reason, now: now), now: now)
             }
@@ -27,7 +27,7 @@ extension ApplianceDevice {
         let restart = restarts.saved(
             isSaved: isSaved, wantsStream: resumesAfterRestart, isEnding: appliance.state == .shutdown, now: now)
         guard let restart else {
-            if !isSaved { tell("not restarting the machine: the restart cannot be counted on the card") }
+            if !isSaved { tell(.restartNotCounted) }
             // Automatic requests must not repeat every few seconds.
             encoderHealth.restartRefused(now: now)
             // The restart may have been counted too late.
@@ -35,7 +35,7 @@ extension ApplianceDevice {
             return
         }
         let count = "restart \(restart.number) of at most \(restart.reason.most) \(RestartLimit.withinWindow)"
-        tell(ApplianceEvent.machineRestarting(reason: "\(restart.words); \(count)"))
+        tell(event: .machineRestarting(reason: "\(restart.words); \(count)"))
         perform(appliance.powerOffRequested(.reboot, now: now))
     }
 }

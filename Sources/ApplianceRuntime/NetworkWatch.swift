@@ -45,7 +45,7 @@ final class NetworkWatch {
 
     private func linksChanged() {
         guard let links, let happened = try? links.takeEvents() else { return }
-        for event in happened { device.tell("network: \(event)") }
+        for event in happened { device.tell(text: "network: \(event)") }
         let now = MonotonicClock.now()
         device.perform(device.appliance.networkChanged(isUp: links.hasDefaultRoute, now: now))
         wirelessChecked(now: now)
@@ -57,10 +57,10 @@ final class NetworkWatch {
         guard device.appliance.isWaitingForClock else { return }
         if !isClockWaitReported {
             isClockWaitReported = true
-            device.tell("waiting for the time of day")
+            device.tell(.waitingForClock)
         }
         guard !device.settings.isClockAwaited else { return }
-        device.tell("the clock is set")
+        device.tell(.clockSet)
         device.perform(device.appliance.clockSet(now: now))
     }
 
@@ -81,7 +81,7 @@ final class NetworkWatch {
     private func wirelessChanged(from before: WirelessLink) {
         guard wireless != before else { return }
         if wireless.isConnected != before.isConnected {
-            device.tell("network: Wi-Fi \(wireless.isConnected ? "connected" : "disconnected")")
+            device.tell(.wireless(isConnected: wireless.isConnected))
         }
         wirelessChecked(now: MonotonicClock.now())
     }

@@ -33,7 +33,7 @@ extension StreamSupervisor {
         do {
             preview.sink = try streams.engine.openPreview { reports.send(.said(.event(.preview($0)))) }
         } catch {
-            device.tell("no preview: \(error)")
+            device.tell(.noPreview(reason: "\(error)"))
         }
     }
 

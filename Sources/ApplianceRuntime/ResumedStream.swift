@@ -17,13 +17,11 @@ extension StreamSupervisor {
         case .first: machineStarted(now: now)
         case .again:
             isBoot = false
-            device.tell("the program had crashed without a stream")
+            device.tell(.crashedWithoutStream)
         case .resumes(let number):
             isBoot = false
             let isPaused = resumed.isPaused
-            device.tell(
-                "the program had crashed during a stream, which starts again: \(number) of at most "
-                    + "\(StreamResumption.most) times within \(Int(StreamResumption.window.inSeconds / 60)) min")
+            device.tell(.streamResumed(number: number))
             device.perform(device.appliance.startRequested(now: now))
             if isPaused { device.perform(device.appliance.streamPaused(true, now: now)) }
         case .stands:
@@ -41,7 +39,7 @@ extension StreamSupervisor {
         case .staysOff:
             // Someone has stopped the stream, so it must not start by itself a minute later.
             isBoot = false
-            device.tell("the machine has restarted itself while nothing was live: nothing starts by itself")
+            device.tell(.streamStaysOff)
         case .asEver: break
         }
     }

@@ -81,7 +81,7 @@ extension CommandService {
         guard let command = pending.remove(id) else { return }
         switch result {
         case .success(let path):
-            device.tell("snapshot in \(path)")
+            device.tell(.snapshotSaved(path: path))
             command.asker?.answer(.done([path]))
         case .failure(let error): snapshotFailed(command, .file(reason: "\(error)"))
         }
@@ -89,7 +89,7 @@ extension CommandService {
 
     func snapshotFailed(_ command: PendingCommand, _ failure: SnapshotFailure) {
         let refusal = ApplianceRefusal.snapshot(failure)
-        device.tell(refusal.description)
+        device.tell(text: refusal.description)
         command.asker?.answer(.failed(refusal))
     }
 }

@@ -77,7 +77,7 @@ final class StreamSupervisor {
     func reported(_ report: EngineEvent) {
         let now = MonotonicClock.now()
         switch report {
-        case .said(.note(let text)), .said(.log(let text)): device.tell(text)
+        case .said(.note(let text)), .said(.log(let text)): device.tell(text: text)
         case .said(.event(let event, of: let target)):
             device.report(event, line: event.isWorthKeeping ? event.text : nil)
             // The device shows the state of the stream's first target.

@@ -21,7 +21,7 @@ extension CommandService {
         if let absence = device.torchAbsence { return .failed(absence) }
         device.perform(device.appliance.torchToggled())
         device.watchBrightness()
-        device.tell("torch \(device.appliance.isTorchLit ? "on" : "off")")
+        device.tell(.torch(isLit: device.appliance.isTorchLit))
         return torchAnswer
     }
 

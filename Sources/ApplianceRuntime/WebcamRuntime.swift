@@ -60,7 +60,7 @@ final class WebcamRuntime {
         } catch {
             let reason = "\(error)"
             guard duty.failed(reason, now: MonotonicClock.now()) else { return }
-            device.tell(WebcamEvent.failed(reason: reason).text)
+            device.tell(text: WebcamEvent.failed(reason: reason).text)
         }
     }
 
@@ -101,7 +101,7 @@ final class WebcamRuntime {
         let waited = duty.waitsForPress
         switch report {
         case .event(let event):
-            device.tell(event.text)
+            device.tell(text: event.text)
             happened(event)
         case .change(let change): return changeForComputer(change)
         case .recorded(let isRecorded):
@@ -114,7 +114,7 @@ final class WebcamRuntime {
         // The files may have changed while a program used the webcam.
         if !duty.isUsed { filesChanged() }
         if duty.waitsForPress, !waited {
-            device.tell("webcam: a program wants to see or hear; press the button to let it")
+            device.tell(.webcamWaits)
         }
         show()
     }
@@ -153,7 +153,7 @@ final class WebcamRuntime {
     func mute(_ isMuted: Bool) -> CommandAnswer {
         device.personActed()
         relay.isMuted = isMuted
-        device.tell("webcam: \(isMuted ? "muted" : "heard")")
+        device.tell(.webcamMuted(isMuted))
         return answer
     }
 

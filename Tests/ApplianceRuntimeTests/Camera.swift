@@ -199,6 +199,15 @@ final class Camera {
         }
     }
 
+    /// How often the stored events have this text.
+    func eventCount(_ text: some CustomStringConvertible) throws -> Int {
+        try ask("events 200").split(separator: "\n").count { $0.contains(text.description) }
+    }
+
+    /// Whether the stored events have this text.
+    func hasTold(_ notice: ApplianceNotice) throws -> Bool { try eventCount(notice) > 0 }
+    func hasTold(_ event: StreamEvent) throws -> Bool { try eventCount(event.text ?? "no text") > 0 }
+
     func goLive() {
         reported(.stateChanged(.connecting))
         reported(.stateChanged(.live))

@@ -7,8 +7,12 @@ extension Camera {
     struct Status {
         /// As the table of states names it.
         let state: String
+        let isStreamWanted: Bool
+        let isPaused: Bool
         /// The blink count of each present fault.
         let faults: [Int]
+        /// What is wrong and how to repair it.
+        let details: [String]
         /// `nil` while webcam mode is off.
         let webcam: Webcam?
     }
@@ -17,6 +21,10 @@ extension Camera {
         let state: String
         let waitsForPress: Bool
         let isMuted: Bool
+        /// Whether a command overrides device.json.
+        let isAgainstFile: Bool
+        /// Why there is no gadget.
+        let reason: String?
         let cameraReason: String?
         let microphoneReason: String?
     }
@@ -27,14 +35,18 @@ extension Camera {
         let json = try JSONValue(parsing: Array(try #require(lines.last)))
         return Status(
             state: try #require(json["state"]?.text),
+            isStreamWanted: try #require(json["isStreamWanted"]?.flag), isPaused: try #require(json["paused"]?.flag),
             faults: json["faults"]?.elements.compactMap { $0["blinks"]?.number } ?? [],
+            details: json["details"]?.elements.compactMap(\.text) ?? [],
             webcam: try json["webcam"].map(webcam))
     }
 
     private func webcam(_ json: JSONValue) throws -> Webcam {
         Webcam(
             state: try #require(json["state"]?.text), waitsForPress: try #require(json["waitsForPress"]?.flag),
-            isMuted: try #require(json["isMuted"]?.flag), cameraReason: json["cameraReason"]?.text,
+            isMuted: try #require(json["isMuted"]?.flag),
+            isAgainstFile: try #require(json["isAgainstFile"]?.flag), reason: json["reason"]?.text,
+            cameraReason: json["cameraReason"]?.text,
             microphoneReason: json["microphoneReason"]?.text)
     }
 

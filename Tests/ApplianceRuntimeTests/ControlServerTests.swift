@@ -13,7 +13,7 @@ import Testing
 @Suite struct ControlServerTests {
     private static let file = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     private static let whole = Array("ok\n".utf8) + file
-    private static let refusal = Array("error\ntoo many clients: the oldest is disconnected\n".utf8)
+    private static let refusal = Array(refused(.tooManyClients).utf8)
 
     private let directory: TemporaryDirectory
     private let server: ControlServer
@@ -242,7 +242,7 @@ import Testing
         let dropped = 2000 - whole
         #expect(
             form == "lines"
-                ? report == "\(dropped) events dropped: this connection was read too slowly"
+                ? report == ApplianceEvent.eventsDropped(count: dropped).text
                 : report.hasSuffix(#""code":0,"name":"eventsDropped","count":\#(dropped)}"#), "\(report)")
         // From then on, it receives everything again.
         server.followers.tell(json: Array("{}\n".utf8), line: "{}")

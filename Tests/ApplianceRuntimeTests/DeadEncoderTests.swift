@@ -1,3 +1,4 @@
+import ApplianceLogic
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -16,23 +17,18 @@ import Testing
             camera.goLive()
             try camera.waitUntil { try camera.state() == "live" }
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
-            try camera.waitUntil { try camera.state() == "live in software" }
-            let status = try camera.ask("status")
-            #expect(status.contains("(10 blinks)") && status.contains(Camera.reason), "\(status)")
-            try camera.waitUntil { camera.read("boot/faults.txt").contains("(10 blinks)") }
-            let faults = camera.read("boot/faults.txt")
-            for words in [
-                Camera.reason, "in software", "power off and on", "\"restartForEncoder\": true in board.json",
-            ] {
-                #expect(faults.contains(words), "\(faults)")
-            }
-            #expect(try camera.ask("events 50").contains(EventCode.hardwareEncoderDead.meaning))
+            try camera.waitUntil { try camera.state() == ApplianceState.liveInSoftware.name }
+            let status = try camera.status()
+            #expect(status.faults == [10] && status.details.contains { $0.contains(Camera.reason) })
+            try camera.waitUntil { camera.read("boot/faults.txt").contains(ApplianceFault.hardwareEncoder.meaning) }
+            #expect(camera.read("boot/faults.txt").contains(Camera.reason))
+            #expect(try camera.hasTold(.hardwareEncoderDead(reason: Camera.reason)))
 
             // The next stream since the machine's start.
             camera.reported(.ended(nil))
-            try camera.waitUntil { try camera.ask("status json").contains(#""isStreamWanted":false"#) }
+            try camera.waitUntil { try !camera.status().isStreamWanted }
             camera.goLive()
-            try camera.waitUntil { try camera.state() == "live in software" }
+            try camera.waitUntil { try camera.state() == ApplianceState.liveInSoftware.name }
             camera.reportedStatus(encoder: "v4l2:/dev/video11")
             camera.reportedStatus(encoder: "v4l2:/dev/video11")
             try camera.waitUntil { try camera.state() == "live" }
@@ -49,32 +45,29 @@ import Testing
             try camera.start()
             camera.goLive()
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
-            try camera.waitUntil { camera.read("boot/faults.txt").contains("by itself while nothing is live") }
+            try camera.waitUntil { camera.read("boot/faults.txt").contains(ApplianceFault.hardwareEncoder.meaning) }
             // Longer than the interval between two checks.
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(4_500))
             #expect(!camera.hasEnded)
             camera.reported(.ended(nil))
             try camera.waitUntil { camera.hasEnded }
             #expect(camera.read("state/restarts").hasPrefix("off "))
-            #expect(camera.read("state/events").contains("machineRestarting (2007): the hardware encoder is dead"))
+            #expect(camera.read("state/events").contains(EventCode.machineRestarting.name))
 
             // The stream was stopped and must stay stopped.
             try camera.write("device", #"{"camera": "synthetic", "startAtBoot": true}"#)
             try camera.start()
-            try camera.waitUntil { try camera.ask("events 50").contains("nothing starts by itself") }
-            #expect(try camera.ask("status json").contains(#""isStreamWanted":false"#))
+            try camera.waitUntil { try camera.hasTold(.streamStaysOff) }
+            #expect(try !camera.status().isStreamWanted)
             #expect(camera.read("state/restarts").hasPrefix("none "))
             // A second restart would be too often.
             camera.goLive()
             camera.reported(.hardwareEncoderDead(reason: Camera.reason))
             camera.reported(.ended(nil))
-            try camera.waitUntil {
-                try camera.ask("events 50").contains("itself once within an hour; not restarting again")
-            }
+            try camera.waitUntil { try camera.hasTold(.restartLimitReached(.hardwareEncoder)) }
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(4_500))
             #expect(!camera.hasEnded)
-            #expect(
-                try camera.ask("events 50").split(separator: "\n").count { $0.contains("not restarting again") } == 1)
+            #expect(try camera.eventCount(ApplianceNotice.restartLimitReached(.hardwareEncoder)) == 1)
             try camera.end()
         }
     }

@@ -1,3 +1,4 @@
+import ApplianceLogic
 import LinuxIO
 import Media
 import MediaTestSupport
@@ -89,7 +90,7 @@ import Testing
             idle.content.withLock { $0.isHanging = true }
             _ = try camera.ask("start")
             try camera.write("device", #"{"camera": "synthetic", "mirrored": true}"#)
-            try camera.waitUntil { try events(with: "have changed") == 1 }
+            try camera.waitUntil { try events(with: ApplianceNotice.filesChanged.description) == 1 }
             idle.content.withLock { $0.isHanging = false }
             try camera.waitUntil { runs.count == 1 }
             #expect(runs[0].request.device.mirrored)
@@ -106,7 +107,7 @@ import Testing
             try camera.waitUntil { runs.count == 1 }
             #expect((.seconds(10) ... .seconds(11)).contains(MonotonicClock.now() - start))
             #expect(
-                try events(with: "camera unavailable while idle: its driver has not released it for 10.0 seconds")
+                try camera.eventCount(IdleFramesEvent.away(reason: "").text ?? "no text")
                     == 1)
             _ = try camera.ask("stop")
             try camera.waitUntil { page?.headline == "ready" }
@@ -137,7 +138,7 @@ import Testing
             #expect(page?.headline == "ready", "a press would tell")
             idle.events.send(.returned)
             try camera.waitUntil { page?.lines.contains(problem) == false }
-            #expect(try events(with: problem) == 1 && events(with: "the camera is available again") == 1)
+            #expect(try events(with: problem) == 1 && events(with: IdleFramesEvent.returned.text ?? "no text") == 1)
             try camera.end()
         }
     }

@@ -147,7 +147,7 @@ import Testing
                 try camera.ask("torch lve") == refused(.command(.command(.usage(.torch, on: .socket, meant: "live")))))
             #expect(try camera.ask("torch dim") == refused(.command(.command(.usage(.torch, on: .socket, meant: nil)))))
             #expect(try camera.ask("set torch dim") == refused(.unknownTorchMode("dim")))
-            #expect(try camera.ask("set torch 5%").hasPrefix("error\ntorch must be off, on, live, auto, not "))
+            #expect(try camera.ask("set torch 5%").hasPrefix("error\n"))
             #expect(try camera.ask("filter") == refused(.command(.command(.usage(.filter, on: .socket, meant: nil)))))
             let title = Array("filter text text=Caf".utf8)
             // Encoded in Latin-1.
@@ -262,7 +262,7 @@ import Testing
         try time.run {
             try start("pause")
             pressTwice()
-            try camera.waitUntil { try camera.ask("events 50").contains(ApplianceRefusal.nothingToPause.description) }
+            try camera.waitUntil { try camera.eventCount(ApplianceRefusal.nothingToPause) > 0 }
             let run = try goLive()
             pressTwice()
             try camera.waitUntil { run.pauseToggles == 1 }

@@ -31,7 +31,7 @@ import Testing
         try look()
         try camera.waitUntil { idle.openings == 2 && idle.isOpen }
         idle.events.send(.controls(Self.statuses()))
-        try camera.waitUntil { try camera.ask("controls").contains("zoom: unavailable, it has none") }
+        try camera.waitUntil { try camera.ask("controls json").contains(#"{"name":"zoom","missing":"it has none"}"#) }
     }
 
     private func goLive() throws -> ScriptedStreams.Run {
@@ -82,7 +82,7 @@ import Testing
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5") == refused(.notLive))
             #expect(
-                try camera.ask("controls").contains("brightness: unavailable, it is known while the stream is live"))
+                try camera.ask("controls json").contains(#"{"name":"brightness","missing":"#))
             try camera.end()
         }
     }

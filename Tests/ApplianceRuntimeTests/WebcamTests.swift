@@ -1,3 +1,4 @@
+import ApplianceLogic
 import Controls
 import DevicePorts
 import LinuxIO
@@ -111,8 +112,7 @@ import USBVideo
             idleAudio.content.withLock { $0.isHanging = true }
             _ = try camera.ask("start")
             try camera.waitUntil { runs.count == 1 }
-            let words = "microphone unavailable while idle: its driver has not released it for 10.0 seconds"
-            #expect(try camera.ask("events 50").contains(words))
+            #expect(try camera.eventCount(IdleAudioEvent.away(reason: "").text) == 1)
             idleAudio.content.withLock { $0.isHanging = false }
             try camera.end()
         }
@@ -225,7 +225,7 @@ import USBVideo
             try startWithGadget(#""ask""#)
             webcams.report(.event(.changed(Self.looking)))
             try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
-            #expect(try camera.state() == "waiting for a press" && !idle.isOpen)
+            #expect(try camera.state() == ApplianceState.asked.name && !idle.isOpen)
             camera.press()
             try camera.waitUntil { webcams.gadget?.content.withLock { $0.allowances } == 1 }
             #expect(runs.isEmpty, "the press was an answer")
@@ -310,7 +310,7 @@ import USBVideo
             #expect(webcams.ended == 1 && webcams.gadget?.request.asks == true)
             webcams.report(.event(.changed(Self.looking)))
             try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
-            #expect(try camera.ask("webcam allow").contains("webcam: mjpeg 1280x720"))
+            #expect(try camera.ask("webcam allow").hasPrefix("ok\n"))
             #expect(webcams.gadget?.content.withLock { $0.allowances } == 1)
             #expect(try camera.ask("webcam allow") == refused(.noWaitingProgram))
             try camera.end()
@@ -338,8 +338,8 @@ import USBVideo
             late(.event(.changed(Self.looking)))
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
             #expect(try camera.ask("status").contains("webcam:   no computer"))
-            #expect(try camera.ask("set webcam off") == "ok\nwebcam: off: a command overrides device.json\n")
-            #expect(try camera.ask("status").contains("webcam:   off: a command"))
+            #expect(try camera.ask("set webcam off").hasPrefix("ok\n"))
+            #expect(try camera.status().webcam == nil)
             try camera.end()
         }
     }
@@ -357,7 +357,8 @@ import USBVideo
                 return webcams.gadget?.content.withLock { $0.samples }
             }
             #expect(heard() == [7, 7])
-            #expect(try camera.ask("set mute on").contains("; muted"))
+            #expect(try camera.ask("set mute on").hasPrefix("ok\n"))
+            #expect(try camera.status().webcam?.isMuted == true)
             #expect(heard() == [0, 0])
             #expect(try camera.ask("set mute on brightness 1") == refused(.notLive))
             // It also applies to a recreated gadget, and to a stream from its start.
@@ -381,9 +382,8 @@ import USBVideo
             try start("false")
             #expect(
                 try camera.ask("webcam on") == refused(.command(.command(.usage(.webcam, on: .socket, meant: nil)))))
-            let answer = try camera.ask("webcam start")
-            #expect(answer == "ok\nwebcam: no computer; a command overrides device.json\n")
-            #expect(try camera.ask("status json").contains(#""isAgainstFile":true"#))
+            #expect(try camera.ask("webcam start").hasPrefix("ok\n"))
+            #expect(try camera.status().webcam?.isAgainstFile == true)
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls(Self.statuses))
             try camera.waitUntil { webcams.openings == 1 }
@@ -391,7 +391,7 @@ import USBVideo
             try camera.write("device", #"{"camera": "synthetic", "webcam": false, "mirrored": true}"#)
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(5))
             #expect(webcams.ended == 0)
-            #expect(try camera.ask("webcam stop") == "ok\nwebcam: off\n")
+            #expect(try camera.ask("webcam stop").hasPrefix("ok\n"))
             #expect(webcams.ended == 1)
             try camera.end()
         }
@@ -403,9 +403,7 @@ import USBVideo
             try start()
             try camera.waitUntil { idle.isOpen }
             idle.events.send(.controls([]))
-            try camera.waitUntil {
-                try camera.ask("status").contains("webcam:   none, this board has no USB device port")
-            }
+            try camera.waitUntil { try camera.status().webcam?.reason == "this board has no USB device port" }
             #expect(try camera.state() == "ready")
             try camera.end()
         }

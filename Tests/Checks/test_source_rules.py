@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from swift_source import SOURCES, SwiftFile, swift_files
+from swift_source import CHECKOUT, SOURCES, SwiftFile, swift_files
 
 # A postfix `!`: forced unwrapping, `try!`, `as!` and implicitly unwrapped types.
 FORCED = re.compile(r"[\w)\]}?>]!(?!=)")
@@ -122,3 +122,23 @@ def test_linuxio_may_vouch_only_with_a_proof():
     text = "final class A: @unchecked Sendable {}"
     assert unchecked(SwiftFile(name, text))
     assert not unchecked(SwiftFile(name, f"// One thread only ever sees it.\n{text}"))
+
+
+# A refusal is compared as a value, for example refused(.notLive); RefusalRenderingTests and ApplianceTextTests have the texts.
+REFUSAL_TEXT = re.compile(r'"error\\n\w')
+
+
+def refusal_texts(text: str) -> list[int]:
+    return [at + 1 for at, line in enumerate(text.split("\n")) if REFUSAL_TEXT.search(line)]
+
+
+def test_unit_tests_compare_refusals_as_values():
+    files = sorted((CHECKOUT / "Tests").glob("*Tests/*.swift"))
+    assert len(files) > 200, "the unit tests were not found"
+    faults = [f"{path.relative_to(CHECKOUT)}:{at}" for path in files for at in refusal_texts(path.read_text())]
+    assert not faults, "\n".join(faults)
+
+
+def test_the_text_of_a_refusal_is_detected():
+    assert refusal_texts('#expect(answer == "error\\nnot live")') == [1]
+    assert not refusal_texts('#expect(answer.hasPrefix("error\\n")) // "error\\n\\(refusal)\\n"')

@@ -3,8 +3,8 @@ import Testing
 
 @testable import ApplianceLogic
 
-/// The name and the text of each reason; all other tests compare the reasons themselves.
-@Suite struct ApplianceRefusalTests {
+/// The texts of refusals and messages; all other tests compare the values.
+@Suite struct ApplianceTextTests {
     private static let refusals: [(ApplianceRefusal, String, String)] = [
         (.command(.notStarted), "notStarted", "the stream has not started"),
         (.tooManyCommands, "tooManyCommands", "too many commands are waiting for an answer; try again later"),
@@ -53,5 +53,39 @@ import Testing
         #expect(
             "\(PauseNotice.forNextStream(false))"
                 == "no longer paused: the stream is interrupted and will return with the camera")
+    }
+
+    private static let notices: [(ApplianceNotice, String)] = [
+        (.starts(version: "1.0.0"), "Tallycam 1.0.0 starts"), (.ends, "Tallycam ends"), (.poweringOff, "powering off"),
+        (.restarting, "restarting"), (.pressed, "button pressed"), (.pressedTwice, "button pressed twice"),
+        (.held, "button held: power-off"), (.filesChanged, "the files on the boot partition have changed"),
+        (.networkSettingsChanged, "the network's settings have changed"),
+        (.networkSettingsUnusable(reason: "full"), "the network's settings cannot be applied: full"),
+        (.timeZone("Europe/Berlin"), "the time zone is now Europe/Berlin"),
+        (.startPrevented(.camera), "cannot start: \(ApplianceFault.camera.meaning)"),
+        (.crashedWithoutStream, "the program had crashed without a stream"),
+        (
+            .streamResumed(number: 2),
+            "the program had crashed during a stream, which starts again: 2 of at most \(StreamResumption.most) times within "
+                + "\(StreamResumption.window.components.seconds / 60) min"
+        ),
+        (.streamStaysOff, "the machine has restarted itself while nothing was live: nothing starts by itself"),
+        (
+            .restartLimitReached(.hardwareEncoder),
+            "the machine has already restarted itself once within an hour; not restarting again"
+        ),
+        (.restartNotCounted, "not restarting the machine: the restart cannot be counted on the card"),
+        (.waitingForClock, "waiting for the time of day"), (.clockSet, "the clock is set"),
+        (.wireless(isConnected: true), "network: Wi-Fi connected"),
+        (.wireless(isConnected: false), "network: Wi-Fi disconnected"),
+        (.noPreview(reason: "no display"), "no preview: no display"),
+        (.webcamWaits, "webcam: a program wants to see or hear; press the button to let it"),
+        (.webcamMuted(true), "webcam: muted"), (.webcamMuted(false), "webcam: heard"),
+        (.torch(isLit: true), "torch on"),
+        (.torch(isLit: false), "torch off"), (.snapshotSaved(path: "/a.jpg"), "snapshot in /a.jpg"),
+    ]
+
+    @Test func eachNoticeHasAText() {
+        for (notice, text) in Self.notices { #expect(notice.description == text) }
     }
 }
