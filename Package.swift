@@ -25,6 +25,7 @@ let package = Package(
             name: "StreamLogic",
             dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
+        .target(name: "RecordingLogic", dependencies: ["Bitstream", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
@@ -107,7 +108,15 @@ let package = Package(
                 "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
-            name: "Receiving", dependencies: ["StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"]),
+            name: "Recording",
+            dependencies: [
+                "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
+            ]),
+        .target(
+            name: "Receiving",
+            dependencies: [
+                "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
+            ]),
         .target(
             name: "Terminal",
             dependencies: [
@@ -296,6 +305,15 @@ let package = Package(
                 "PipelineSupport", "WireSupport",
             ]),
         .testTarget(
+            name: "RecordingLogicTests",
+            dependencies: ["RecordingLogic", "Bitstream", "Media", "MediaTestSupport", "SeededNumbers"]),
+        .testTarget(
+            name: "RecordingTests",
+            dependencies: [
+                "Recording", "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media",
+                "MediaTestSupport", "SeededNumbers",
+            ]),
+        .testTarget(
             name: "ReceivingTests",
             dependencies: [
                 "Receiving", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media", "MediaTestSupport",
@@ -339,8 +357,8 @@ let builtForSize = [
     "TimeZones", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
-    "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Terminal", "CardStorage",
-    "BoardRuntime",
+    "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",
+    "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

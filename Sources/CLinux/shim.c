@@ -5,6 +5,7 @@
 #include <nss.h>
 #include <resolv.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 const char *clinux_error_text(int number) { return strerrordesc_np(number); }
@@ -20,6 +21,12 @@ int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int 
 }
 
 int clinux_syncfs(int descriptor) { return syncfs(descriptor); }
+
+long clinux_clock_error(void) {
+    struct timex state = {0};
+    int result = adjtimex(&state);
+    return result < 0 || result == TIME_ERROR ? -1 : state.maxerror;
+}
 
 int clinux_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

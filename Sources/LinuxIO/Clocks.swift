@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Media
 import Synchronization
@@ -49,6 +50,20 @@ public enum WallClock {
         return UTCOffset(
             seconds: parts.tm_gmtoff, abbreviation: parts.tm_zone.map { String(cString: $0) } ?? "",
             isDaylightSaving: parts.tm_isdst > 0)
+    }
+
+    /// UNIX nanoseconds minus CLOCK_MONOTONIC of the same moment.
+    public static func offsetFromMonotonic() -> Int64 {
+        var real = timespec()
+        clock_gettime(CLOCK_REALTIME, &real)
+        let nanoseconds = Int64(real.tv_sec) &* 1_000_000_000 &+ Int64(real.tv_nsec)
+        return nanoseconds &- MonotonicClock.now().nanoseconds
+    }
+
+    /// How wrong the clock may be, by the kernel; `nil` if nothing disciplines it.
+    public static func errorBound() -> Duration? {
+        let microseconds = clinux_clock_error()
+        return microseconds < 0 ? nil : .microseconds(microseconds)
     }
 
     /// False while the clock still shows its start value: 1970, or the build date of an image.

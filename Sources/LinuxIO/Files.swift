@@ -148,8 +148,8 @@ public func synchronizeFileSystem(_ directory: String) throws(SystemCallError) {
     guard clinux_syncfs(descriptor.rawValue) == 0 else { throw SystemCallError("syncfs", subject: directory) }
 }
 
-/// Makes a rename survive a power cut.
-private func synchronizeDirectory(_ path: String) throws(SystemCallError) {
+/// Makes created, renamed and removed names survive a power cut.
+public func synchronizeDirectory(_ path: String) throws(SystemCallError) {
     let directory = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
     // File systems that cannot do this return EINVAL (FAT does on some kernels).
     guard fsync(directory.rawValue) == 0 || errno == EINVAL else { throw SystemCallError("fsync", subject: path) }

@@ -6,7 +6,7 @@ import StreamLogic
 
 /// An FLV file that grows while a publisher sends. It always contains only whole tags, even if the program crashes or the disk
 /// fills up. Its first tag is `onMetaData`, into which `finish` writes duration and size.
-final class FLVRecording {
+final class FLVRecording: StreamRecording {
     let path: String
     private let file: OwnedFileDescriptor
     /// Length of the whole tags in the file.
@@ -102,7 +102,7 @@ final class FLVRecording {
         return file
     }
 
-    private static func failure(_ path: String, _ error: SystemCallError) -> StreamFailure {
+    static func failure(_ path: String, _ error: SystemCallError) -> StreamFailure {
         let advice =
             switch error.number {
             case EEXIST: "; name another file, or give --overwrite"

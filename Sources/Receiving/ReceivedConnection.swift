@@ -22,7 +22,7 @@ final class ReceivedConnection {
     private static let publishTimeout = Duration.seconds(10)
 
     let stream: any ByteStream
-    var recording: FLVRecording?
+    var recording: (any StreamRecording)?
     /// Keeps a descriptor free until the recording needs it.
     var recordingReserve: EventFD?
     var tally = MediaTally()

@@ -12,7 +12,7 @@ public final class Receiver {
     private let log: (String) -> Void
     private let signals: SignalFD
     private let listener: TCPListener
-    /// Where published streams are recorded.
+    /// Where published streams are recorded: as MP4 if the name ends with `.mp4`, otherwise as FLV.
     public struct Recording: Sendable {
         public var path: String
         /// Whether a non-empty file may be replaced.
@@ -185,15 +185,23 @@ public final class Receiver {
                 recording: connection.recording?.path))
     }
 
-    /// `FILE.flv`, then `FILE-2.flv` and so on. Numbers of existing non-empty files are skipped.
-    private func nextRecording() throws -> FLVRecording? {
+    private func nextRecording() throws -> (any StreamRecording)? {
         guard let recording else { return nil }
+        let path = nextPath(recording)
+        guard recording.path.hasSuffix(".mp4") else {
+            return try FLVRecording(path: path, overwrites: recording.overwrites)
+        }
+        return try MP4Recording(path: path, overwrites: recording.overwrites) { [self] in nextPath(recording) }
+    }
+
+    /// `FILE.flv`, then `FILE-2.flv` and so on. Numbers of existing non-empty files are skipped.
+    private func nextPath(_ recording: Recording) -> String {
         var path: String
         repeat {
             recordingNumber += 1
             path = Self.numbered(recording.path, recordingNumber)
         } while !recording.overwrites && FLVRecording.holdsSomething(path)
-        return try FLVRecording(path: path, overwrites: recording.overwrites)
+        return path
     }
 
     private func arrived(_ tag: FLVTag, on connection: ReceivedConnection) {

@@ -12,6 +12,7 @@ CORE = {
     "Settings": {"Controls", "Filters", "TimeZones", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
     "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
+    "RecordingLogic": {"Bitstream", "Media"},
 }
 # Pure Swift packages that a core target may import in addition.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}
@@ -46,7 +47,12 @@ ENGINES = {
         "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
         "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
-    "Receiving": {"StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media"},
+    "Recording": {
+        "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
+    },
+    "Receiving": {
+        "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
+    },
     "Terminal": {"StreamLogic", "StreamQuality", "Controls", "Filters", "TimeZones", "JSONText", "LinuxIO", "Media"},
     "CardStorage": {
         "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Filters", "FrameFiltering", "JSONText",

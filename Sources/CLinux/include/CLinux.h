@@ -46,6 +46,9 @@ int clinux_accept4(int socket, struct sockaddr *address, socklen_t *length, int 
 // syncfs, for the same reason.
 int clinux_syncfs(int descriptor);
 
+// The kernel's bound of the clock's error in microseconds (adjtimex); -1 if nothing disciplines the clock.
+long clinux_clock_error(void);
+
 // pthread_setname_np for the calling thread; at most 15 bytes.
 int clinux_name_thread(const char *name);
 

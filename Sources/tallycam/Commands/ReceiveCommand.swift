@@ -8,8 +8,8 @@ private let receiveOptions = [
     CommandLineOption(
         "listen", takes: "HOST:PORT", isSingle: true, help: "listen on this address; port 0 takes any free port"),
     CommandLineOption(
-        "record", takes: "FILE.flv", isSingle: true,
-        help: "record the published stream; a second one goes to FILE-2.flv"),
+        "record", takes: "FILE", isSingle: true,
+        help: "record the published stream to FILE.flv or FILE.mp4; a second one goes to FILE-2"),
     CommandLineOption("overwrite", help: "let --record replace a file that is not empty"),
     Console.EventStyle.option,
     CommandLineOption("report-arrivals", help: "report each complete video and audio message as an event"),

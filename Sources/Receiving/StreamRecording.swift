@@ -1,0 +1,10 @@
+import Bitstream
+
+/// A file that a published stream is recorded to.
+protocol StreamRecording: AnyObject {
+    /// Of the file, or of the first one.
+    var path: String { get }
+    func append(_ tag: FLVTag) throws
+    /// Makes the file complete. Without this call, as after a crash, it can still be played.
+    func finish() throws
+}

@@ -1,0 +1,102 @@
+import LinuxIO
+import Media
+import RecordingLogic
+
+/// Records a stream on a disk. Add `sink` to the stream's hub, and call `start`.
+///
+/// Its thread `recording` may hang as long as the disk does; no call here waits for it, except `end`, for a limited time.
+/// Reports come on this thread, on encoders' threads, and on that of `check`.
+public final class Recorder: Sendable {
+    public let sink: RecordingSink
+    private let orders: Mailbox<RecorderWork.Order>
+    private let watch: DiskCallWatch
+    private let ended: EventFD
+
+    /// What the thread works with.
+    struct Parts: Sendable {
+        let settings: RecordingSettings
+        let hasVideo: Bool
+        let hasAudio: Bool
+        let sink: RecordingSink
+        let disk: any RecordingDisk
+        let watch: DiskCallWatch
+        let clock: RecordingClock
+        let report: @Sendable (RecordingEvent) -> Void
+    }
+
+    private enum Waited {
+        case packets, orders
+    }
+
+    /// - Parameters:
+    ///   - hasVideo: whether files start at keyframes.
+    ///   - hasAudio: whether audio is expected.
+    ///   - report: receives events on any thread.
+    public init(
+        _ settings: RecordingSettings, hasVideo: Bool, hasAudio: Bool, disk: any RecordingDisk = LinuxRecordingDisk(),
+        clock: RecordingClock = .kernel(), report: @escaping @Sendable (RecordingEvent) -> Void
+    ) throws(SystemCallError) {
+        sink = try RecordingSink(limit: settings.bufferByteCount, hasVideo: hasVideo, report: report)
+        orders = try Mailbox()
+        ended = try EventFD()
+        watch = DiskCallWatch(report: report)
+        let parts = Parts(
+            settings: settings, hasVideo: hasVideo, hasAudio: hasAudio, sink: sink, disk: disk, watch: watch,
+            clock: clock, report: report)
+        try Self.startThread(parts, orders, ended)
+    }
+
+    deinit { orders.send(.end) }
+
+    private static func startThread(
+        _ parts: Parts, _ orders: Mailbox<RecorderWork.Order>, _ ended: EventFD
+    ) throws(SystemCallError) {
+        // Never joined. A hanging disk must not trigger the hardware watchdog.
+        _ = try NamedThread("recording", mayBlock: true) {
+            NamedThread.lowerPriority()
+            var work = RecorderWork(parts)
+            while !work.isOver {
+                var waits: PollSet<Waited> = [
+                    .packets: parts.sink.wakeup.fileDescriptor, .orders: orders.wakeup.fileDescriptor,
+                ]
+                waits.wake(at: work.nextTime)
+                guard (try? waits.wait()) != nil else { break }
+                for order in orders.takeAll() { work.perform(order) }
+                work.timePassed()
+                work.writeWaiting()
+            }
+            ended.signal()
+        }
+    }
+
+    /// Records from the next keyframe on.
+    /// - Parameter folder: where to; its parent must exist.
+    public func start(in folder: String) { orders.send(.start(folder: folder)) }
+
+    /// Finishes the present file.
+    public func stop() { orders.send(.stop) }
+
+    /// A disk has appeared or changed: try again now.
+    public func diskChanged() { orders.send(.diskChanged) }
+
+    /// Notes a moment in the journal.
+    public func mark(_ text: String) { orders.send(.mark(text, MonotonicClock.now())) }
+
+    /// A server has all media of this range of capture times.
+    public func acknowledged(by target: String, _ range: Range<MediaTimestamp>) {
+        orders.send(.acknowledged(target: target, range))
+    }
+
+    /// Call it every second: reports a disk that has not answered for 5 s.
+    public func check(now: MediaTimestamp) { watch.check(now: now) }
+
+    /// The call that the disk does not answer.
+    public func stalledCall(now: MediaTimestamp) -> DiskCall? { watch.stalledCall(now: now) }
+
+    /// Finishes the file and ends the thread.
+    /// - Returns: false if the disk has not answered in time. The file is repaired at the next start.
+    public func end(within patience: Duration) -> Bool {
+        orders.send(.end)
+        return ended.isSignaled(until: MonotonicClock.now() + patience)
+    }
+}
