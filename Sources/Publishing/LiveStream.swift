@@ -36,8 +36,6 @@ public final class LiveStream {
     /// In the order of the settings; also those that are over or off.
     var targets: [PublishTarget]
     var leading: PublishTarget
-    /// Of a target.
-    var lastFailure: StreamFailure?
     /// A failed target is tried again after this time, as long as another one goes on.
     static let retryInterval = Duration.seconds(15)
     /// Whether the tracks were released.
@@ -141,13 +139,19 @@ public final class LiveStream {
         endThreads()
         for target in targets { target.reportDrops(now: nil) }
         try result.get()
+        let failureOfTargets = takeFailureOfTargets()
         if let failure = failure ?? failureOfTargets { throw failure }
         emitEnd()
     }
 
-    /// The stream has not failed as long as one target carries it to its end.
-    private var failureOfTargets: StreamFailure? {
-        targets.contains { $0.failure == nil && !$0.isOff } ? nil : lastFailure
+    /// The stream has not failed as long as one target carries it to its end. Otherwise, the last failure is the stream's, and
+    /// events tell the others.
+    private func takeFailureOfTargets() -> StreamFailure? {
+        let wanted = targets.filter { !$0.isOff }
+        guard wanted.allSatisfy({ $0.failure != nil }) else { return nil }
+        let untold = wanted.filter { !$0.isFailureReported }
+        for target in untold.dropLast() { target.reportFailure() }
+        return (untold.last ?? wanted.last)?.failure
     }
 
     private func endThreads() {

@@ -34,13 +34,10 @@ extension LiveStream: TargetOwner {
     /// The others go on. A failed target is tried again as long as they do.
     private func targetEnded(_ target: PublishTarget) {
         hub.remove(target.buffer)
-        if let failure = target.failure, !target.isOff {
-            lastFailure = failure
-            if targets.contains(where: { !$0.isOver }) {
-                target.reporter.emit(.failed(failure.code, message: failure.text))
-                target.reporter.emit(.stateChanged(.reconnecting))
-                target.retryTime = MonotonicClock.now() + Self.retryInterval
-            }
+        if target.failure != nil, !target.isOff, targets.contains(where: { !$0.isOver }) {
+            target.reportFailure()
+            target.reporter.emit(.stateChanged(.reconnecting))
+            target.retryTime = MonotonicClock.now() + Self.retryInterval
         }
         chooseLeading()
     }

@@ -46,6 +46,8 @@ final class PublishTarget {
     /// Whether a person wants the stream to go on without it.
     private(set) var isOff: Bool
     private(set) var failure: StreamFailure?
+    /// Whether an event has told the failure.
+    private(set) var isFailureReported = false
 
     let surroundings: Surroundings
     var connections: [ConnectionID: RunningConnection] = [:]
@@ -180,6 +182,13 @@ final class PublishTarget {
             }
             pendingActions.removeFirst()
         }
+    }
+
+    /// Tells a failure that does not end the stream.
+    func reportFailure() {
+        guard let failure, !isFailureReported else { return }
+        isFailureReported = true
+        reporter.emit(.failed(failure.code, message: failure.text))
     }
 
     private func finish() {
