@@ -56,19 +56,19 @@ extension ApplianceDevice {
     }
 
     private func lineFault(_ key: String, _ line: BoardDescription.Line, _ problem: String) -> FileFault {
-        let chips = GPIOChip.all()
-        let searched = chips.filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
-        if searched.isEmpty, !chips.isEmpty {
+        let chips = board.chips(of: key)
+        let searched = (chips ?? []).filter { line.chip == nil || line.chip == $0.name || line.chip == $0.label }
+        if searched.isEmpty, let chips, let first = chips.first {
             return files.fault(
                 .board, "board.json", "\(key).chip",
                 "there is no GPIO chip \"\(line.chip ?? "")\"\(foundNames(chips.map(\.label)))",
-                example: chips.first.map { "\"chip\": \"\($0.label)\"" })
+                example: "\"chip\": \"\(first.label)\"")
         }
         // On most boards, the other lines serve other purposes.
         let all = searched.flatMap(\.lines).filter { $0.user == nil }.map(\.name)
         let free = all.filter { $0.hasPrefix("GPIO") } + all.filter { !$0.hasPrefix("GPIO") }
         let near = NameSuggestion.nearest(to: line.name, among: free)
-        let found = chips.isEmpty ? "; the kernel has no GPIO chip" : foundNames(free)
+        let found = chips.map { $0.isEmpty ? "; the kernel has no GPIO chip" : foundNames(free) } ?? ""
         return files.fault(
             .board, "board.json", "\(key).line", problem + found,
             example: (near ?? free.first).map { "\"line\": \"\($0)\"" })

@@ -1,5 +1,6 @@
 import CALSA
 import Glibc
+import LinuxIO
 
 /// The devices that ALSA should know. Kept in memory, because a static program has no files in /usr/share/alsa.
 enum ALSAConfiguration {
@@ -44,6 +45,11 @@ public struct Microphone: Hashable, Sendable {
         var card: Int32 = -1
         while snd_card_next(&card) >= 0, card >= 0 { microphones += devices(ofCard: card) }
         return microphones
+    }
+
+    /// Like `all`, with a limit of time. If the drivers of the sound cards do not answer, there are none.
+    public static func allAnswering() -> [Microphone] {
+        (try? NodeOccupancy.call(of: "/dev/snd", timeout: MicrophoneError.answerTimeout) { all() }) ?? []
     }
 
     /// Why `all` is empty.

@@ -54,10 +54,28 @@ final class ALSACapturePCM: CapturePCM {
     /// A card that is silent for this long counts as unplugged.
     private static let silenceTimeout = Duration.seconds(2)
 
+    /// Opens a card on a separate thread. A hanging driver delays the caller by 3 s at most, and later attempts fail at once.
     /// - Parameters:
     ///   - device: `hw:CARD[,DEVICE]`; empty for the first device.
     ///   - sampleRate: used if the hardware supports it, else the nearest.
-    init(_ device: String, sampleRate: Int, stop: EventFD) throws(MicrophoneError) {
+    static func open(
+        _ device: String, sampleRate: Int, stop: EventFD
+    ) throws(MicrophoneError) -> sending ALSACapturePCM {
+        let opened: Result<ALSACapturePCM, MicrophoneError>
+        do throws(NodeOccupancyError) {
+            let path = device.isEmpty ? "/dev/snd" : device
+            opened = try NodeOccupancy.call(of: path, timeout: MicrophoneError.answerTimeout) {
+                Result { () throws(MicrophoneError) in
+                    try ALSACapturePCM(device, sampleRate: sampleRate, stop: stop)
+                }
+            }
+        } catch {
+            throw .blocked(device: device, error)
+        }
+        return try opened.get()
+    }
+
+    private init(_ device: String, sampleRate: Int, stop: EventFD) throws(MicrophoneError) {
         let named = device.isEmpty ? Microphone.all().first?.device ?? "hw:0" : device
         guard named.hasPrefix("hw:"), named.utf8.count > 3, named.utf8.allSatisfy({ $0 > 32 && $0 != 34 }) else {
             throw .badName(named)

@@ -15,6 +15,11 @@ public enum MicrophoneError: Error, Hashable, Sendable {
     case ended(note: String)
     case failed(device: String, call: String, number: Int32)
     case resamplerFailed(reason: String)
+    /// The driver does not answer.
+    case blocked(device: String, NodeOccupancyError)
+
+    /// How long a driver may take to open a card.
+    static let answerTimeout = Duration.seconds(3)
 
     /// - Parameter status: result of an ALSA call, a negative error number.
     init(_ device: String, _ call: String, _ status: Int32) {
@@ -46,6 +51,9 @@ extension MicrophoneError: CustomStringConvertible {
         case .failed(let device, let call, let number):
             "the microphone \(device): \(call): \(SystemCallError.reason(of: number))"
         case .resamplerFailed(let reason): "the resampler failed: \(reason)"
+        case .blocked(let device, .blocked(_, let duration)):
+            "the driver of the microphone \(device) has not answered for \(duration); plug the microphone in again, or restart the machine"
+        case .blocked(let device, let error): "the microphone \(device): \(error)"
         }
     }
 }

@@ -48,7 +48,7 @@ public final class MicrophoneSource: AudioSource {
         notify: @escaping @Sendable (Event) -> Void
     ) throws {
         try self.init(control, sampleRate: sampleRate, stop: stop, notify: notify) { () throws(MicrophoneError) in
-            try ALSACapturePCM(device, sampleRate: sampleRate, stop: stop)
+            try ALSACapturePCM.open(device, sampleRate: sampleRate, stop: stop)
         }
     }
 

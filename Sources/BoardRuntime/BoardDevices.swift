@@ -22,6 +22,8 @@ package final class BoardDevices {
         package var led: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
             try KernelLED(name: name)
         }
+        /// Finds the machine's chips, for the fault of a line that cannot be opened.
+        package var chips: @Sendable () -> [GPIOChip] = { GPIOChip.all() }
         package var flash: @Sendable (String) throws(BoardIOError) -> any LineDevice = { name throws(BoardIOError) in
             try FlashSubdevice(name: name)
         }
@@ -66,6 +68,16 @@ package final class BoardDevices {
         faults["statusLED"] = faults["statusLED"] ?? statusLED?.fault(now: now)
         faults["flashLED"] = faults["flashLED"] ?? flashLED?.fault(now: now)
         return faults
+    }
+
+    /// The machine's GPIO chips, as the thread of a line without success has found them; `nil` if they are unknown.
+    package func chips(of key: String) -> [GPIOChip]? {
+        let now = MonotonicClock.now()
+        return switch key {
+        case "button": button?.chips(now: now)
+        case "statusLED": statusLED?.chips(now: now)
+        default: flashLED?.chips(now: now)
+        }
     }
 
     package var fileDescriptor: Int32 { button?.fileDescriptor ?? -1 }
@@ -123,7 +135,7 @@ package final class BoardDevices {
         _ key: String, _ open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice
     ) -> LineThread? {
         do {
-            return try LineThread(key, opening: open)
+            return try LineThread(key, opening: open, findChips: openers.chips)
         } catch {
             threadFaults[key] = "\(error)"
             return nil

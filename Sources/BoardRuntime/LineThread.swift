@@ -56,6 +56,7 @@ final class LineThread: Sendable {
         var news = News()
         /// Why the line cannot be used; `nil` if it works.
         var fault: String?
+        var chips: [GPIOChip]?
         /// Since when an order has been waiting; `nil` if all are done.
         var busySince: MediaTimestamp?
     }
@@ -67,6 +68,7 @@ final class LineThread: Sendable {
         var light: Bool?
         var opening = 0
         var fault: String?
+        var chips: [GPIOChip]?
         var edges: [GPIOButton.Edge] = []
     }
 
@@ -80,12 +82,16 @@ final class LineThread: Sendable {
     private let answers: EventFD
     private let newsArrived: EventFD
     private let open: @Sendable () throws(BoardIOError) -> any LineDevice
+    private let findChips: @Sendable () -> [GPIOChip]
 
-    /// - Parameter open: called on the thread.
-    init(_ name: String, opening open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice)
-        throws(SystemCallError)
-    {
+    /// - Parameters:
+    ///   - open, findChips: called on the thread.
+    init(
+        _ name: String, opening open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice,
+        findChips: @escaping @Sendable () -> [GPIOChip]
+    ) throws(SystemCallError) {
         self.open = open
+        self.findChips = findChips
         wakeup = try EventFD()
         answers = try EventFD()
         newsArrived = try EventFD()
@@ -113,6 +119,13 @@ final class LineThread: Sendable {
         state.withLock { state in
             guard let since = state.busySince, now - since > Self.patience else { return state.fault }
             return "its GPIO chip does not answer; check the chip's wiring and bus"
+        }
+    }
+
+    /// The machine's chips when the line could not be opened; `nil` if it could, or if a chip does not answer.
+    func chips(now: MediaTimestamp) -> [GPIOChip]? {
+        state.withLock { state in
+            state.busySince.map { now - $0 > Self.patience } ?? false ? nil : state.chips
         }
     }
 
@@ -176,7 +189,7 @@ final class LineThread: Sendable {
             if orders.checks, work.device == nil {
                 work.device = try open()
                 work.opening += 1
-                work.fault = nil
+                (work.fault, work.chips) = (nil, nil)
             }
             guard let device = work.device, let wanted = orders.light, wanted != work.light else { return }
             try device.set(isLit: wanted)
@@ -184,6 +197,7 @@ final class LineThread: Sendable {
         } catch {
             letGo(&work)
             work.fault = "\(error)"
+            work.chips = findChips()
         }
     }
 
@@ -203,13 +217,13 @@ final class LineThread: Sendable {
 
     private func publish(_ work: inout Work, after orders: Orders) {
         let (opening, wasPressed) = (work.opening, work.device?.wasPressedAtFirst ?? false)
-        let (edges, fault) = (work.edges, work.fault)
+        let (edges, fault, chips) = (work.edges, work.fault, work.chips)
         work.edges = []
         let hasNews = state.withLock { state in
             let isNew = state.news.opening != opening
             if isNew { state.news = News(opening: opening, wasPressedAtFirst: wasPressed) }
             state.news.edges += edges
-            state.fault = fault
+            (state.fault, state.chips) = (fault, chips)
             let isDone = orders.ends || state.orders == Orders(light: orders.light)
             state.busySince = isDone ? nil : MonotonicClock.now()
             return isNew || !edges.isEmpty

@@ -6,10 +6,19 @@ public protocol Camera: FrameProvider {
     var name: String { get }
     /// The driver's name: `name` without the location.
     var model: String { get }
+    /// The camera's name for people, in a sentence: "the image title.png".
+    var origin: String { get }
+    /// How the camera ended on its own, for people; `nil` before that, and after a stop.
+    var endingNote: String? { get }
 
     /// Waits for the next frame until `deadline`. The first call starts the camera.
     /// - Throws: the camera's typed error if it was lost or stopped delivering frames. It must then be reopened.
     func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame
+}
+
+extension Camera {
+    public var origin: String { name }
+    public var endingNote: String? { nil }
 }
 
 /// The sides of a frame that are swapped.
@@ -30,7 +39,7 @@ public enum CameraFrame: Sendable {
     case captured(CapturedFrame)
     /// The deadline has passed.
     case none
-    /// The source was asked to stop.
+    /// The source was asked to stop, or has ended on its own.
     case stopped
 }
 
@@ -91,4 +100,10 @@ public protocol CameraFailure: Error {
     /// Whether another open camera may hold the required resources: the device itself, its bus, or memory for its
     /// buffers.
     var mayBeContention: Bool { get }
+    /// Whether reopening cannot help, because a file's content is at fault.
+    var isPermanent: Bool { get }
+}
+
+extension CameraFailure {
+    public var isPermanent: Bool { false }
 }

@@ -270,8 +270,19 @@ package final class StreamRunner {
                     reports.send(.ended(nil))
                 } catch {
                     let failure = error as? StreamFailure ?? StreamFailure(.system, "\(error)")
-                    reports.send(.ended(failure, devices: engine.devices(insteadOf: ApplianceFault(failure))))
+                    reports.send(.ended(failure, devices: devices(insteadOf: ApplianceFault(failure), engine)))
                 }
             })
+    }
+
+    /// Drivers may take this long to tell which devices there are.
+    static let listingTimeout = Duration.seconds(5)
+
+    /// Empty if a driver does not answer in time.
+    private static func devices(insteadOf fault: ApplianceFault, _ engine: any StreamEngine) -> [String] {
+        let devices = try? NodeOccupancy.call(of: "the list of devices", timeout: listingTimeout) {
+            engine.devices(insteadOf: fault)
+        }
+        return devices ?? []
     }
 }

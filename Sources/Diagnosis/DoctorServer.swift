@@ -39,7 +39,7 @@ extension DoctorExaminer {
                 defer { connection.close() }
                 var handshake = DoctorHandshake(over: connection)
                 if let failure = try handshake.failure() { return .failed(reason: "\(failure)", isCertificate: false) }
-                return .reached(peer: connection.peer, tls: (connection as? TLSConnection)?.version)
+                return .reached(peer: connection.peer, tls: connection.tlsVersion)
             }
             var entries = connector.pollEntries
             do {

@@ -15,6 +15,23 @@ final class PreviewState: Sendable {
         var isLit = false
         var isEnding = false
         var statistics = PreviewStatistics()
+
+        /// - Parameters:
+        ///   - frame: the next one.
+        ///   - buffer: its memory, if the display reads it directly.
+        /// - Returns: `nil` if another frame is the next one by now.
+        mutating func work(with frame: CapturedFrame?, _ buffer: DMABuffer?, now: MediaTimestamp) -> Work? {
+            guard leases.next?.frame.memory === frame?.memory else { return nil }
+            var work = Work(currentPage: page, hasFrames: hasFrames)
+            if isPageNew { work.page = page }
+            isPageNew = false
+            work.frame = leases.take(isHeld: buffer != nil, now: now).map { lease in
+                FrameToShow(
+                    layout: lease.frame.layout, colors: lease.colors,
+                    samples: buffer.map { .buffer($0) } ?? .frame(lease.frame))
+            }
+            return work
+        }
     }
 
     /// The next content of the display; `nil` means no change.
@@ -92,19 +109,12 @@ final class PreviewState: Sendable {
 
     /// - Parameter asBuffer: whether the display reads the frame's DMABUF; otherwise the CPU reads it.
     func take(asBuffer: Bool, now: MediaTimestamp) -> Work {
-        inner.withLock { inner in
-            var work = Work(currentPage: inner.page, hasFrames: inner.hasFrames)
-            if inner.isPageNew { work.page = inner.page }
-            inner.isPageNew = false
-            guard let next = inner.leases.next else { return work }
-            let buffer = asBuffer ? next.frame.duplicatedBuffer : nil
-            let lease = inner.leases.take(isHeld: buffer != nil, now: now)
-            work.frame = lease.map { lease in
-                FrameToShow(
-                    layout: lease.frame.layout, colors: lease.colors,
-                    samples: buffer.map { .buffer($0) } ?? .frame(lease.frame))
-            }
-            return work
+        while true {
+            // Duplicate its descriptor outside of the lock, for which the stream's threads wait.
+            let next = inner.withLock { $0.leases.next?.frame }
+            let buffer = asBuffer ? next?.duplicatedBuffer : nil
+            let work = inner.withLock { $0.work(with: next, buffer, now: now) }
+            if let work { return work }
         }
     }
 

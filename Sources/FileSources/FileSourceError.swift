@@ -1,4 +1,5 @@
 import Bitstream
+import DevicePorts
 import Glibc
 import LinuxIO
 import Media
@@ -34,6 +35,19 @@ public enum FileSourceError: Error, Hashable, Sendable {
     case unsupportedAudio(path: String, reason: String)
     case decoderFailed(call: String, status: Int)
     case systemFailed(SystemCallError)
+    /// The file's disk does not answer.
+    case unanswered(NodeOccupancyError)
+}
+
+extension FileSourceError: CameraFailure {
+    public var mayBeContention: Bool { false }
+
+    public var isPermanent: Bool {
+        switch self {
+        case .unreadable, .systemFailed, .unanswered: false
+        default: true
+        }
+    }
 }
 
 extension FileSourceError: CustomStringConvertible {
@@ -63,6 +77,7 @@ extension FileSourceError: CustomStringConvertible {
         case .unsupportedAudio(let path, let reason): "\(path): its audio cannot be decoded: \(reason)"
         case .decoderFailed(let call, let status): "\(call) failed with status \(status)"
         case .systemFailed(let error): "\(error)"
+        case .unanswered(let error): "\(error)"
         }
     }
 }

@@ -2,10 +2,11 @@ import DevicePorts
 import LinuxIO
 import Media
 
-/// A still image as a camera: decoded when it is opened, and repeated at the frame rate. Used from one thread.
+/// A still image as a camera: decoded when it is opened, and repeated at the frame rate. Used from one thread, which
+/// may wait for the disk.
 public final class ImageSource: VideoSource, Camera {
     public let name: String
-    public let model = "image"
+    public let model = ""
     public let layout: FrameLayout
     public let memoryKind = FrameMemoryKind.pooled
     public let frameRate: FrameRate

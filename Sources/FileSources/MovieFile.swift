@@ -20,10 +20,7 @@ final class MovieFile {
         self.path = path
         let length: Int
         do throws(SystemCallError) {
-            // The stream's thread is watched, and a card may be slow.
-            file = try ThreadActivity.wait { () throws(SystemCallError) in
-                try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
-            }
+            file = try OwnedFileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
             length = try Self.byteCount(of: file)
         } catch {
             throw .unreadable(SystemCallError(error.call, number: error.number, subject: path))
@@ -85,10 +82,7 @@ final class MovieFile {
     ) throws(FileSourceError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let descriptor = file.rawValue
-        // Same reason as above.
-        let failure: Int32? = bytes.withUnsafeMutableBytes { buffer in
-            ThreadActivity.wait { read(buffer, from: descriptor, at: offset) }
-        }
+        let failure: Int32? = bytes.withUnsafeMutableBytes { read($0, from: descriptor, at: offset) }
         guard let failure else { return bytes }
         // The file is shorter than it was a moment ago.
         guard failure != 0 else { throw .unfinished(path: path) }

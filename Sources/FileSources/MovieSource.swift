@@ -14,7 +14,7 @@ public final class MovieSource: VideoSource, Camera {
     private static let hopelessDelay = Duration.seconds(1)
 
     public let name: String
-    public let model = "movie"
+    public let model = ""
     public let layout: FrameLayout
     public let memoryKind = FrameMemoryKind.pooled
     public let frameRate: FrameRate
@@ -89,8 +89,7 @@ public final class MovieSource: VideoSource, Camera {
     private func shown(
         _ next: MovieFrames.Frame?, until deadline: MediaTimestamp?
     ) throws(FileSourceError) -> CameraFrame? {
-        let start = start ?? clock.start(at: MonotonicClock.now())
-        self.start = start
+        let start = start ?? begin()
         let origin = start + round
         let due = origin + (next?.time ?? duration)
         if let last, due > MonotonicClock.now(), due - last.time > frameRate.frameDuration * 3 / 2 {
@@ -106,6 +105,15 @@ public final class MovieSource: VideoSource, Camera {
         statistics.droppedFrames += 1
         skipLate(due, origin)
         return nil
+    }
+
+    /// If the movie was opened again, it continues at the present time.
+    private func begin() -> MediaTimestamp {
+        let now = MonotonicClock.now()
+        let agreed = clock.start(at: now)
+        start = agreed
+        if loops, now > agreed { round = duration * Int((now - agreed).wholeNanoseconds / duration.wholeNanoseconds) }
+        return agreed
     }
 
     /// Waits until `time`.

@@ -95,9 +95,8 @@ package enum AudioInput: AudioSourceChoice {
         case .embedded(let source):
             return try source.open(sampleRate: sampleRate, stop: stop).map { try Self.fitted($0, sampleRate) }
         case .movie(let movie, let isOptional):
-            let opened = try movie.openAudio(isOptional: isOptional, sampleRate: sampleRate, stop: stop) {
-                notify(.note($0))
-            }
+            let opened = try movie.openAudio(
+                isOptional: isOptional, sampleRate: sampleRate, stop: stop, notify: notify)
             return try Self.fitted(opened, sampleRate)
         case .microphone(let part): return try part.open(sampleRate: sampleRate, stop: stop, notify)
         case .mixed(let parts):
@@ -219,7 +218,8 @@ package struct AudioPart {
             }
             return try microphone(opened)
         case .movie(let movie):
-            return try microphone(movie.openAudio(isOptional: false, sampleRate: sampleRate, stop: stop))
+            return try microphone(
+                movie.openAudio(isOptional: false, sampleRate: sampleRate, stop: stop, notify: notify))
         }
     }
 }

@@ -109,28 +109,26 @@ package struct CameraListing {
                 }
             }
             object.writeArray("controls") { list in
-                for control in controls {
-                    list.writeObject { entry in
-                        entry.write("name", control.name)
-                        entry.write("type", control.kind)
-                        if let range = control.range {
-                            entry.write("minimum", range.minimum)
-                            entry.write("maximum", range.maximum)
-                        } else {
-                            entry.writeNull("minimum")
-                            entry.writeNull("maximum")
-                        }
-                        entry.write("possible", control.possible)
-                        if let count = control.count {
-                            entry.write("count", count)
-                        } else {
-                            entry.writeNull("count")
-                        }
-                        if control.choices.isEmpty { return }
-                        entry.writeArray("values") { list in for choice in control.choices { list.write(choice) } }
-                    }
-                }
+                for control in controls { list.writeObject { control.write(to: $0) } }
             }
         }
+    }
+}
+
+extension CameraListing.Control {
+    fileprivate func write(to entry: borrowing JSONObjectWriter) {
+        entry.write("name", name)
+        entry.write("type", kind)
+        if let range {
+            entry.write("minimum", range.minimum)
+            entry.write("maximum", range.maximum)
+        } else {
+            entry.writeNull("minimum")
+            entry.writeNull("maximum")
+        }
+        entry.write("possible", possible)
+        if let count { entry.write("count", count) } else { entry.writeNull("count") }
+        if choices.isEmpty { return }
+        entry.writeArray("values") { list in for choice in choices { list.write(choice) } }
     }
 }

@@ -3,8 +3,8 @@ import AudioCapture
 import LibcameraCapture
 import V4L2Devices
 
-/// Cameras or microphones that the files could name instead of a missing one. Opens devices, which may take a while, so call it
-/// on the stream's thread.
+/// Cameras or microphones that the files could name instead of a missing one. Opens devices, so call it on a thread that may
+/// hang.
 package func devicesInstead(of fault: ApplianceFault) -> [String] {
     switch fault {
     case .camera:

@@ -2,6 +2,8 @@ import DevicePorts
 import FileSources
 import LinuxIO
 import Media
+import MediaPipeline
+import StreamLogic
 import SyntheticSources
 import Terminal
 
@@ -20,16 +22,26 @@ package struct MovieChoice: Hashable, Sendable {
 
     /// - Parameters:
     ///   - isOptional: whether a movie without audio is silent instead of an error.
-    ///   - warn: receives problems of audio that is present.
+    ///   - notify: receives problems of audio that is present.
     func openAudio(
-        isOptional: Bool, sampleRate: Int, stop: EventFD, warn: (String) -> Void = { _ in }
+        isOptional: Bool, sampleRate: Int, stop: EventFD, notify: @escaping @Sendable (AudioEvent) -> Void
     ) throws(FileSourceError) -> any AudioSource {
         do throws(FileSourceError) {
-            return try MovieAudio(path, clock: clock, loops: loops, stop: stop)
+            return try ThreadedAudio(path, stop: stop, notify: { notify(.source(event($0))) }) {
+                [path, clock, loops] stop throws(FileSourceError) in
+                try MovieAudio(path, clock: clock, loops: loops, stop: stop)
+            }
         } catch {
             guard isOptional, case .noTrack(_, _, let found) = error else { throw error }
-            if found != nil { warn("\(error); sending silence") }
+            if found != nil { notify(.note("\(error); sending silence")) }
             return SilenceSource(format: AudioFormat(sampleRate: sampleRate, channelCount: 2), stop: stop)
+        }
+    }
+
+    private func event(_ event: ThreadedAudio.Event) -> SourceEvent {
+        switch event {
+        case .interrupted(let reason): .interrupted(.audio, source: "movie:\(path)", reason: reason)
+        case .returned(let gap): .returned(.audio, source: "movie:\(path)", after: gap)
         }
     }
 }

@@ -45,6 +45,22 @@ package enum VideoInput: VideoSourceChoice, Hashable {
         }
     }
 
+    package var isFile: Bool {
+        switch self {
+        case .image, .movie: true
+        case .embedded, .v4l2, .libcamera, .firstCamera: false
+        }
+    }
+
+    package var path: String? {
+        switch self {
+        case .image(let path): path
+        case .movie(let movie): movie.path
+        case .v4l2(let settings): settings.device
+        case .embedded, .libcamera, .firstCamera: nil
+        }
+    }
+
     /// `nil` if it is not a movie.
     package var movie: MovieChoice? { if case .movie(let movie) = self { movie } else { nil } }
 
@@ -100,15 +116,17 @@ package enum VideoInput: VideoSourceChoice, Hashable {
     package func open(
         _ wish: SourceWish, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
     ) throws -> (any VideoSource)? {
-        switch self {
-        case .embedded(let source): return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
-        case .image(let path): return try ImageSource(path, size: wish.size, frameRate: wish.frameRate, stop: stop)
-        case .movie(let movie):
-            return try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: stop)
-        case .v4l2, .libcamera, .firstCamera: break
+        if case .embedded(let source) = self {
+            return try source.open(size: wish.size, frameRate: wish.frameRate, stop: stop)
         }
-        return try cameraOpening(wish).map { opening in
-            try ResilientCamera(stop: stop, notify: notify) { try opening(stop) }
+        var opening = cameraOpening(wish)
+        if case .movie(let movie) = self {
+            opening = { try MovieSource(movie.path, clock: movie.clock, loops: movie.loops, stop: $0) }
+        }
+        return try opening.map { opening in
+            guard isFile else { return try ResilientCamera(stop: stop, notify: notify) { try opening(stop) } }
+            return try ResilientCamera(
+                SwitchableCamera(path: path, isFile: isFile, open: opening), stop: stop, notify: notify)
         }
     }
 

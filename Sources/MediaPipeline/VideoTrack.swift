@@ -211,7 +211,8 @@ extension MediaSettings {
     fileprivate var switchableCameras: [SwitchableCamera] {
         cameras.compactMap { [rotation] camera in
             guard let opening = camera.choice.cameraOpening(sourceWish) else { return nil }
-            return SwitchableCamera(name: camera.name) { stop in
+            let choice = camera.choice
+            return SwitchableCamera(name: camera.name, path: choice.path, isFile: choice.isFile) { stop in
                 let camera = try opening(stop)
                 let rest = camera.ownRotation.followed(by: rotation.rest(after: camera.flips))
                 return rest.isIdentity ? camera : try RotatedCamera(camera, rest)

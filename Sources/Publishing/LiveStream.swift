@@ -126,13 +126,18 @@ public final class LiveStream {
         endThreads()
         for target in targets { target.reportDrops(now: nil) }
         try result.get()
+        let failureOfTargets = takeFailureOfTargets()
         if let failure = failure ?? failureOfTargets { throw failure }
         emitEnd()
     }
 
-    /// The stream has not failed as long as one target carries it to its end.
-    private var failureOfTargets: StreamFailure? {
-        targets.contains { $0.failure == nil } ? nil : targets.first?.failure
+    /// The stream has not failed as long as one target carries it to its end. Otherwise, the last failure is the stream's, and
+    /// events tell the others.
+    private func takeFailureOfTargets() -> StreamFailure? {
+        guard targets.allSatisfy({ $0.failure != nil }) else { return nil }
+        let untold = targets.filter { !$0.isFailureReported }
+        for target in untold.dropLast() { target.reportFailure() }
+        return (untold.last ?? targets.last)?.failure
     }
 
     private func endThreads() {

@@ -22,6 +22,9 @@ extension LiveStream: TargetOwner {
 
     private func mediaFlows(to target: PublishTarget) {
         let now = MonotonicClock.now()
+        // The first target leads, unless another one has media before it: its server may never answer.
+        let isFirst = !hasStarted && !leading.carriesMedia || target.id.number < leading.id.number
+        if target !== leading, isFirst { lead(target) }
         if target === leading { adapted(adaptation.connectionOpened(now: now)) }
         guard !hasStarted, let timeZero else { return }
         hasStarted = true
@@ -31,14 +34,19 @@ extension LiveStream: TargetOwner {
     /// The others go on; the next of them leads.
     private func targetEnded(_ target: PublishTarget) {
         guard let next = targets.first(where: { !$0.isOver }) else { return }
-        if let failure = target.failure { target.reporter.emit(.failed(failure.code, message: failure.text)) }
+        target.reportFailure()
         hub.remove(target.buffer)
         guard target === leading else { return }
-        leading = next
-        hub.setLeading(true, next.buffer)
-        adaptation.follow(next.buffer)
+        lead(next)
         guard next.carriesMedia else { return adaptation.connectionLost() }
         adapted(adaptation.connectionOpened(now: MonotonicClock.now()))
+    }
+
+    private func lead(_ target: PublishTarget) {
+        hub.setLeading(false, leading.buffer)
+        leading = target
+        hub.setLeading(true, target.buffer)
+        adaptation.follow(target.buffer)
     }
 
     func reported(_ report: TargetReport) {

@@ -42,6 +42,8 @@ final class PublishTarget {
     var statusReporter: StatusReporter
     private(set) var isOver = false
     private(set) var failure: StreamFailure?
+    /// Whether an event has told the failure.
+    private(set) var isFailureReported = false
 
     let surroundings: Surroundings
     var connections: [ConnectionID: RunningConnection] = [:]
@@ -154,6 +156,13 @@ final class PublishTarget {
             }
             pendingActions.removeFirst()
         }
+    }
+
+    /// Tells a failure that does not end the stream.
+    func reportFailure() {
+        guard let failure, !isFailureReported else { return }
+        isFailureReported = true
+        reporter.emit(.failed(failure.code, message: failure.text))
     }
 
     private func finish() {

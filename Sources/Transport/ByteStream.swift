@@ -18,6 +18,9 @@ public protocol ByteStream: AnyObject {
     /// The peer's address, for messages.
     var peer: String { get }
 
+    /// The version of TLS in use, for messages; `nil` without TLS.
+    var tlsVersion: String? { get }
+
     /// This end's address; `nil` if closed.
     var localAddress: SocketAddress? { get }
 
@@ -61,6 +64,7 @@ public protocol ByteStream: AnyObject {
 }
 
 extension ByteStream {
+    public var tlsVersion: String? { nil }
     public var fallbackReason: String? { nil }
 
     /// `write` for a single array.

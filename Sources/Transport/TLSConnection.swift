@@ -65,7 +65,7 @@ public final class TLSConnection: ByteStream {
     private static let maximumRecordSize = 16_384
 
     /// `TLSv1.2` or `TLSv1.3`, after the handshake.
-    public var version: String { mbedtls_ssl_get_version(session).map { String(cString: $0) } ?? "?" }
+    public var tlsVersion: String? { mbedtls_ssl_get_version(session).map { String(cString: $0) } }
     public var fileDescriptor: Int32 { isOpen ? tcp.fileDescriptor : -1 }
     public var unsentByteCount: Int { tcp.unsentByteCount + (isOpen && recordIsPending ? record.count : 0) }
     public var unacknowledgedByteCount: Int {

@@ -4,17 +4,6 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// One of a stream's cameras, under its name in commands.
-package struct SwitchableCamera: Sendable {
-    let name: String
-    let open: CameraOpening
-
-    package init(name: String, open: @escaping CameraOpening) {
-        self.name = name
-        self.open = open
-    }
-}
-
 /// A request to switch to another camera, and when it was made.
 package struct CameraWish: Sendable {
     let name: String
@@ -107,9 +96,9 @@ package final class CameraSwitcher: VideoSource {
 
     /// Makes sure that the cameras are closed before anything else opens them.
     deinit {
-        let deadline = MonotonicClock.now() + CameraThreadError.closingTimeout
+        let now = MonotonicClock.now()
         for place in places { place.close() }
-        for place in places { place.waitForEnd(until: deadline) }
+        for place in places { place.waitForEnd(since: now) }
     }
 
     // MARK: VideoSource

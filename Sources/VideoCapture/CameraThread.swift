@@ -23,20 +23,26 @@ final class CameraThread: Sendable {
     struct Properties: Sendable {
         let name: String
         let model: String
+        let origin: String
         let layouts: SourceLayouts
         let memoryKind: FrameMemoryKind
         let frameRate: FrameRate
         let colors: VideoColors?
+        let flips: FrameFlips
+        let ownRotation: FrameRotation
         let controlOffers: [ControlOffer]
         let reportsLight: Bool
 
         init(_ camera: any Camera) {
             name = camera.name
             model = camera.model
+            origin = camera.origin
             layouts = camera.layouts
             memoryKind = camera.memoryKind
             frameRate = camera.frameRate
             colors = camera.colors
+            flips = camera.flips
+            ownRotation = camera.ownRotation
             controlOffers = camera.offeredControls
             reportsLight = camera.controls?.reportsLight ?? false
         }
@@ -71,6 +77,11 @@ final class CameraThread: Sendable {
         var awaited: (size: FrameSize, until: MediaTimestamp)?
         var frames: [CapturedFrame] = []
         var failure: (any Error)?
+        /// The camera has delivered its last frame, and how it ended on its own.
+        var hasStopped = false
+        var endingNote: String?
+        /// While the thread has the camera, unless it reads no path.
+        var occupancy: NodeOccupancy?
         var report = CameraReport()
         var refusal: ControlError?
         var isCloseWanted = false
@@ -83,6 +94,10 @@ final class CameraThread: Sendable {
         var lostFrames = 0
     }
 
+    /// As many as a driver would buffer for a slow reader.
+    private static let mostWaitingOfCamera = 3
+    /// A movie's frames are not late when they have waited.
+    private static let mostWaitingOfFile = 10
     /// Longer than six frames at five per second, which may still arrive in the previous size.
     private static let sizePatience = Duration.seconds(2)
     /// Readable when the progress has changed or there is a frame.
@@ -91,17 +106,20 @@ final class CameraThread: Sendable {
     let started: EventFD
     let state = Mutex(State())
 
+    let mostWaiting: Int
+
     /// - Parameters:
     ///   - patience: how long to retry while another user occupies the camera.
     ///   - earlier: earlier threads of the same camera, newest first, to wait for.
     init(
-        patience: Duration, after earlier: [CameraThread] = [], _ open: @escaping CameraOpening
+        _ camera: SwitchableCamera, patience: Duration, after earlier: [CameraThread] = []
     ) throws(SystemCallError) {
         changed = try EventFD()
         stop = try EventFD()
         started = try EventFD()
-        // A hang in the camera does not concern the watchdog: the stream continues with another camera.
-        _ = try NamedThread("camera", mayBlock: true) { [self] in run(open, patience, after: earlier) }
+        mostWaiting = camera.isFile ? Self.mostWaitingOfFile : Self.mostWaitingOfCamera
+        // A hang in the camera does not concern the watchdog: the stream continues without it, or with another camera.
+        _ = try NamedThread("camera", mayBlock: true) { [self] in run(camera, patience, after: earlier) }
     }
 
     var progress: Progress {
@@ -152,15 +170,15 @@ final class CameraThread: Sendable {
 
     func order(_ change: (inout Orders) -> Void) { state.withLock { change(&$0.orders) } }
 
-    /// - Returns: `nil` if there is no frame yet.
+    /// - Returns: `none` if there is no frame yet.
     /// - Throws: the camera's error, after its last frame.
-    func takeFrame() throws -> CapturedFrame? {
-        let (frame, failure) = state.withLock { state in
-            (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.failure)
+    func takeFrame() throws -> CameraFrame {
+        let (frame, failure, hasStopped) = state.withLock { state in
+            (state.frames.isEmpty ? nil : state.frames.removeFirst(), state.failure, state.hasStopped)
         }
-        if let frame { return frame }
+        if let frame { return .captured(frame) }
         if let failure { throw failure }
-        return nil
+        return hasStopped ? .stopped : .none
     }
 
     /// Starts to close the camera and releases its waiting frames at once.
@@ -173,6 +191,13 @@ final class CameraThread: Sendable {
             return state.frames
         }
         stop.signal()
+    }
+
+    /// Nobody waits for the thread any longer. If it hangs, later streams do not try the same path meanwhile.
+    /// - Parameter since: when it was asked to end; `nil` if it is still opening the camera.
+    func abandon(since: MediaTimestamp? = nil) {
+        let occupancy = state.withLock { $0.hasEnded ? nil : $0.occupancy }
+        occupancy?.abandon(since: since)
     }
 
     /// - Returns: whether the thread has ended.

@@ -5,19 +5,21 @@ import Media
 
 // The thread's work.
 extension CameraThread {
-    /// As many as a driver would buffer for a slow reader.
-    private static let mostWaiting = 3
     /// A busy camera may become free soon.
     private static let retryInterval = Duration.milliseconds(50)
 
-    func run(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) {
+    func run(_ camera: SwitchableCamera, _ patience: Duration, after earlier: [CameraThread]) {
         do {
             // The camera is closed when this returns.
-            try serve(open, patience, after: earlier)
+            try serve(camera, patience, after: earlier)
         } catch {
             failed(error)
         }
-        state.withLock { $0.hasEnded = true }
+        let occupancy = state.withLock { state in
+            state.hasEnded = true
+            return state.occupancy
+        }
+        occupancy?.end()
         changed.signal()
     }
 
@@ -26,10 +28,12 @@ extension CameraThread {
         changed.signal()
     }
 
-    private func serve(_ open: CameraOpening, _ patience: Duration, after earlier: [CameraThread]) throws {
+    private func serve(_ wanted: SwitchableCamera, _ patience: Duration, after earlier: [CameraThread]) throws {
         let limit = MonotonicClock.now() + CameraThreadError.closingTimeout
         for thread in earlier where !thread.waitForEnd(until: limit) { throw CameraThreadError.stillInUse }
-        guard let camera = try opened(open, until: MonotonicClock.now() + patience) else { return }
+        let occupancy = try wanted.path.map { try NodeOccupancy(at: $0) }
+        state.withLock { $0.occupancy = occupancy }
+        guard let camera = try opened(wanted.open, until: MonotonicClock.now() + patience) else { return }
         var entries = [PollEntry(started.fileDescriptor), PollEntry(stop.fileDescriptor)]
         try poll(&entries, until: nil)
         do {
@@ -46,7 +50,9 @@ extension CameraThread {
             do {
                 let camera = try open(stop)
                 let (properties, now) = (Properties(camera), MonotonicClock.now())
+                let report = camera.controls?.cameraReport ?? CameraReport()
                 state.withLock { state in
+                    state.report = report
                     state.properties = properties
                     state.openSince = now
                 }
@@ -71,9 +77,19 @@ extension CameraThread {
             case .none:
                 let statistics = camera.statistics
                 state.withLock { $0.statistics = statistics }
-            case .stopped: return
+            case .stopped: return stopped(camera)
             }
         }
+    }
+
+    private func stopped(_ camera: any Camera) {
+        let (note, statistics) = (camera.endingNote, camera.statistics)
+        state.withLock { state in
+            state.hasStopped = true
+            state.endingNote = note
+            state.statistics = statistics
+        }
+        changed.signal()
     }
 
     private func control(_ camera: any ControllableSource, _ orders: Orders) {
@@ -116,7 +132,7 @@ extension CameraThread {
                 return nil
             }
             state.frames.append(frame)
-            guard state.frames.count > Self.mostWaiting else { return nil }
+            guard state.frames.count > mostWaiting else { return nil }
             state.lostFrames += 1
             return state.frames.removeFirst()
         }

@@ -4,13 +4,6 @@ import LinuxIO
 import Media
 import StreamLogic
 
-/// The result of an attempt to open a camera.
-enum CameraAttempt {
-    case done(any Camera)
-    /// Another thread is opening it; check it now and then.
-    case underWay(PendingCamera)
-}
-
 /// A camera as an endless source. Carries out the decisions of `CaptureContinuity`. Used by the video thread.
 public final class ResilientCamera: VideoSource {
     public var layout: FrameLayout { layouts.full }
@@ -19,13 +12,17 @@ public final class ResilientCamera: VideoSource {
     public let frameRate: FrameRate
     public let colors: VideoColors?
     public let flips: FrameFlips
-    public let endingNote: String? = nil
+    public let ownRotation: FrameRotation
+    public var endingNote: String? { camera?.endingNote }
     public let cameraModel: String?
+    public let origin: String
     private let name: String
     private let open: () throws -> CameraAttempt
     private let stop: EventFD
     private let notify: @Sendable (SourceEvent) -> Void
     private var camera: (any Camera)?
+    /// Closes the camera together with this object; `nil` if the owner does that.
+    private var place: CameraPlace?
     /// The camera being opened in the background.
     private var pending: PendingCamera?
     /// Applied again to a returning camera.
@@ -56,6 +53,24 @@ public final class ResilientCamera: VideoSource {
         self.init(try open(), stop: stop, notify: notify) { CameraAttempt.done(try open()) }
     }
 
+    /// The camera is opened, read and closed on its own thread, so that a hanging driver or disk becomes an interruption.
+    /// - Throws: see above; `CameraThreadError.notOpened` if the camera does not open in time.
+    public convenience init(
+        _ camera: SwitchableCamera, stop: EventFD, notify: @escaping @Sendable (SourceEvent) -> Void
+    ) throws {
+        let place = CameraPlace(camera)
+        self.init(try place.openNow(patience: .zero, stop: stop), stop: stop, notify: notify) {
+            CameraAttempt.underWay(try place.openBeside(patience: Self.patience, stop: stop))
+        }
+        self.place = place
+    }
+
+    /// The previous thread may still be closing the camera.
+    private static let patience = Duration.milliseconds(500)
+
+    /// Makes sure that the camera is closed before anything else opens it.
+    deinit { place?.end() }
+
     /// - Parameters:
     ///   - camera: already open.
     ///   - open: reopens it, or starts to.
@@ -69,11 +84,13 @@ public final class ResilientCamera: VideoSource {
         self.notify = notify
         name = camera.name
         cameraModel = camera.model.isEmpty ? nil : camera.model
+        origin = camera.origin
         layouts = camera.layouts
         memoryKind = camera.memoryKind
         frameRate = camera.frameRate
         colors = camera.colors
         flips = camera.flips
+        ownRotation = camera.ownRotation
         controlOffers = camera.offeredControls
         continuity = CaptureContinuity(frameRate: camera.frameRate, now: MonotonicClock.now())
     }
@@ -161,6 +178,7 @@ public final class ResilientCamera: VideoSource {
         } catch {
             // It has never delivered anything, so it counts as missing at the start.
             guard lastFrame != nil || interruptions > 0 else { throw error }
+            if (error as? any CameraFailure)?.isPermanent == true { throw error }
             perform(continuity.cameraFailed("\(error)", now: MonotonicClock.now()))
             return .none
         }

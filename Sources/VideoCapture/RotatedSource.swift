@@ -83,6 +83,8 @@ package final class RotatedCamera: Camera {
 
     package var name: String { camera.name }
     package var model: String { camera.model }
+    package var origin: String { camera.origin }
+    package var endingNote: String? { camera.endingNote }
     package var layout: FrameLayout { rotator.layout }
     package let memoryKind = FrameMemoryKind.pooled
     package var frameRate: FrameRate { camera.frameRate }

@@ -24,10 +24,14 @@ final class ThreadedCamera: Camera {
 
     var name: String { properties.name }
     var model: String { properties.model }
+    var origin: String { properties.origin }
     var layout: FrameLayout { layouts.full }
     var memoryKind: FrameMemoryKind { properties.memoryKind }
     var frameRate: FrameRate { properties.frameRate }
     var colors: VideoColors? { properties.colors }
+    var flips: FrameFlips { properties.flips }
+    var ownRotation: FrameRotation { properties.ownRotation }
+    var endingNote: String? { thread.state.withLock { $0.endingNote } }
     var statistics: VideoSourceStatistics { thread.statistics }
 
     private enum Waited {
@@ -39,7 +43,8 @@ final class ThreadedCamera: Camera {
         isOn = true
         while true {
             thread.changed.drain()
-            if let frame = try thread.takeFrame() { return .captured(frame) }
+            let taken = try thread.takeFrame()
+            guard case .none = taken else { return taken }
             var waits: PollSet<Waited> = [.stop: stop.fileDescriptor, .camera: thread.changed.fileDescriptor]
             guard try waits.wait(until: deadline) else { return .none }
             if waits.isReady(.stop) { return .stopped }

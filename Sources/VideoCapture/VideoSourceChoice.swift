@@ -38,6 +38,10 @@ public protocol VideoSourceChoice: Sendable {
     /// The frame rate, if it is known before opening.
     var frameRate: FrameRate? { get }
     var readsStandardInput: Bool { get }
+    /// The file or device node that it reads; `nil` if unknown.
+    var path: String? { get }
+    /// Whether it is a file, whose frames are not late when they have waited.
+    var isFile: Bool { get }
 
     /// - Parameter stop: ends the source when signaled. It is not drained.
     func open(
@@ -49,6 +53,8 @@ public protocol VideoSourceChoice: Sendable {
 }
 
 extension VideoSourceChoice {
+    public var path: String? { nil }
+    public var isFile: Bool { false }
     public func cameraOpening(_ wish: SourceWish) -> CameraOpening? { nil }
 }
 

@@ -113,6 +113,29 @@ import Testing
         }
     }
 
+    /// Only a line's own thread asks chips, because another chip may hang.
+    @Test func chipsAreListedByTheThreadOfALineThatIsMissing() throws {
+        try time.run {
+            var openers = BoardDevices.Openers()
+            openers.lamp = { line throws(BoardIOError) in throw .noSuchLine(name: line.name, chip: nil) }
+            openers.chips = { [bus] in
+                bus.transfer()
+                return []
+            }
+            let devices = BoardDevices(openers: openers)
+            bus.hang()
+            let board = try board()
+            #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
+            MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
+            #expect(devices.chips(of: "statusLED") == nil)
+            #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
+            bus.goOn()
+            #expect(wait { devices.chips(of: "statusLED") != nil })
+            #expect(devices.faults["statusLED"]?.contains("does not answer") == false)
+            devices.end()
+        }
+    }
+
     @Test func pressIsNoticedWhileAnotherLinesBusHangs() throws {
         try time.run {
             let button = FakeLine(on: otherBus, hasEdges: try EventFD())

@@ -292,7 +292,7 @@ private final class ReportedEvents: Sendable {
 @Suite struct ALSATests {
     private func failure(_ device: String) -> MicrophoneError? {
         do {
-            _ = try ALSACapturePCM(device, sampleRate: 44_100, stop: EventFD())
+            _ = try ALSACapturePCM.open(device, sampleRate: 44_100, stop: EventFD())
             return nil
         } catch { return error as? MicrophoneError }
     }

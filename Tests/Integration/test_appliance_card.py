@@ -8,15 +8,16 @@ import subprocess
 import time
 from pathlib import Path
 
+import media
 import pytest
 from appliance import BOARD, DEVICE, LIVE, Appliance, Terminal, cpu_seconds, has_route, plain
 from certificates import Certificates
-from held_file import held
+from held_file import ReadHeldFile, held
 from scenarios import run_selected
 from tallycam import Receiver
 from tls_servers import Nginx
 
-pytestmark = pytest.mark.takes(minutes=1.5, processors=0.1)
+pytestmark = pytest.mark.takes(minutes=2.2, processors=0.1)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
@@ -205,6 +206,68 @@ def stream_beside_a_hanging_card(children, case):
     camera.wait_until(lambda status: not any(fault["blinks"] == 9 for fault in status["faults"]))
     camera.ask("start")
     camera.wait_for("live")
+
+
+@pytest.fixture(scope="module")
+def movie(tmp_path_factory):
+    path = tmp_path_factory.mktemp("movies") / "loop.mp4"
+    media.run_ffmpeg(
+        "-f", "lavfi", "-i", "testsrc=s=320x240:r=25:d=4", "-f", "lavfi", "-i", "sine=1000:r=48000:d=4",
+        "-c:v", "libx264", "-g", 25, "-pix_fmt", "yuv420p", "-c:a", "aac", path,
+    )  # fmt: skip
+    return path
+
+
+def has_camera_fault(status: dict) -> bool:
+    return 4 in [fault["blinks"] for fault in status["faults"]]
+
+
+def with_movie(children, movie: Path) -> tuple[Appliance, Terminal]:
+    watchdog = Terminal()
+    camera = Appliance(
+        children, stream=plain(Receiver(children).url()), device={**DEVICE, "camera": f"movie:{movie}"},
+        board={**BOARD, "watchdog": watchdog.name},
+    )  # fmt: skip
+    camera.wait_for(USUAL)
+    return camera, watchdog
+
+
+def assert_fed(camera: Appliance, watchdog: Terminal) -> None:
+    fed = len(read_all(watchdog))
+    camera.process.wait_until(lambda: len(read_all(watchdog)) > fed, "food for the watchdog")
+    assert camera.process.running and "hangs" not in camera.console("events 200")
+
+
+def test_a_movie_that_cannot_be_opened_on_a_hanging_card_is_a_camera_fault(children, movie):
+    camera, watchdog = with_movie(children, movie)
+    with held(movie) as file:
+        assert camera.ask("start").child.returncode == 0
+        camera.process.wait_until(lambda: file.is_waited_for, "thread that opens the movie")
+        camera.wait_until(has_camera_fault)
+        assert_fed(camera, watchdog)
+        camera.ask("stop")
+        camera.wait_until(lambda status: status["state"] in (USUAL, "fault"))
+    camera.ask("start")
+    assert not has_camera_fault(camera.wait_for("live"))
+
+
+def test_a_movie_whose_card_hangs_while_live_is_lost_like_a_camera(children, movie):
+    """The last frame is repeated, with silence. Every press is obeyed at once."""
+    camera, watchdog = with_movie(children, movie)
+    with held(movie, ReadHeldFile) as file:
+        camera.ask("start")
+        camera.wait_for("live")
+        file.hold()
+        assert camera.wait_until(has_camera_fault)["state"] in LIVE
+        # A watched thread may hang for 8 s.
+        time.sleep(10)
+        assert_fed(camera, watchdog)
+        assert camera.status()["state"] in LIVE
+        camera.ask("stop")
+        camera.wait_until(lambda status: status["state"] == USUAL and not has_camera_fault(status))
+        camera.ask("start")
+        camera.wait_until(has_camera_fault)
+    assert not has_camera_fault(camera.wait_for("live"))
 
 
 def let_it_answer(camera: Appliance) -> None:

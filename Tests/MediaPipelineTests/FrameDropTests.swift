@@ -68,7 +68,8 @@ import Testing
     @Test func camerasThreadDropsFramesOutsideItsLock() throws {
         try time.run {
             let script = FakeCamera.Script(layout: layout, memory: .dmabuf, stop: try EventFD())
-            let thread = try CameraThread(patience: .zero) { stop in try FakeCamera(script, stop: stop) }
+            let thread = try CameraThread(
+                SwitchableCamera { stop in try FakeCamera(script, stop: stop) }, patience: .zero)
             script.content.withLock { content in
                 content.frameDropped = { [drops] in
                     drops.happened { thread.state.withLockIfAvailable { _ in true } ?? false }

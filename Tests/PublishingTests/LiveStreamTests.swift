@@ -541,7 +541,25 @@ import WireSupport
             let refusal = ScriptedServer.Answer.accept(.refusing(connect: "NetConnection.Connect.InvalidApp"))
             let (server, other) = (try ScriptedServer { _ in refusal }, try ScriptedServer { _ in refusal })
             let stream = try StreamUnderTest(on: server, others: ["other.example": other])
-            #expect(try stream.end()?.target == TargetID(0))
+            let last = try #require(try stream.end()?.target)
+            #expect(Set(stream.recorder.targets(of: "failed") + [last]) == [TargetID(0), TargetID(1)])
+            #expect(stream.recorder.targets(of: "failed").count == 1, "each failure is reported once")
+        }
+    }
+
+    @Test func anotherTargetLeadsWhileTheFirstNeverAnswers() throws {
+        try time.run {
+            let (server, other) = (try ScriptedServer { _ in .unanswered }, try ScriptedServer())
+            let stream = try StreamUnderTest(on: server, reconnects: .endless, others: ["other.example": other])
+            #expect(becomesTrue { other[1].tags.count > 40 })
+            stream.commands.send(.reportStatus(CommandID(1)))
+            #expect(becomesTrue { !stream.recorder.answers.isEmpty })
+            guard case .status(let status) = stream.recorder.answers[CommandID(1)] else {
+                Issue.record("\(stream.recorder.answers)")
+                return
+            }
+            #expect(status.state == .live && status.sent.sentFrames > 10)
+            try stream.stop()
         }
     }
 }

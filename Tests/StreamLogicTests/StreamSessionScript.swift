@@ -24,7 +24,7 @@ struct StreamSessionScript {
     }
 
     enum Step {
-        case start, sourcesOpened, stop, restart
+        case start, sourcesOpened, stop, restart, reencode
         case connected(Int), publishing(Int), failed(Int, ConnectionFailure), stalled(Int, ConnectionFailure)
         case closed(Int)
         case move(Int, String?), keyframe
@@ -42,6 +42,7 @@ struct StreamSessionScript {
             case .sourcesOpened: session.sourcesOpened(now: now)
             case .stop: session.stopRequested(now: now)
             case .restart: session.restartRequested(now: now)
+            case .reencode: session.restartRequested(isContinuation: true, now: now)
             case .connected(let index): session.serverConnected(connections[index - 1], server: "host:1935", now: now)
             case .publishing(let index): session.publishingStarted(connections[index - 1], now: now)
             case .failed(let index, let failure): session.connectionFailed(connections[index - 1], failure, now: now)

@@ -320,6 +320,30 @@ struct StreamSessionTests {
         #expect(script.play([.connected(2), .publishing(2)]).last == "started")
     }
 
+    /// Another target's change of encoding is no reason to try a refusing server sooner, or more often.
+    @Test func otherEncodingChangesNothingForAServerThatIsRetried() {
+        let limit = ReconnectPolicy.Limit.attempts(2)
+        func retried(_ isReencoded: Bool) -> [String] {
+            var script = StreamSessionScript(limit: limit)
+            var actions = script.play([.start, .failed(1, refused)])
+            if isReencoded { actions += script.play(.reencode) }
+            actions += script.wait(.seconds(2))
+            actions += script.play(.failed(2, refused))
+            if isReencoded { actions += script.play(.reencode) }
+            actions += script.wait(.seconds(10))
+            return actions + script.play(.failed(3, refused)) + script.wait(.seconds(60))
+        }
+        #expect(retried(true) == retried(false))
+    }
+
+    @Test func otherEncodingDuringAnAttemptStartsItAgain() {
+        var script = publishing()
+        _ = script.play(.failed(1, reset))
+        _ = script.wait(.seconds(2))
+        #expect(script.play(.reencode) == ["abort 2", "open 3"])
+        #expect(script.play([.connected(3), .publishing(3)]).contains("media 3"))
+    }
+
     @Test func restartDoesNotWaitForAnAttemptOrADelay() {
         var script = StreamSessionScript()
         _ = script.play(.start)

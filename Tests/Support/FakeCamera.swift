@@ -62,6 +62,11 @@ public final class FakeCamera: Camera {
             public fileprivate(set) var selectedRates: [FrameRate] = []
             /// Cameras that share it cannot be open at the same time.
             public var device: SharedDevice?
+            /// Calls of the camera block until it is signaled, as in a driver that hangs.
+            public var hang: EventFD?
+            /// The camera ends after this frame, or fails with the error.
+            public var lastFrame: Int?
+            public var finalFailure: (any CameraFailure)?
             /// How long opening takes.
             public var openingTime = Duration.zero
             public fileprivate(set) var openings = 0
@@ -90,6 +95,12 @@ public final class FakeCamera: Camera {
             self.frameRate = frameRate
             self.stop = stop
         }
+
+        fileprivate func waitWhileHanging() throws {
+            guard let hang = content.withLock({ $0.hang }) else { return }
+            var entries = [PollEntry(hang.fileDescriptor)]
+            try poll(&entries, until: nil)
+        }
     }
 
     private let script: Script
@@ -107,6 +118,7 @@ public final class FakeCamera: Camera {
     public let colors: VideoColors? = nil
     public var memoryKind: FrameMemoryKind { script.memory == .ordinary ? .pooled : .dmabuf }
     public private(set) var statistics = VideoSourceStatistics()
+    public private(set) var endingNote: String?
 
     /// - Parameter stop: used instead of the script's.
     /// - Throws: `Gone` while it is unplugged.
@@ -119,6 +131,7 @@ public final class FakeCamera: Camera {
             return (content.isPluggedIn ? content.layout : nil, content.smaller, content.openingTime)
         }
         MonotonicClock.sleep(until: MonotonicClock.now() + time)
+        try script.waitWhileHanging()
         let device = script.content.withLock { $0.device }
         let isTaken = device?.take() ?? true
         guard let layout, isTaken else {
@@ -140,6 +153,8 @@ public final class FakeCamera: Camera {
 
     public func nextFrame(until deadline: MediaTimestamp) throws -> CameraFrame {
         while true {
+            try script.waitWhileHanging()
+            if try hasEnded() { return .stopped }
             let (isThere, isSilent, age) = script.content.withLock { ($0.isPluggedIn, $0.isSilent, $0.age) }
             guard isThere, !script.content.withLock({ $0.failsToStart }) else { throw Gone() }
             let now = MonotonicClock.now()
@@ -153,6 +168,14 @@ public final class FakeCamera: Camera {
             let soon = min(nextTime, deadline, now + .milliseconds(10))
             if try poll(&entries, until: soon) > 0 { return .stopped }
         }
+    }
+
+    private func hasEnded() throws -> Bool {
+        let (last, failure) = script.content.withLock { ($0.lastFrame, $0.finalFailure) }
+        guard let last, statistics.capturedFrames >= last else { return false }
+        if let failure { throw failure }
+        endingNote = "it ended after \(last) frames"
+        return true
     }
 
     private func frame(at time: MediaTimestamp) -> CapturedFrame {

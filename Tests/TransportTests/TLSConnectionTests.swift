@@ -36,7 +36,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
     func carriesBytesBothWays(option: String, version: String) throws {
         let server = try TLSServer(certificate: "good", [option])
         let client = try connect(to: server)
-        #expect(client.version == version)
+        #expect(client.tlsVersion == version)
         try send(Array("to the server\n".utf8), through: client)
         try server.process.waitForOutput("to the server\n")
         server.process.say("to the client")
@@ -98,7 +98,7 @@ private func refusal(_ certificate: String, host: String = "localhost", _ option
     @Test func trustsASelfSignedCertificateIfConfigured() throws {
         let server = try TLSServer(certificate: "selfsigned")
         let file = try TestCertificates.shared.get().directory + "/selfsigned.crt"
-        #expect(try connect(to: server, authorityFile: file).version == "TLSv1.3")
+        #expect(try connect(to: server, authorityFile: file).tlsVersion == "TLSv1.3")
     }
 
     @Test func refusesAnUnknownAuthority() throws {

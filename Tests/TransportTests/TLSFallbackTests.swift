@@ -29,27 +29,27 @@ import Testing
     @Test func serverThatFollowsTheClientsOrderSignsWithPKCS1() throws {
         let server = try TLSServer(certificate: "rsa", ["-tls1_2"])
         let client = try connect(to: server.endpoint)
-        #expect(client.version == "TLSv1.2")
+        #expect(client.tlsVersion == "TLSv1.2")
         #expect(client.fallbackReason == nil)
     }
 
     @Test func rsaKeyStillGetsTLS13() throws {
         let server = try TLSServer(certificate: "rsa", ["-serverpref"])
-        #expect(try connect(to: server.endpoint).version == "TLSv1.3")
+        #expect(try connect(to: server.endpoint).tlsVersion == "TLSv1.3")
     }
 
     @Test(arguments: [[], ["-cipher", "DHE-RSA-AES128-GCM-SHA256"]])
     func serverThatInsistsOnPSSGetsASecondOfferWithoutIt(options: [String]) throws {
         let server = try TLSServer(certificate: "rsa", ["-tls1_2", "-serverpref"] + options)
         let first = try connect(to: server.endpoint)
-        #expect(first.version == "TLSv1.2")
+        #expect(first.tlsVersion == "TLSv1.2")
         #expect(first.fallbackReason?.hasPrefix("\(server.endpoint) speaks TLS 1.2 and signs with RSA-PSS") == true)
         try send(Array("good\n".utf8), through: first)
         try server.process.waitForOutput("good\n")
         first.close()
         // The server is known now: no second report, and only one attempt.
         let second = try connect(to: server.endpoint)
-        #expect(second.version == "TLSv1.2")
+        #expect(second.tlsVersion == "TLSv1.2")
         #expect(second.fallbackReason == nil)
     }
 
@@ -98,7 +98,7 @@ import Testing
         let server = try TLSServer(certificate: "rsa")
         #expect(servers.insert(server.endpoint))
         #expect(try failure { try connect(to: server.endpoint) } == .downgraded)
-        #expect(try connect(to: server.endpoint).version == "TLSv1.3")
+        #expect(try connect(to: server.endpoint).tlsVersion == "TLSv1.3")
     }
 
     @Test func listOfKnownServersIsBounded() {

@@ -87,23 +87,14 @@ extension StreamEvent: Event {
         case .status(let status): status.text
         case .fileStatus(let status): status.text
         case .qualityChanged(let change): change.text
-        case .bufferEmpty: "the send buffer is empty"
-        case .bufferHigh: "the send buffer rose above its high threshold"
-        case .bufferLow: "the send buffer fell below its low threshold"
-        case .bufferFull: "the uplink is too slow: the send buffer is full"
-        case .serverAway: "the server accepts no data: the send buffer is full"
+        case .bufferEmpty, .bufferHigh, .bufferLow, .bufferFull, .serverAway: bufferText
         // Several per second: people read the status and a summary of drops instead.
         case .measured, .bufferDuration, .dropped: nil
         case .softwareEncoderInUse(let reason), .encoderRestarted(let reason), .hardwareEncoderDead(let reason):
             "\(code?.meaning ?? ""): \(reason)"
         case .source(let event): event.text
         case .sourceEnded(_, let note): note
-        case .cameraSwitched(let from, let to, let duration):
-            "switched from \(from) to \(to) in \(fixed(duration.inSeconds, decimals: 1)) s"
-        case .cameraSwitchFailed(let name, let reason, let present):
-            CommandRefusal.cameraUnavailable(name, reason: reason, keeping: present).description
-        case .filterDropped(let filter): "filter \(filter) is turned off: it takes too much time"
-        case .filterRestored(let filter): "filter \(filter) is on again"
+        case .cameraSwitched, .cameraSwitchFailed, .filterDropped, .filterRestored: changeText
         case .configured(let configuration): "now \(configuration.line)"
         case .controlled(let readings): "now \(readings.line)"
         case .filtered(let chain):
@@ -118,6 +109,30 @@ extension StreamEvent: Event {
         case .fileEnded(let tally): tally.totalsText
         // People read it in the program's last line.
         case .failed: nil
+        }
+    }
+
+    private var bufferText: String? {
+        switch self {
+        case .bufferEmpty: "the send buffer is empty"
+        case .bufferHigh: "the send buffer rose above its high threshold"
+        case .bufferLow: "the send buffer fell below its low threshold"
+        case .bufferFull: "the uplink is too slow: the send buffer is full"
+        case .serverAway: "the server accepts no data: the send buffer is full"
+        default: nil
+        }
+    }
+
+    /// Text of a change that is visible in the video.
+    private var changeText: String? {
+        switch self {
+        case .cameraSwitched(let from, let to, let duration):
+            "switched from \(from) to \(to) in \(fixed(duration.inSeconds, decimals: 1)) s"
+        case .cameraSwitchFailed(let name, let reason, let present):
+            CommandRefusal.cameraUnavailable(name, reason: reason, keeping: present).description
+        case .filterDropped(let filter): "filter \(filter) is turned off: it takes too much time"
+        case .filterRestored(let filter): "filter \(filter) is on again"
+        default: nil
         }
     }
 

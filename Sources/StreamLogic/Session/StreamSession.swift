@@ -183,13 +183,15 @@ public struct StreamSession: Sendable {
     /// Ends the stream properly if it is live and starts it again, with a new signature and with counters and delays
     /// reset.
     /// - Parameter isContinuation: the same stream with another encoding. A server that does not accept it at once is
-    ///   retried, like after a loss.
+    ///   retried, like after a loss. A server that is being retried keeps its delays and its count of attempts.
     public mutating func restartRequested(isContinuation: Bool = false, now: MediaTimestamp) -> [Action] {
         switch phase {
+        // The next attempt has the new encoding.
+        case .waiting where isContinuation: break
         case .idle, .waiting: start(now: now)
         case .opening(let attempt):
             output.append(.abortConnection(attempt.id))
-            start(now: now)
+            if isContinuation { self.attempt(now: now) } else { start(now: now) }
         case .publishing(let publication):
             isStartPending = true
             close(publication, startsAgain: true, isContinued: isContinuation, now: now)

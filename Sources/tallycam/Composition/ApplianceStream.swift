@@ -208,7 +208,7 @@ extension AudioInput {
                 self = .movie(movie, isOptional: true)
             } else if device.firstSource == "synthetic" {
                 self = .embedded(.tone)
-            } else if Microphone.all().isEmpty {
+            } else if Microphone.allAnswering().isEmpty {
                 self = .embedded(.silence)
             } else {
                 self.init(microphone: microphone)
