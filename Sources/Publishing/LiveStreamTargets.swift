@@ -42,7 +42,7 @@ extension LiveStream: TargetOwner {
         chooseLeading()
     }
 
-    /// Of the targets that are not over, the first one that has carried media leads; before any of them has, the first one.
+    /// The first target that has carried media and is not over leads. Before any has carried media, the first one does.
     private func chooseLeading() {
         let running = targets.filter { !$0.isOver }
         guard let next = running.first(where: \.hasCarriedMedia) ?? running.first, next !== leading else { return }

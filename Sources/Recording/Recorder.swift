@@ -12,7 +12,7 @@ public final class Recorder: Sendable {
     private let watch: DiskCallWatch
     private let ended: EventFD
 
-    /// What the thread works with.
+    /// The thread's tools.
     struct Parts: Sendable {
         let settings: RecordingSettings
         let hasVideo: Bool

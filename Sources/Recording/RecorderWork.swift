@@ -3,7 +3,7 @@ import LinuxIO
 import Media
 import RecordingLogic
 
-/// What the thread `recording` does.
+/// The work of the thread `recording`.
 struct RecorderWork: ~Copyable {
     enum Order: Sendable {
         case start(folder: String)
@@ -37,7 +37,7 @@ struct RecorderWork: ~Copyable {
     var access: RecordingFolderAccess?
     var folder = RecordingFolder([])
     var open: OpenFile?
-    /// There is no file to finish.
+    /// No file is open.
     private var isFailing = false
     private(set) var isOver = false
 

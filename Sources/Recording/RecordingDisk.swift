@@ -14,7 +14,7 @@ public protocol RecordingDisk: Sendable {
     func open(_ path: String) throws(SystemCallError) -> any RecordingFile
     /// Makes new and removed names in the folder lasting.
     func synchronize(_ folder: String) throws(SystemCallError)
-    /// Removes a file. One that is missing is no error.
+    /// Removes a file. A missing file does not count as an error.
     func remove(_ path: String) throws(SystemCallError)
     /// Appends to a small file.
     /// - Parameter creates: whether it may be missing.

@@ -3,7 +3,7 @@ import LinuxIO
 import RecordingLogic
 
 extension RecordingFailure {
-    /// What a failed call means for a recording.
+    /// The meaning of a failed call for a recording.
     init(_ error: SystemCallError) { self.init(Self.kind(error), "\(error)") }
 
     private static func kind(_ error: SystemCallError) -> Kind {

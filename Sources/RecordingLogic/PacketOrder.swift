@@ -1,7 +1,7 @@
 import Media
 
 /// Merges the packets of both tracks in the order of their times. Each track is in order by itself, but audio and video come
-/// with different delays, and a file that is cut at a keyframe needs the audio of before it.
+/// with different delays, and a file that is cut at a keyframe needs the audio from before it.
 struct PacketOrder: Sendable {
     /// How long a track waits for the other one.
     static let patience = Duration.seconds(1)

@@ -161,7 +161,7 @@ public struct RecordingAssembler: Sendable {
 
     private mutating func finish(nextFrame: MediaTimestamp?, _ clock: MP4WallClock?) -> [Action] {
         guard writer != nil else { return [] }
-        // A gap is no frame's duration.
+        // A gap does not count as a frame's duration.
         var actions = endFragment(nextFrame: isVideoVoid ? nil : nextFrame, clock)
         guard let writer else { return actions }
         let file = RecordedFile(

@@ -5,7 +5,7 @@ import Media
 public struct RecordingBuffer: Sendable {
     public enum Item: Sendable {
         case packet(EncodedPacket)
-        /// What follows needs a new file: a recording or an epoch starts.
+        /// The next packets need a new file: a recording or an epoch starts.
         case newFile
         /// Packets are missing from here on. The file ends now: an unfinished GOP would fill the buffer until the next one.
         case gap
@@ -83,7 +83,7 @@ public struct RecordingBuffer: Sendable {
         restart()
     }
 
-    /// What waits is void. Only headers are kept, for the next opening.
+    /// The waiting packets are void. Only headers are kept, for the next opening.
     /// - Returns: what was dropped up to here, if the buffer was full.
     public mutating func close() -> Loss? {
         isOpen = false
@@ -147,7 +147,7 @@ public struct RecordingBuffer: Sendable {
         waitingByteCount += packet.payload.count + Self.overhead
     }
 
-    /// What follows belongs to another epoch.
+    /// The next packets belong to another epoch.
     public mutating func epochStarted() {
         videoHeader = nil
         guard isOpen, loss == nil else { return }

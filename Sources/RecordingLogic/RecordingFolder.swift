@@ -100,11 +100,11 @@ public struct RecordingFolder: Hashable, Sendable {
 
     public mutating func removed(_ name: RecordingName) { files.removeAll { $0.name == name } }
 
-    /// What must go, the oldest first, so that a file can be written.
+    /// The files to remove, the oldest first, so that a file can be written.
     /// - Parameters:
     ///   - byteCount: expected size of what is written.
     ///   - open: the file that is being written, which stays.
-    /// - Returns: `nil` if there is no room even then, or if everything is kept.
+    /// - Returns: `nil` if even that makes too little room, or if everything is kept.
     public func surplus(
         before byteCount: Int, on space: Space, open: RecordingName? = nil, settings: RecordingSettings
     ) -> [RecordingName]? {

@@ -109,7 +109,7 @@ public struct RecordingJournalContents: Hashable, Sendable {
         }
     }
 
-    /// What a server lacks of a file: whole GOPs, which can be decoded by themselves.
+    /// The parts of a file that a server lacks: whole GOPs, which can be decoded by themselves.
     /// - Parameters:
     ///   - keyframes: their times in the file, in order.
     ///   - end: where the file ends.

@@ -6,7 +6,7 @@ public enum MP4RecordedTrack: UInt32, CaseIterable, Hashable, Sendable {
     case audio = 2
 }
 
-/// What decodes a recording's tracks, and the units of their times.
+/// The decoder settings of a recording's tracks, and the units of their times.
 public struct MP4RecordedTracks: Hashable, Sendable {
     /// Units per second of video times, and of the movie.
     public static let videoTimescale = 90_000

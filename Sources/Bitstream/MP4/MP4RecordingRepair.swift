@@ -50,7 +50,7 @@ struct MP4RecordingScan<Failure: Error> {
     private var index = MP4SampleIndex()
     private var sampleCount = 0
     private var sequence: UInt32 = 0
-    /// Where the fragments of the index end; 0 if there are none.
+    /// Where the fragments of the index end; 0 without fragments.
     private var end = 0
 
     private init(byteCount: Int, read: @escaping Read) {

@@ -104,14 +104,14 @@ public struct MP4RecordingWriter: Sendable {
     }
 
     /// - Parameters:
-    ///   - start: the file's time zero: the time of its first keyframe, or of its first audio if there is no video.
+    ///   - start: the file's time zero: the time of its first keyframe, or of its first audio without video.
     ///   - creation: UNIX seconds; `nil` if the clock is not set.
     public init(_ tracks: MP4RecordedTracks, start: MediaTimestamp, creation: Int64?) {
         header = MP4RecordingHeader(tracks: tracks, creation: creation)
         self.start = start
     }
 
-    /// What decodes the tracks.
+    /// The decoder settings of the tracks.
     public var tracks: MP4RecordedTracks { header.tracks }
 
     /// Bytes of the samples that are not in the file yet.
