@@ -419,6 +419,31 @@ def test_a_card_that_does_not_answer_is_reported_and_the_machine_restarts(slot):
     board.wait_for_end(60)
 
 
+@pytest.mark.parametrize("content", [b"\xeb\x76\x90EXFAT   ", b"\0" * 4096 + b"somebody's"], ids=["exfat", "unknown"])
+def test_a_state_partition_with_something_else_is_left_alone(slot, content):
+    start = fill_state(slot.card, content)
+    board = slot.start()
+    board.machine.wait_for_console("the state partition cannot be mounted; its files are left alone", 120)
+    with open(slot.card.path, "rb") as file:
+        file.seek(start)
+        assert file.read(1 << 20) == content.ljust(1 << 20, b"\0")
+
+
+def test_an_empty_state_partition_is_formatted(slot):
+    fill_state(slot.card, b"")
+    board = slot.start_ready({"device.json": SMALL, "stream.json": server(1)})
+    assert board.run("grep ' /state ' /proc/mounts").text.split()[2] == "ext4"
+
+
+def fill_state(card, content: bytes) -> int:
+    """Puts these bytes, then zeros, at the state partition's start. Returns its place."""
+    start = card.entry(3)[0] * 512
+    with open(card.path, "r+b") as file:
+        file.seek(start)
+        file.write(content.ljust(1 << 20, b"\0"))
+    return start
+
+
 def test_a_root_partition_without_a_file_system_is_reported(slot):
     line = slot.card.read("cmdline.txt").decode()
     slot.card.write("cmdline.txt", line.replace("root=/dev/mmcblk0p2", "root=/dev/mmcblk0p3"))

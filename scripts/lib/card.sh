@@ -55,6 +55,23 @@ pack_card() {
         { tail -n 20 "$folder/genimage.log" >&2; fail "genimage could not make the card"; }
 }
 
+# fill_partitions IMAGE FOLDER: stores zeros inside the file systems as data, so that a block map of the image has them, too:
+# a used card has something else there. The offsets are those of genimage.cfg, in MB.
+fill_partitions() {
+    local image=$1 folder=$2 name offset size file
+    while read -r name offset size file; do
+        [ "$file" = - ] || size=$((($(stat -c %s "$folder/$file") + 1048575) / 1048576))
+        dd if="$image" of="$image" bs=1M skip="$offset" seek="$offset" count="$size" conv=notrunc status=none ||
+            fail "the partition $name of $image cannot be read and written"
+    done < <(awk '
+        $1 == "partition" { name = $2 }
+        name && $1 == "image" { gsub(/"/, "", $3); file = $3 }
+        name && $1 == "offset" { offset = $3 + 0 }
+        name && $1 == "size" { size = $3 + 0 }
+        name && $1 == "}" { if (file) print name, offset, size, file ~ /squashfs/ ? file : "-"; name = file = "" }
+    ' board/common/genimage.cfg)
+}
+
 # hand_over FILE RESULT: replaces RESULT in one step, so that a program that reads the previous one keeps reading it.
 hand_over() {
     # The caller's lock keeps this name for one run, and the next run replaces what an interrupted one has left.
