@@ -85,6 +85,8 @@ extension ApplianceRefusal {
 /// - Returns: it for people, on one line.
 public func refusalText(_ answer: ArraySlice<UInt8>) -> String {
     var lines = String(decoding: answer, as: UTF8.self)
-    if let json = try? JSONValue(parsing: Array(answer)), case .string(let text)? = json["text"]?.content { lines = text }
+    if let json = try? JSONValue(parsing: Array(answer)), case .string(let text)? = json["text"]?.content {
+        lines = text
+    }
     return lines.split(separator: "\n").joined(separator: "; ")
 }

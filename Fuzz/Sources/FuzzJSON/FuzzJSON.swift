@@ -29,7 +29,7 @@ private func readFile(_ bytes: [UInt8]) {
     let lineCount = bytes.count + 1
     let stream = StreamDescription.decode(json)
     check(stream, lineCount: lineCount)
-    if let description = stream.value { connect(description) }
+    for target in stream.value?.targets ?? [] { connect(target) }
     if json["dimension"] != nil || json["quality"] != nil || json["buffer"] != nil || json["audio"] != nil {
         check(DeviceDescription.decode(json, vocabulary: vocabulary), lineCount: lineCount)
     }
@@ -62,11 +62,11 @@ private func check(_ fault: DescriptionFault, lineCount: Int) {
 }
 
 /// Signs two connections, and reads the URL like the connection.
-private func connect(_ description: StreamDescription) {
+private func connect(_ target: TargetDescription) {
     var nonces = NonceSequence(savedText: nil)
     for _ in 0..<2 {
         guard
-            let url = try? description.publishURL(
+            let url = try? target.publishURL(
                 unixSeconds: 1_700_000_000, nonces: &nonces, hmacSHA1: { key, _ in [UInt8](key.prefix(20)) })
         else { preconditionFailure("a description without faults has no URL") }
         precondition(url.port > 0)
@@ -76,7 +76,7 @@ private func connect(_ description: StreamDescription) {
             precondition(again.host == url.host && again.port == url.port, "the host changed")
         }
     }
-    _ = description.platform.name
+    _ = target.platform.name
 }
 
 private func readURL(_ text: String) {
