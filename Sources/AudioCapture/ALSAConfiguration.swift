@@ -47,7 +47,7 @@ public struct Microphone: Hashable, Sendable {
         return microphones
     }
 
-    /// Like `all`, with a limit of time. If the drivers of the sound cards do not answer, there are none.
+    /// Like `all`, with a time limit; empty if a sound card's driver does not answer in time.
     public static func allAnswering() -> [Microphone] {
         (try? NodeOccupancy.call(of: "/dev/snd", timeout: MicrophoneError.answerTimeout) { all() }) ?? []
     }

@@ -115,7 +115,7 @@ private final class SmallDisk {
         let recorder = try recorder(RecordingSettings(length: .seconds(10)))
         recorder.start(in: directory.file("r"))
         #expect(events.wait(for: .stateChanged(.recording)))
-        for tag in try tags(clip) {
+        for tag in try recordedTags(clip) {
             if let packet = try tag.packet(base: .zero) { recorder.sink.bring([packet]) }
         }
         #expect(recorder.end(within: .seconds(60)))
@@ -131,20 +131,5 @@ private final class SmallDisk {
                 ], log: directory.file("\(name).log"))
             #expect(try readFile(raw, limit: 1 << 20).count == frames * 64)
         }
-    }
-
-    private func tags(_ path: String) throws -> [FLVTag] {
-        let bytes = try readFile(path, limit: 1 << 26)
-        var reader = FLVReader()
-        var position = 0
-        _ = try reader.append(upTo: bytes.count) { room in
-            let count = min(room.count, bytes.count - position)
-            room.copyBytes(from: bytes[position..<position + count])
-            position += count
-            return count
-        }
-        var tags: [FLVTag] = []
-        while let tag = try reader.nextTag() { tags.append(tag) }
-        return tags
     }
 }

@@ -5,7 +5,7 @@ public struct TargetReading: Hashable, Sendable {
     public enum State: Hashable, Sendable {
         /// The stream goes on without it, because a person wants that.
         case off
-        /// It failed, and is tried again.
+        /// It failed and is retried.
         case failed(reason: String)
         case running(StreamState)
     }
@@ -26,7 +26,7 @@ public struct TargetReading: Hashable, Sendable {
         _ id: TargetID, destination: String, state: State, isLeading: Bool, buffered: Duration, sent: SentCounters,
         deliveredBytes: Int
     ) {
-        name = id.name ?? "\(id)"
+        name = "\(id)"
         self.destination = destination
         self.state = state
         self.isLeading = isLeading
@@ -40,7 +40,7 @@ public struct TargetReading: Hashable, Sendable {
         let name = isLeading ? "\(name) (leading)" : name
         switch state {
         case .off: return "\(name) off"
-        case .failed(let reason): return "\(name) failed, is tried again: \(reason)"
+        case .failed(let reason): return "\(name) failed, is retried: \(reason)"
         case .running(let state):
             return "\(name) \(state.rawValue), \(fixed(buffered.inSeconds, decimals: 2)) s buffered, "
                 + "\(sent.sentFrames) frames sent, \(sent.droppedFrames) dropped"
