@@ -67,7 +67,7 @@ public struct FaultBook: Sendable {
     public private(set) var deadEncoder: String?
     /// The last failures of camera, microphone, encoder or server that still count.
     private var failures: [ApplianceFault: Failure] = [:]
-    /// Targets that failed while the stream goes on to others, until they are live.
+    /// Targets that failed while the stream goes on to others, until they are live or switched off.
     private var failedTargets: [TargetID: Failure] = [:]
     /// Failures that are being retried. The light no longer shows them, but faults.txt keeps them until the outcome is
     /// known, so that the card is not written twice for each attempt.
@@ -164,7 +164,8 @@ extension FaultBook {
         failedTargets[target] = Failure(.server, text, code: code, target: target)
     }
 
-    public mutating func targetBecameLive(_ target: TargetID) { failedTargets[target] = nil }
+    /// The target is live again, or it is switched off.
+    public mutating func targetHealed(_ target: TargetID) { failedTargets[target] = nil }
 
     /// A camera or microphone was lost during the stream, or has returned.
     public mutating func sourceChanged(_ event: SourceEvent) {

@@ -110,7 +110,8 @@ final class StreamSupervisor {
     private func happened(_ event: StreamEvent, to target: TargetID, now: MediaTimestamp) {
         switch event {
         case .failed(let code, let text): device.faultsChanged(now: now) { $0.targetFailed(target, code, text) }
-        case .stateChanged(.live): device.faultsChanged(now: now) { $0.targetBecameLive(target) }
+        case .stateChanged(.live), .stateChanged(.disconnected):
+            device.faultsChanged(now: now) { $0.targetHealed(target) }
         default: break
         }
     }

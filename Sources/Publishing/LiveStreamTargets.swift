@@ -95,7 +95,6 @@ extension LiveStream: TargetOwner {
                 return refuse(.target(.onlyOne(name)), for: id)
             }
             target.switchOff()
-            target.reporter.emit(.stateChanged(.disconnected))
         }
         if let id { reporter.answer(id, .done(["\(name) \(isOn ? "on" : "off")"])) }
     }

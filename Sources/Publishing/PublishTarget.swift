@@ -99,8 +99,8 @@ final class PublishTarget {
     }
 
     /// The same target, to be started again. This one must be over.
-    func renewed(isOff: Bool = false) throws -> PublishTarget {
-        let target = try PublishTarget(id, to: destination, isLeading: false, isOff: isOff, in: surroundings)
+    func renewed() throws -> PublishTarget {
+        let target = try PublishTarget(id, to: destination, isLeading: false, in: surroundings)
         target.owner = owner
         return target
     }
@@ -115,7 +115,8 @@ final class PublishTarget {
     func switchOff() {
         isOff = true
         retryTime = nil
-        if !isOver { stop() }
+        // The session tells how it ends; one that has failed is over already.
+        if isOver { reporter.emit(.stateChanged(.disconnected)) } else { stop() }
     }
 
     /// Ends the stream on this server in order and restarts it in the hub's new epoch.

@@ -19,6 +19,18 @@ struct FaultBookTests {
 
     private mutating func lines() -> [String] { news()?.report.lines ?? [] }
 
+    @Test mutating func eachFailedTargetIsNamedUntilItHeals() {
+        let (youTube, studio) = (TargetID(0, name: "youtube"), TargetID(1, name: "studio"))
+        book.targetFailed(studio, .netStreamFailed, "refused")
+        book.targetFailed(youTube, nil, "no route")
+        #expect(book.current == [.server])
+        #expect(news()?.report.files.map(\.fault.problem) == ["youtube: no route", "studio: refused"])
+        book.targetHealed(youTube)
+        #expect(book.current == [.server] && news()?.report.files.count == 1)
+        book.streamEnded()
+        #expect(book.current == [])
+    }
+
     // MARK: Files and hardware
 
     @Test mutating func faultsOfFilesAreShownButWarningsAreNot() {

@@ -152,6 +152,23 @@ import WireSupport
         }
     }
 
+    @Test func switchingAFailedTargetOffEndsItsRetries() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let another = try ScriptedServer { _ in Self.refusal }
+            let stream = try stream(to: server, ["other.example": another])
+            #expect(becomesTrue { stream.recorder.targets(of: "failed") == [other] && server[1].tags.count > 40 })
+            stream.commands.send(.switchTarget("other", isOn: false, CommandID(1)))
+            #expect(becomesTrue { stream.recorder.answers[CommandID(1)]?.lines == ["other off"] })
+            #expect(stream.recorder.texts(of: "stateChanged").last == "state: disconnected")
+            let attempts = another.connectionCount
+            let tags = server[1].tags.count
+            #expect(becomesTrue(within: .seconds(60)) { server[1].tags.count > tags + 50 * 40 })
+            #expect(another.connectionCount == attempts)
+            try stream.stop()
+        }
+    }
+
     @Test func failureOfTheLastTargetEndsTheStream() throws {
         try time.run {
             let server = try ScriptedServer { _ in Self.refusal }
