@@ -31,7 +31,9 @@ public struct VideoTrack {
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
         let (reporter, reports) = (context.reporter, context.reports)
-        let output = VideoOutput(hub: context.hub, counters: context.counters) { reports.send(.encoder($0)) }
+        let output = VideoOutput(
+            hub: context.hub, counters: context.counters, timecode: settings.hasTimecode ? .kernel : nil
+        ) { reports.send(.encoder($0)) }
         if settings.dimension.isRounded {
             reporter.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
