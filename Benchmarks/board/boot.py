@@ -181,8 +181,9 @@ def least(runs: list[dict[str, float]]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=2)
-    count = parser.parse_args().runs
-    image = make_board_image("rpi3")
+    parser.add_argument("--image", type=Path, help="another image of a Raspberry Pi 3 with Debian's kernel")
+    arguments = parser.parse_args()
+    count, image = arguments.runs, arguments.image or make_board_image("rpi3")
     before = 0.0
     for name, end in least([measure(image) for _ in range(count)]).items():
         print(f"{name:32} {end - before:6.2f} s")
