@@ -85,6 +85,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        nil, StreamFailure(.cameraUnavailable, "it hangs"), StreamFailure(.connectRejected, "no such user"),
+    ])
+    func pressWhileAHangingStreamEndsCountsAfterItsEnd(failure: StreamFailure?) throws {
+        try time.run {
+            let run = try goLive()
+            run.isHanging.withLock { $0 = true }
+            run.say(.source(.interrupted(.video, source: "/dev/video0", reason: "it hangs")))
+            try camera.waitUntil { try camera.status().faults.contains(4) }
+            camera.press()
+            try camera.waitUntil { run.isStopped }
+            run.say(.stateChanged(.disconnecting), .stateChanged(.disconnected))
+            try waitForState("fault")
+            camera.press()
+            try camera.waitUntil { try camera.status().isStreamWanted }
+            #expect(streams.runs.count == 1)
+            run.end(failure)
+            try camera.waitUntil { streams.runs.count == 2 }
+            streams.runs[1].goLive()
+            try waitForState("live")
+            try camera.end()
+        }
+    }
+
     @Test func refusalByTheServerStopsRetriesUntilTheNextPress() throws {
         try time.run {
             camera.press()
