@@ -54,7 +54,7 @@ final class StreamSupervisor {
     func end() {
         _ = streams.stop()
         device.webcam.end(now: MonotonicClock.now())
-        _ = streams.feedIdle([], of: IdleCameraDescription(device.files), now: MonotonicClock.now())
+        _ = streams.feedIdle([], of: SourceDescription(device.files), now: MonotonicClock.now())
         streams.feedIdleAudio(nil, of: device.files, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
         while streams.isRunning || streams.isFeedingIdle || device.webcam.isEnding, MonotonicClock.now() < limit {

@@ -46,7 +46,7 @@ import Testing
             try camera.waitUntil { streams.runs.count == 1 }
             let run = streams.runs[0]
             #expect(run.request.description.destination.hasPrefix("rtmp://127.0.0.1:9/live"))
-            #expect(run.request.device.camera == "synthetic")
+            #expect(run.request.sources.device.camera == "synthetic")
             try waitForState("connecting", orWithoutNetwork: true)
             #expect(camera.flash.states.last != true)
             run.goLive()
