@@ -111,7 +111,8 @@ def scale(x: int, y: int) -> str:
 
 
 def drawing() -> str:
-    patterns, states, faults = rhythms(read("LEDPattern")), patterns_of_states(read("ApplianceState")), blink_counts(read("ApplianceFault"))
+    patterns, states = rhythms(read("ButtonAndLights/LEDPattern")), patterns_of_states(read("Appliance/ApplianceState"))
+    faults = blink_counts(read("Faults/ApplianceFault"))
     if states.keys() != STATES.keys() | SAME.keys():
         sys.exit(f"light-strip: states without a label or without a rhythm: {sorted(states.keys() ^ (STATES.keys() | SAME.keys()))}")
     if faults.keys() != FAULTS.keys():
@@ -140,7 +141,7 @@ def drawing() -> str:
         parts.append(row(MARGIN, HEAD + index * ROW, label, spans(*patterns[states[state]]), kind))
     for index, (fault, number) in enumerate(sorted(faults.items(), key=lambda item: item[1])):
         label = f"{number} blinks: {FAULTS[fault]}"
-        parts.append(row(right, HEAD + index * ROW, label, spans(counted(read("LEDPattern"), number), True), "plain"))
+        parts.append(row(right, HEAD + index * ROW, label, spans(counted(read("ButtonAndLights/LEDPattern"), number), True), "plain"))
     parts.append(scale(MARGIN, HEAD + len(STATES) * ROW + 8))
     parts.append(scale(right, HEAD + len(FAULTS) * ROW + 8))
     return "\n".join([*parts, "</svg>"]) + "\n"

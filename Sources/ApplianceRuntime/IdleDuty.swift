@@ -14,7 +14,7 @@ extension StreamSupervisor {
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
         if webcam.wantsCamera { sinks.append(webcam.relay) }
-        if streams.feedIdle(isAllowed ? sinks : [], of: IdleCameraDescription(files), now: now) {
+        if streams.feedIdle(isAllowed ? sinks : [], of: SourceDescription(files), now: now) {
             webcam.settleCamera()
         }
         streams.feedIdleAudio(webcam.wantsMicrophone && isAllowed ? webcam.relay : nil, of: files, now: now)

@@ -54,7 +54,7 @@ final class StreamSupervisor {
     func end() {
         _ = streams.stop()
         device.webcam.end(now: MonotonicClock.now())
-        _ = streams.feedIdle([], of: IdleCameraDescription(device.files), now: MonotonicClock.now())
+        _ = streams.feedIdle([], of: SourceDescription(device.files), now: MonotonicClock.now())
         streams.feedIdleAudio(nil, of: device.files, now: MonotonicClock.now())
         let limit = MonotonicClock.now() + .seconds(2)
         while streams.isRunning || streams.isFeedingIdle || device.webcam.isEnding, MonotonicClock.now() < limit {
@@ -157,7 +157,7 @@ final class StreamSupervisor {
     private func ended(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
         let startsAgain = streams.ended()
-        device.commands.streamEnded(isFollowed: failure.map { ApplianceFault($0) } != .server)
+        device.commands.streamEnded(isFollowed: startsAgain || failure.map { ApplianceFault($0) } != .server)
         summary = StreamSummary()
         device.webcam.streamEnded()
         device.encoderHealth.encoderChanged()
@@ -171,7 +171,7 @@ final class StreamSupervisor {
             }
         }
         let reason = failure.map { FaultBook.Failure(ApplianceFault($0), $0, choices: choices) }
-        device.perform(device.appliance.streamEnded(reason, now: now))
+        device.perform(device.appliance.streamEnded(reason, isFollowed: startsAgain, now: now))
         if startsAgain, !streams.isRunning { startWaiting(now: now) }
         device.reportFaults(now: now)
         device.saveEvents(isUrgent: true, now: now)

@@ -90,7 +90,7 @@ package final class StreamRunner {
     /// - Parameters:
     ///   - preview: shows its frames.
     ///   - webcam: gets its frames and audio too.
-    /// the initial state.
+    ///   - isMuted, isPaused: the initial state.
     package func start(
         _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
     ) throws {
@@ -104,9 +104,10 @@ package final class StreamRunner {
         guard let description = files.stream else { return }
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
-            description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory, card: card, knownFilters: files.filters, preview: preview, isMuted: isMuted,
-            isPaused: isPaused, frameSinks: [webcam], audioSinks: [webcam])
+            description: description, sources: SourceDescription(files),
+            storage: StreamStorage(stateDirectory: stateDirectory, card: card, knownFilters: files.filters),
+            receivers: StreamReceivers(preview: preview, frames: [webcam], audio: [webcam]), isMuted: isMuted,
+            isPaused: isPaused)
         running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
     }
 
@@ -147,7 +148,7 @@ package final class StreamRunner {
     /// The answer is an `EngineEvent`: the stream's, if there is one, otherwise `still`.
     package func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
         guard running == nil else { return send(.takeSnapshot(request)) }
-        waitingStills.append(StillRequest(snapshot: request, camera: IdleCameraDescription(files)))
+        waitingStills.append(StillRequest(snapshot: request, camera: SourceDescription(files)))
         openForStill(now: now)
     }
 
@@ -224,7 +225,7 @@ package final class StreamRunner {
     /// Passes the camera's frames to screen and computer while nothing else needs the camera.
     /// - Parameter sinks: empty to stop.
     /// - Returns: whether the camera is opened by this call.
-    package func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
+    package func feedIdle(_ sinks: [any FrameSink], of camera: SourceDescription, now: MediaTimestamp) -> Bool {
         if let present = idleFrames.request {
             if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
             return false

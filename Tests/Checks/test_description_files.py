@@ -255,11 +255,11 @@ def test_the_sample_of_the_device_holds_the_documented_defaults():
 
 @pytest.mark.parametrize("page", LIGHTS, ids=lambda page: page.name)
 def test_the_documented_light_is_the_code_s(page):
-    text, code = page.read_text(), (CHECKOUT / "Sources/ApplianceLogic/LEDPattern.swift").read_text()
+    text, code = page.read_text(), (CHECKOUT / "Sources/ApplianceLogic/ButtonAndLights/LEDPattern.swift").read_text()
     rhythms = re.findall(r"^\| [^|]+ \| [^|]+ \| ([\d ]+) \|$", text, re.MULTILINE)
     for rhythm in re.findall(r"= LEDPattern\(\[([\d, ]+)\]\)", code):
         assert rhythm.replace(",", "") in rhythms
-    faults = (CHECKOUT / "Sources/ApplianceLogic/ApplianceFault.swift").read_text()
+    faults = (CHECKOUT / "Sources/ApplianceLogic/Faults/ApplianceFault.swift").read_text()
     blinks = set(re.findall(r"^    case \w+ = (\d+)$", faults, re.MULTILINE))
     assert blinks == set(re.findall(r"^\| (\d+) \|", text, re.MULTILINE))
 

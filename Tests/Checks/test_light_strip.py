@@ -7,7 +7,8 @@ import pytest
 from swift_source import CHECKOUT
 
 LOGIC = "Sources/ApplianceLogic"
-READ = ["scripts/light-strip.py", *(f"{LOGIC}/{name}.swift" for name in ("LEDPattern", "ApplianceState", "ApplianceFault"))]
+NAMES = ("ButtonAndLights/LEDPattern", "Appliance/ApplianceState", "Faults/ApplianceFault")
+READ = ["scripts/light-strip.py", *(f"{LOGIC}/{name}.swift" for name in NAMES)]
 
 
 def check(folder) -> subprocess.CompletedProcess:
@@ -30,11 +31,11 @@ def copy(tmp_path):
 @pytest.mark.parametrize(
     "file, old, new, problem",
     [
-        ("LEDPattern", "LEDPattern([125, 125])", "LEDPattern([120, 130])", "differs from the code"),
-        ("LEDPattern", "[250, 250], count", "[200, 300], count", "differs from the code"),
-        ("ApplianceState", "case .reconnecting: .shortShortShortLong", "case .reconnecting: .fast", "no state shows"),
-        ("ApplianceState", "case .paused: .longDark", "case .paused, .resting: .longDark", "resting"),
-        ("ApplianceFault", "case camera = 4", "case lens = 11\n    case camera = 4", "lens"),
+        ("ButtonAndLights/LEDPattern", "LEDPattern([125, 125])", "LEDPattern([120, 130])", "differs from the code"),
+        ("ButtonAndLights/LEDPattern", "[250, 250], count", "[200, 300], count", "differs from the code"),
+        ("Appliance/ApplianceState", "case .reconnecting: .shortShortShortLong", "case .reconnecting: .fast", "no state shows"),
+        ("Appliance/ApplianceState", "case .paused: .longDark", "case .paused, .resting: .longDark", "resting"),
+        ("Faults/ApplianceFault", "case camera = 4", "case lens = 11\n    case camera = 4", "lens"),
     ],
 )
 def test_a_change_of_the_code_is_seen(copy, file, old, new, problem):

@@ -90,7 +90,7 @@ def documented_refusals(console: str) -> set[str]:
 
 
 def refusals() -> set[str]:
-    texts = ["StreamLogic/Commands/CommandRefusal", "StreamLogic/Capture/SnapshotFailure", "ApplianceLogic/ApplianceRefusal"]
+    texts = ["StreamLogic/Commands/CommandRefusal", "StreamLogic/Capture/SnapshotFailure", "ApplianceLogic/Appliance/ApplianceRefusal"]
     names = [code(f"{text}.swift").split("public var name: String {")[1].split("\n    }\n")[0] for text in texts]
     return set(re.findall(r'"(\w+)"', "".join(names)))
 
@@ -122,5 +122,5 @@ def test_doctor_knows_the_keys_of_the_documents():
     """Keys that stand for a service's own have a sign or more in them; "stage" is a name that a person chooses."""
     pages = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md"))]
     keys = {key for page in pages for key in re.findall(r'"key": "([^"?]*[-_][^"?]*)', page.read_text())}
-    known = re.search(r"exampleKeys: Set = \[(.*?)\]", code("ApplianceLogic/CheckupFinding.swift"), re.DOTALL)[1]
+    known = re.search(r"exampleKeys: Set = \[(.*?)\]", code("ApplianceLogic/Checkup/CheckupFinding.swift"), re.DOTALL)[1]
     assert keys and keys <= set(re.findall(r'"([^"]+)"', known))
