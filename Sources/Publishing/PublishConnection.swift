@@ -58,7 +58,9 @@ package final class PublishConnection {
     package var fileDescriptor: Int32 { stream.fileDescriptor }
     package var peer: String { stream.peer }
     /// In the past if there may be more to read.
-    package var nextDeadline: MediaTimestamp? { readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline }
+    package var nextDeadline: MediaTimestamp? {
+        readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline
+    }
     package var isPublishing: Bool { session.isPublishing }
     /// Includes the part of a half-written message that the kernel has not taken yet.
     var unsentByteCount: Int { stream.unsentByteCount + unwrittenByteCount }

@@ -32,7 +32,8 @@ extension MP4Movie {
         }
     }
 
-    private func files(_ sample: SampleRecording = SampleRecording()) throws -> (growing: [[UInt8]], finished: [UInt8]) {
+    private func files(_ sample: SampleRecording = SampleRecording()) throws -> (growing: [[UInt8]], finished: [UInt8])
+    {
         var writer = try sample.writer()
         var file = MemoryFile()
         var growing: [[UInt8]] = []
@@ -113,7 +114,9 @@ extension MP4Movie {
                     // The first sample's flags, and an offset.
                     traf.fullBox("trun", flags: 5) { $0.append([2, 200, 0x200_0000]) }
                     // It follows; each sample has a size and a distance.
-                    traf.fullBox("trun", version: 1, flags: 0xA00) { $0.append([2, 6, 6000, 7, UInt32(bitPattern: -3000)]) }
+                    traf.fullBox("trun", version: 1, flags: 0xA00) {
+                        $0.append([2, 6, 6000, 7, UInt32(bitPattern: -3000)])
+                    }
                 }
             }
             file.box("mdat") { $0.appendZeros(300) }

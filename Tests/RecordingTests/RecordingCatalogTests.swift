@@ -109,7 +109,10 @@ private struct InterruptedServer {
         let catalog = try RecordingCatalog(run.folder)
         let missing = catalog.entries.map { $0.gaps[0].ranges.duration.inSeconds.rounded() }
         #expect(missing == [60, 59, 10])
-        #expect(catalog.entries.map { $0.start.map { $0 / 1_000_000_000 } } == [1_795_700_345, 1_795_700_405, 1_795_700_465])
+        #expect(
+            catalog.entries.map { $0.start.map { $0 / 1_000_000_000 } } == [
+                1_795_700_345, 1_795_700_405, 1_795_700_465,
+            ])
         #expect(catalog.entries[0].clockError == .milliseconds(20))
     }
 

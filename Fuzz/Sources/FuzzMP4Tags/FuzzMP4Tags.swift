@@ -13,7 +13,9 @@ private func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         precondition(offset >= 0 && count >= 0 && offset + count <= bytes.count, "read beyond the file")
         return Array(bytes[offset..<offset + count])
     }
-    guard let movie = try? MP4Movie(byteCount: count, read: read), var tags = try? MP4TagSequence(movie) else { return 0 }
+    guard let movie = try? MP4Movie(byteCount: count, read: read), var tags = try? MP4TagSequence(movie) else {
+        return 0
+    }
     precondition(tags.headers.allSatisfy(\.isSequenceHeader) && (1...2).contains(tags.headers.count), "headers")
     var counts: [FLVTag.Kind: Int] = [:]
     var latest: [FLVTag.Kind: UInt32] = [:]

@@ -8,9 +8,9 @@ import Terminal
 extension PublishArguments {
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
-    static let options: [CommandLineOption] = mediaOptions + networkOptions + fileOptions
+    static let options: [CommandLineOption] = sourceOptions + networkOptions + fileOptions
 
-    private static let mediaOptions: [CommandLineOption] =
+    private static let sourceOptions: [CommandLineOption] =
         [
             CommandLineOption(
                 "url", takes: "URL", isSingle: true,
