@@ -35,7 +35,12 @@ public final class LiveStream {
     let tracks: MediaTracks
     /// In the order of the settings; also those that are over or off.
     var targets: [PublishTarget]
-    var leading: PublishTarget
+    /// `nil` for a stream that is only recorded.
+    var leading: PublishTarget?
+    /// Whether a stream without targets was stopped.
+    private var isStopped = false
+    /// When the archive learns what servers have.
+    var nextDelivery: MediaTimestamp?
     /// A failed target is tried again after this time, as long as another one goes on.
     static let retryInterval = Duration.seconds(15)
     /// Whether the tracks were released.
@@ -68,9 +73,9 @@ public final class LiveStream {
         let surroundings = PublishTarget.Surroundings(
             settings: settings, network: network, hub: hub, reports: reports, reporter: reporter)
         targets = try PublishTarget.all(in: surroundings)
-        leading = targets[0]
+        leading = targets.first
         adaptation = StreamAdaptation(
-            settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
+            settings: settings.quality, control: control, queue: leading?.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
         let context = StreamContext(
@@ -121,6 +126,11 @@ public final class LiveStream {
         }
         // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
+        openArchive()
+        if targets.isEmpty {
+            hub.mediaStarted(at: MonotonicClock.now())
+            startTracks()
+        }
         showStatusInFrame()
     }
 
@@ -135,7 +145,7 @@ public final class LiveStream {
         if settings.isMuted { tellMuted() }
         startPause()
         var waits = PollSet<Waited>()
-        let result = Result { while !targets.allSatisfy(\.isOver) { try step(&waits) } }
+        let result = Result { while !isOver { try step(&waits) } }
         endThreads()
         for target in targets { target.reportDrops(now: nil) }
         try result.get()
@@ -143,6 +153,8 @@ public final class LiveStream {
         if let failure = failure ?? failureOfTargets { throw failure }
         emitEnd()
     }
+
+    private var isOver: Bool { targets.isEmpty ? isStopped : targets.allSatisfy(\.isOver) }
 
     /// The stream has not failed as long as one target carries it to its end. Otherwise, the last failure is the stream's, and
     /// events tell the others.
@@ -160,6 +172,7 @@ public final class LiveStream {
         stopTracks.signal()
         for target in targets { target.end() }
         tracks.join()
+        closeArchive()
         takeLastReports()
     }
 
@@ -176,6 +189,7 @@ public final class LiveStream {
         waits.add(.commands, commands.wakeup.fileDescriptor)
         waits.wake(at: adaptation.nextMeasurement)
         waits.wake(at: nextSnapshot)
+        waits.wake(at: nextDelivery)
         waits.wake(at: tracks.microphones.deadline)
         for target in targets {
             waits.wake(at: target.deadline)
@@ -189,6 +203,7 @@ public final class LiveStream {
         for target in targets { target.timePassed(now: MonotonicClock.now()) }
         retryTargets(now: MonotonicClock.now())
         reportMicrophoneChanges()
+        if let time = nextDelivery, time <= MonotonicClock.now() { tellArchive() }
         adapt()
         showStatusInFrame()
         showSnapshot()
@@ -199,7 +214,7 @@ public final class LiveStream {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
         case .filter(let change, let id): filter(change, for: id)
-        case .reportStatus(let id): reporter.answer(id, .status(leading.statusReporter.statusNow(snapshot)))
+        case .reportStatus(let id): answerWithStatus(id)
         case .listSettings(let id): listSettings(for: id)
         case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)
@@ -214,6 +229,7 @@ public final class LiveStream {
     }
 
     func stop() {
+        isStopped = true
         stopTracks.signal()
         for target in targets where !target.isOver { target.stop() }
     }

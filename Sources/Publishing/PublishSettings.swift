@@ -1,3 +1,4 @@
+import Encoding
 import LinuxIO
 import MediaPipeline
 import StreamLogic
@@ -31,6 +32,8 @@ public struct PublishSettings {
     public var pauseImage: String?
     /// The name that text filters write for `{name}`.
     public var deviceName = FilterStatus().name
+    /// Keeps the stream's packets; `nil` if nothing is recorded.
+    public var archive: (any PacketArchive)?
     /// Warnings for the log.
     public var warnings: [String] = []
 

@@ -77,7 +77,8 @@ final class PublishTarget {
         reporter = surroundings.reporter.of(id)
         statusReporter = StatusReporter(now: now)
         buffer = try SinkBuffer(
-            of: surroundings.hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone
+            of: surroundings.hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone,
+            knowsDelivered: settings.archive != nil
         ) { [reports = surroundings.reports] in reports.send(TargetReport(target: id, content: .buffer($0))) }
         var ofSession = StreamSessionSettings(destination: destination.label)
         ofSession.statusInterval = settings.statusInterval

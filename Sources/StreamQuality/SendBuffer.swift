@@ -44,7 +44,8 @@ public struct SendBuffer: Sendable {
     public internal(set) var waitingByteCount = 0
     /// A recording overflowed: it ends with the packets that are waiting.
     public internal(set) var hasOverflowed = false
-    var handedOutByteCount = 0
+    /// All bytes ever taken, without those that were lost with a connection.
+    public internal(set) var handedOutByteCount = 0
     private var largestDelivery = 0
 
     /// RTMP's chunk headers and FLV's media header add about this much to each packet.

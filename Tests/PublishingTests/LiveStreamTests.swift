@@ -535,7 +535,7 @@ final class StreamUnderTest {
                             url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"),
                             name: String(host.prefix { $0 != "." }))
                     }
-                    let destinations = PublishDestinations(destination, others)
+                    let destinations = PublishDestinations([destination] + others)
                     var settings = try StreamUnderTest.settings(
                         destinations, reconnects, duration, cameras, preview, listener)
                     settings.card = card

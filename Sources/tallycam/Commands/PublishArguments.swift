@@ -34,7 +34,7 @@ struct PublishArguments {
         } else {
             var unused: [String] = []
             _ = try destinations.fitted(media, warnings: &unused)
-            guard destinations.others.isEmpty else {
+            guard destinations.all.count == 1 else {
                 throw CommandFailure.usage("--from-flv publishes to one server; the stream file lists several targets")
             }
         }
@@ -219,7 +219,7 @@ struct PublishArguments {
         case (let text?, nil):
             do {
                 let url = try RTMPURL(parsing: text)
-                return (PublishDestinations(PublishDestination(url: url, authorityFile: authorityFile)), [])
+                return (PublishDestinations([PublishDestination(url: url, authorityFile: authorityFile)]), [])
             } catch {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")
