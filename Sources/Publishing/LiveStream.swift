@@ -127,14 +127,10 @@ public final class LiveStream {
         // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
         openArchive()
-        if targets.isEmpty {
-            hub.mediaStarted(at: MonotonicClock.now())
-            startTracks()
-        }
         showStatusInFrame()
     }
 
-    /// RTMP's time zero: when the first server accepted the stream.
+    /// When its media starts: when the first server accepts the stream, or with the recording.
     var timeZero: MediaTimestamp? { hub.start }
 
     /// Returns when the stream is over and all its threads have ended.
@@ -224,6 +220,7 @@ public final class LiveStream {
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)
+        case .record: startMediaForArchive()
         case .switchTarget(let name, let isOn, let id): switchTarget(name, isOn: isOn, for: id)
         }
     }

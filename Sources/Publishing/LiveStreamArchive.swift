@@ -11,6 +11,14 @@ extension LiveStream {
         guard let archive = settings.archive else { return }
         hub.add(archive)
         nextDelivery = MonotonicClock.now() + Self.deliveryInterval
+        if settings.isRecorded || targets.isEmpty { startMediaForArchive() }
+    }
+
+    /// The archive does not wait for a server.
+    func startMediaForArchive() {
+        guard settings.archive != nil else { return }
+        hub.mediaStarted(at: MonotonicClock.now())
+        startTracks()
     }
 
     func tellArchive() {

@@ -16,7 +16,7 @@ extension LiveStream {
             encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
         if targets.count > 1 { snapshot.targets = targets.map(reading) }
         snapshot.buffered = buffer?.duration ?? .zero
-        snapshot.start = timeZero
+        snapshot.start = hub.publishStart
         snapshot.isStalled = isStalled(target)
         snapshot.isPaused = control.isPaused
         snapshot.encoder = tracks.encoder

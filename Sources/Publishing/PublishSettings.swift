@@ -34,6 +34,8 @@ public struct PublishSettings {
     public var deviceName = FilterStatus().name
     /// Keeps the stream's packets; `nil` if nothing is recorded.
     public var archive: (any PacketArchive)?
+    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
+    public var isRecorded = false
     /// Warnings for the log.
     public var warnings: [String] = []
 

@@ -157,7 +157,7 @@ final class PublishTarget {
 
     /// - Parameter now: `nil` at the end, when nothing more comes.
     func reportDrops(now: MediaTimestamp?) {
-        for line in drops.takeLines(since: surroundings.hub.start, now: now) { reporter.note(line) }
+        for line in drops.takeLines(since: surroundings.hub.publishStart, now: now) { reporter.note(line) }
     }
 
     // MARK: Actions of the session
@@ -259,7 +259,7 @@ final class PublishTarget {
         let hub = surroundings.hub
         let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
         mediaConnection = id
-        let timeZero = hub.mediaStarted(at: MonotonicClock.now())
+        let timeZero = hub.publishingStarted(at: MonotonicClock.now())
         // After a loss, the buffer restarts. A server that only asked to move misses nothing.
         if !isHandover { hub.restart(buffer) }
         let headers = isHandover ? buffer.sent.brought(upToDate: hub.headers) : []

@@ -26,6 +26,8 @@ public struct Appliance: Sendable {
     /// Kept as long as the stream is wanted, even across restarts: only a person ends a pause.
     public private(set) var isPaused = false
     private var webcam = WebcamUse.none
+    /// Whether media is being recorded.
+    private var isRecording = false
     private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
@@ -203,6 +205,11 @@ public struct Appliance: Sendable {
         return updated()
     }
 
+    public mutating func recordingChanged(isOn: Bool) -> [Action] {
+        isRecording = isOn
+        return updated()
+    }
+
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
         if let powerOff { return powerOff.deadline <= now ? finishedPowerOff() : [] }
         guard let deadline = clock.deadline, deadline <= now else { return [] }
@@ -213,9 +220,10 @@ public struct Appliance: Sendable {
 
     public var isPoweringOff: Bool { powerOff != nil }
 
-    /// Nothing is live, wanted or under way, including for a computer.
+    /// Nothing is live, recorded, wanted or under way, including for a computer.
     public var isIdle: Bool {
         isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil && webcam == .none
+            && !isRecording
     }
 
     private var streamIsRunning: Bool {
@@ -278,7 +286,7 @@ public struct Appliance: Sendable {
         case .none, .withoutCamera: break
         }
         if isLoading { return .updating }
-        return faults.first.map { .fault($0) } ?? .ready
+        return faults.first.map { .fault($0) } ?? (isRecording ? .recording : .ready)
     }
 
     /// The dead encoder is shown first: the uplink may improve in a minute, the encoder will not.
