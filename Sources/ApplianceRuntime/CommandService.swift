@@ -47,6 +47,7 @@ final class CommandService {
         case .filter(let change): return filter(change, for: asker)
         case .controls: return listControls(for: asker)
         case .snapshot(let purpose, let quality): return takeSnapshot(purpose, quality: quality, for: asker)
+        case .record(let order): return record(order, for: asker, now: now)
         case .torch(let torch): return self.torch(torch)
         case .toggleTorch: return toggleTorch()
         case .camera(let choice): return switchCamera(choice, for: asker)
