@@ -19,8 +19,9 @@ extension CommandService {
             return .done(["marked"])
         case .eject:
             guard let id = pending.add(.answer, for: asker, now: now) else { return Self.tooMany }
-            recording.eject(id)
-            return nil
+            if recording.eject(id) { return nil }
+            _ = pending.remove(id)
+            return .failed(.recordingIsOff)
         }
     }
 

@@ -81,9 +81,12 @@ final class RecordingDuty {
     func mark(_ text: String) { recorder?.mark(text) }
 
     /// The answer comes when the disk has written everything.
-    func eject(_ id: CommandID) {
+    /// - Returns: whether there is a recorder.
+    func eject(_ id: CommandID) -> Bool {
+        guard let recorder else { return false }
         ejections.append(id)
-        recorder?.eject()
+        recorder.eject(from: device.settings.mediaDirectory)
+        return true
     }
 
     /// The machine is powering off: finishes the file.

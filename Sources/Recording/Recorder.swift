@@ -78,9 +78,10 @@ public final class Recorder: Sendable {
     /// Notes a moment in the journal.
     public func mark(_ text: String) { orders.send(.mark(text, MonotonicClock.now())) }
 
-    /// Finishes the file, unmounts the disk that recordings are on, and goes on recording elsewhere. The event `ejected` tells
-    /// the result.
-    public func eject() { orders.send(.eject) }
+    /// Unmounts the disk that recordings are on, or else the first one, and goes on recording elsewhere. The event `ejected`
+    /// tells the result.
+    /// - Parameter media: the folder that disks are mounted in.
+    public func eject(from media: String) { orders.send(.eject(media: media)) }
 
     /// Call it every second: reports a disk that has not answered for 5 s.
     public func check(now: MediaTimestamp) { watch.check(now: now) }

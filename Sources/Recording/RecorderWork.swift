@@ -9,7 +9,7 @@ struct RecorderWork: ~Copyable {
         case start(RecordingPlan)
         case stop
         case diskChanged
-        case eject
+        case eject(media: String)
         case mark(String, MediaTimestamp)
         case acknowledged(target: String, Range<MediaTimestamp>)
         case end
@@ -61,7 +61,7 @@ struct RecorderWork: ~Copyable {
         case .start(let plan): start(plan)
         case .stop: perform(session.stopped())
         case .diskChanged: diskChanged()
-        case .eject: eject()
+        case .eject(let media): eject(from: media)
         case .mark(let text, let time): write([journal.mark(text, at: time)].compactMap { $0 })
         case .acknowledged(let target, let range):
             write(journal.acknowledged(by: target, range))
@@ -87,18 +87,19 @@ struct RecorderWork: ~Copyable {
         perform(session.diskChanged())
     }
 
-    private mutating func eject() {
-        guard let access, let disk = mountPoints().first(where: { RecordingPlace.folder(onDisk: $0) == access.folder })
-        else { return report(.ejectFailed(nil)) }
+    private mutating func eject(from media: String) {
+        let disks = mountPoints(in: media)
+        let used = disks.first { access?.folder.hasPrefix("\($0)/") == true }
+        guard let disk = used ?? disks.first else { return report(.ejectFailed(nil)) }
         let isOn = session.state != .off
-        perform(session.stopped(isContinued: isOn))
+        if used != nil { perform(session.stopped(isContinued: isOn)) }
         do throws(SystemCallError) {
             try watch.call("umount", disk) { () throws(SystemCallError) in try self.disk.unmount(disk) }
             report(.ejected(path: disk))
         } catch {
             report(.ejectFailed(error))
         }
-        if isOn { perform(session.started()) }
+        if isOn, used != nil { perform(session.started()) }
     }
 
     mutating func timePassed() { perform(session.timePassed(now: MonotonicClock.now())) }
@@ -185,12 +186,12 @@ struct RecorderWork: ~Copyable {
     private func folders() -> [String] {
         switch plan.place {
         case .folder(let folder): [folder]
-        case .automatic(_, let card): mountPoints().map(RecordingPlace.folder(onDisk:)) + [card]
+        case .automatic(let media, let card):
+            mountPoints(in: media).map(RecordingPlace.folder(onDisk:)) + [card]
         }
     }
 
-    private func mountPoints() -> [String] {
-        guard case .automatic(let media, _) = plan.place else { return [] }
+    private func mountPoints(in media: String) -> [String] {
         let points = try? watch.call("opendir", media) { () throws(SystemCallError) in
             try disk.mountPoints(in: media)
         }

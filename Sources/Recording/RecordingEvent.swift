@@ -29,7 +29,7 @@ public enum RecordingEvent: Hashable, Sendable {
     /// The disk may be pulled out.
     /// - Parameter path: where it was mounted.
     case ejected(path: String)
-    /// - Parameter 0: `nil` if no recording is on a disk that can be ejected.
+    /// - Parameter 0: `nil` if no disk is mounted.
     case ejectFailed(SystemCallError?)
 }
 
@@ -71,7 +71,7 @@ extension RecordingEvent {
         case .diskUnusable(let failure): "recording elsewhere than on a disk that cannot be used: \(failure)"
         case .ejected(let path): "\(path) may be pulled out"
         case .ejectFailed(let error):
-            error.map { "the disk cannot be ejected: \($0)" } ?? "recordings are on no disk that can be ejected"
+            error.map { "the disk cannot be ejected: \($0)" } ?? "there is no disk to eject"
         case .stallEnded(let call, let time): "\(call.name) \(call.path) returned after \(time)"
         }
     }
