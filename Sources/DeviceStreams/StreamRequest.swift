@@ -1,6 +1,7 @@
 import CardStorage
 import Controls
 import DevicePorts
+import Encoding
 import LinuxIO
 import Settings
 import StreamLogic
@@ -8,34 +9,57 @@ import USBVideo
 
 /// Everything a stream needs; passed to the stream's thread.
 public struct StreamRequest: Sendable {
-    public let description: StreamDescription
-    public let device: DeviceDescription
-    public let board: BoardDescription?
-    /// The two-letter country of `network.json`.
-    public let country: String?
-    public let stateDirectory: String
-    /// The stream's access to the card.
-    public let card: CardCalls
-    /// The filters of `device`, with their files as they were when it was read.
-    let knownFilters: UsableFilters
-    /// Shows the frames; `nil` for no preview.
-    public let preview: (any PreviewSink)?
+    /// `nil` for a stream that is only recorded.
+    public let description: StreamDescription?
+    public let sources: SourceDescription
+    public let storage: StreamStorage
+    public let receivers: StreamReceivers
     /// Whether the audio is muted from the start, because someone muted the webcam before.
     public let isMuted: Bool
     /// Whether the stream restarts paused, because nobody has ended the pause.
     public let isPaused: Bool
-    /// Additional receivers of frames and audio.
-    public let frameSinks: [any FrameSink]
-    public let audioSinks: [any AudioSink]
+
+    /// The filters of `sources` with their present files, or with the known files if the card does not answer.
+    public func filters() -> UsableFilters { storage.filters(of: sources.device) }
+}
+
+/// What a stream reads and keeps.
+public struct StreamStorage: Sendable {
+    public let stateDirectory: String
+    public let card: CardCalls
+    /// The filters of device.json, with their files as they were when it was read.
+    let knownFilters: UsableFilters
 
     /// Files that are already loaded are not worth a longer wait.
     private static let cardPatience = Duration.seconds(2)
 
-    /// The filters of `device` with their present files, or with the known files if the card does not answer.
-    public func filters() -> UsableFilters {
+    fileprivate func filters(of device: DeviceDescription) -> UsableFilters {
         let (chain, known) = (device.filters, knownFilters.filters)
         let current = try? card.call(within: Self.cardPatience) { UsableFilters(chain, reusing: known) }
         return current ?? knownFilters
+    }
+}
+
+/// What takes a stream's frames and audio besides its encoders.
+public struct StreamReceivers: Sendable {
+    /// Shows the frames; `nil` for no preview.
+    public let preview: (any PreviewSink)?
+    public let frames: [any FrameSink]
+    public let audio: [any AudioSink]
+    /// Takes the encoded packets; `nil` if nothing may be recorded.
+    public let archive: (any PacketArchive)?
+    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
+    public let isRecorded: Bool
+
+    package init(
+        preview: (any PreviewSink)?, frames: [any FrameSink], audio: [any AudioSink], archive: (any PacketArchive)?,
+        isRecorded: Bool
+    ) {
+        self.preview = preview
+        self.frames = frames
+        self.audio = audio
+        self.archive = archive
+        self.isRecorded = isRecorded
     }
 }
 
@@ -56,8 +80,8 @@ public struct WebcamRequest: Hashable, Sendable {
     }
 }
 
-/// The settings for a camera that is open without a stream.
-public struct IdleCameraDescription: Hashable, Sendable {
+/// Cameras and microphones, as the files describe them.
+public struct SourceDescription: Hashable, Sendable {
     public let device: DeviceDescription
     public let board: BoardDescription?
     /// The two-letter country of `network.json`.
@@ -73,19 +97,19 @@ public struct IdleCameraDescription: Hashable, Sendable {
 /// A snapshot from a camera that no stream uses; passed to its own thread.
 public struct StillRequest: Sendable {
     public let snapshot: SnapshotRequest
-    public let camera: IdleCameraDescription
+    public let camera: SourceDescription
 }
 
 /// Frames from a camera that no stream uses, for a screen or a computer; passed to its own thread.
 public struct IdleFramesRequest: Sendable {
-    public let camera: IdleCameraDescription
+    public let camera: SourceDescription
     /// Never empty.
     public let sinks: [any FrameSink]
     /// Changes to the camera's controls while it is open.
     public let changes: Mailbox<[ControlChange]>
 
     /// Whether the camera would be opened in the same way for the same receivers.
-    func isSame(_ camera: IdleCameraDescription, _ sinks: [any FrameSink]) -> Bool {
+    func isSame(_ camera: SourceDescription, _ sinks: [any FrameSink]) -> Bool {
         self.camera == camera && self.sinks.count == sinks.count && zip(self.sinks, sinks).allSatisfy { $0 === $1 }
     }
 }

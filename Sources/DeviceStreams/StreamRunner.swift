@@ -4,6 +4,7 @@ import Controls
 import DevicePorts
 import LinuxIO
 import Media
+import Settings
 import StreamLogic
 import USBVideo
 import WebcamService
@@ -38,7 +39,15 @@ package final class StreamRunner {
     package let engine: any StreamEngine
     private let stateDirectory: String
     private let card: CardCalls
-    private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
+    private struct Running {
+        let thread: JoinableThread
+        let commands: Mailbox<PublisherCommand>
+        /// The sources of a stream that is only recorded; `nil` for one with servers.
+        let recorded: SourceDescription?
+        var isEnding = false
+    }
+
+    private var running: Running?
     /// Start as soon as camera and microphones are free: after the present stream, snapshot or idle use has ended.
     private var startsAgain = false
     private let idleFrames: IdleThread<IdleFramesRequest>
@@ -78,6 +87,8 @@ package final class StreamRunner {
     }
 
     package var isRunning: Bool { running != nil }
+    /// Whether the present stream is only recorded.
+    package var isOnlyRecorded: Bool { running?.recorded != nil }
     /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     package var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
@@ -88,26 +99,64 @@ package final class StreamRunner {
 
     /// Starts a stream, possibly after its devices have become free.
     /// - Parameters:
-    ///   - preview: shows its frames.
-    ///   - webcam: gets its frames and audio too.
-    /// the initial state.
+    ///   - receivers: get its frames and audio, too.
+    ///   - isMuted, isPaused: the initial state.
     package func start(
-        _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
+        _ files: DescriptionFiles, _ receivers: StreamReceivers, isMuted: Bool, isPaused: Bool
     ) throws {
         guard !isTaken else {
             startsAgain = true
+            if isOnlyRecorded { endRecorded() }
             stills.stop(now: MonotonicClock.now())
             idleFrames.stop(now: MonotonicClock.now())
             idleAudio.stop(now: MonotonicClock.now())
             return
         }
         guard let description = files.stream else { return }
+        try open(description, files, receivers, isMuted: isMuted, isPaused: isPaused)
+    }
+
+    /// - Parameter description: `nil` for a stream that is only recorded.
+    private func open(
+        _ description: StreamDescription?, _ files: DescriptionFiles, _ receivers: StreamReceivers, isMuted: Bool,
+        isPaused: Bool
+    ) throws {
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
-            description: description, device: files.device, board: files.board, country: files.network.country,
-            stateDirectory: stateDirectory, card: card, knownFilters: files.filters, preview: preview, isMuted: isMuted,
-            isPaused: isPaused, frameSinks: [webcam], audioSinks: [webcam])
-        running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
+            description: description, sources: SourceDescription(files),
+            storage: StreamStorage(stateDirectory: stateDirectory, card: card, knownFilters: files.filters),
+            receivers: receivers, isMuted: isMuted, isPaused: isPaused)
+        running = Running(
+            thread: try Self.thread(request, engine, commands: commands, reports: reports), commands: commands,
+            recorded: description == nil ? request.sources : nil)
+    }
+
+    /// Records without a server while nothing else needs camera and microphones.
+    /// - Parameter receivers: `nil` to stop.
+    /// - Returns: whether the recording starts with this call.
+    package func record(
+        _ files: DescriptionFiles, _ receivers: StreamReceivers?, isMuted: Bool, now: MediaTimestamp
+    ) throws -> Bool {
+        if let running {
+            if let recorded = running.recorded, receivers == nil || recorded != SourceDescription(files) {
+                endRecorded()
+            }
+            return false
+        }
+        guard let receivers, !startsAgain else { return false }
+        guard !isTaken else {
+            idleFrames.stop(now: now)
+            idleAudio.stop(now: now)
+            return false
+        }
+        try open(nil, files, receivers, isMuted: isMuted, isPaused: false)
+        return true
+    }
+
+    private func endRecorded() {
+        guard running?.isEnding == false else { return }
+        running?.isEnding = true
+        running?.commands.send(.stop)
     }
 
     /// Sends a command to the stream, if there is one.
@@ -147,7 +196,7 @@ package final class StreamRunner {
     /// The answer is an `EngineEvent`: the stream's, if there is one, otherwise `still`.
     package func takeSnapshot(_ request: SnapshotRequest, _ files: DescriptionFiles, now: MediaTimestamp) {
         guard running == nil else { return send(.takeSnapshot(request)) }
-        waitingStills.append(StillRequest(snapshot: request, camera: IdleCameraDescription(files)))
+        waitingStills.append(StillRequest(snapshot: request, camera: SourceDescription(files)))
         openForStill(now: now)
     }
 
@@ -224,7 +273,7 @@ package final class StreamRunner {
     /// Passes the camera's frames to screen and computer while nothing else needs the camera.
     /// - Parameter sinks: empty to stop.
     /// - Returns: whether the camera is opened by this call.
-    package func feedIdle(_ sinks: [any FrameSink], of camera: IdleCameraDescription, now: MediaTimestamp) -> Bool {
+    package func feedIdle(_ sinks: [any FrameSink], of camera: SourceDescription, now: MediaTimestamp) -> Bool {
         if let present = idleFrames.request {
             if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
             return false

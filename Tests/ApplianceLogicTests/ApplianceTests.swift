@@ -90,6 +90,34 @@ struct ApplianceTests {
         #expect(appliance.shortPressed(now: now) == [.startStream])
     }
 
+    /// The stream may have reported its end before its thread has ended.
+    @Test(arguments: [StreamState.disconnecting, .disconnected])
+    func pressWhileAStreamThatLostItsCameraEndsStartsTheNext(state: StreamState) {
+        var appliance = ready()
+        _ = appliance.shortPressed(now: now)
+        _ = appliance.streamStarted(isQueued: false, now: now)
+        _ = appliance.streamStateChanged(to: .live, now: now)
+        let lost = SourceEvent.interrupted(.video, source: "a", reason: "it hangs")
+        _ = appliance.faultsChanged(now: now) { $0.sourceChanged(lost) }
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        _ = appliance.streamStateChanged(to: state, now: now)
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        _ = appliance.streamStarted(isQueued: true, now: now)
+        _ = appliance.streamEnded(Failure(.camera, "it hangs"), isFollowed: true, now: now)
+        #expect(appliance.wantsStream)
+    }
+
+    @Test func pressWhileARefusedStreamEndsStartsTheNext() {
+        var appliance = ready()
+        _ = appliance.shortPressed(now: now)
+        _ = appliance.streamStarted(isQueued: false, now: now)
+        #expect(appliance.shortPressed(now: now) == [.stopStream])
+        #expect(appliance.shortPressed(now: now) == [.startStream])
+        _ = appliance.streamStarted(isQueued: true, now: now)
+        _ = appliance.streamEnded(Failure(.server, "refused"), isFollowed: true, now: now)
+        #expect(appliance.wantsStream)
+    }
+
     @Test func pressDuringBootIsKept() {
         var appliance = Appliance()
         #expect(appliance.shortPressed(now: now) == [])

@@ -47,7 +47,7 @@ import Testing
     @Test func hangingCardIsAFaultAndTheButtonStillWorks() throws {
         try time.run {
             let (camera, first) = try camera()
-            let release = try hang(first.request.card)
+            let release = try hang(first.request.storage.card)
             // Started and stopped with the button, before and after the fault is known.
             for _ in 0..<2 {
                 let run = try camera.liveRun { camera.press() }

@@ -93,7 +93,7 @@ import Testing
             try camera.waitUntil { try events(with: ApplianceNotice.filesChanged.description) == 1 }
             idle.content.withLock { $0.isHanging = false }
             try camera.waitUntil { runs.count == 1 }
-            #expect(runs[0].request.device.mirrored)
+            #expect(runs[0].request.sources.device.mirrored)
             try camera.end()
         }
     }

@@ -26,7 +26,7 @@ import Testing
             try start("")
             _ = try camera.ask("start")
             try camera.waitUntil { camera.streams.runs.count == 1 }
-            #expect(camera.streams.runs[0].request.preview == nil)
+            #expect(camera.streams.runs[0].request.receivers.preview == nil)
             #expect(pages.isEmpty)
             try camera.end()
         }
@@ -47,7 +47,7 @@ import Testing
             _ = try camera.ask("start")
             try camera.waitUntil { camera.streams.runs.count == 1 }
             let run = camera.streams.runs[0]
-            #expect(run.request.preview === camera.streams.preview)
+            #expect(run.request.receivers.preview === camera.streams.preview)
             run.goLive()
             run.show(Camera.snapshot(live: .seconds(754)))
             try camera.waitUntil { pages.last?.headline == "live 00:12:34" }
@@ -81,7 +81,9 @@ import Testing
             try camera.write("device", #"{"camera": "synthetic", "preview": "off"}"#)
             try camera.waitUntil { try camera.ask("events 50").contains("ready") && pages.count >= count }
             _ = try camera.ask("start")
-            try camera.waitUntil { camera.streams.runs.last?.request.preview == nil && !camera.streams.runs.isEmpty }
+            try camera.waitUntil {
+                camera.streams.runs.last?.request.receivers.preview == nil && !camera.streams.runs.isEmpty
+            }
             try camera.end()
         }
     }

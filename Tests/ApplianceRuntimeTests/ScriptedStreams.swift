@@ -24,6 +24,8 @@ final class ScriptedStreams: Sendable {
         let request: StreamRequest
         /// The answer to changes, and whether it applies to pauses.
         let changeAnswer = Mutex(Answer.done)
+        /// A stop reaches it, but it ends only when the test ends it.
+        let isHanging = Mutex(false)
         private let reporter: EventSink
         private let ends: Mailbox<StreamFailure?>
         private let received = Mutex<[PublisherCommand]>([])
@@ -135,7 +137,7 @@ final class ScriptedStreams: Sendable {
                 var entries = [PollEntry(commands.wakeup.fileDescriptor), PollEntry(ends.wakeup.fileDescriptor)]
                 try poll(&entries, until: nil)
                 for command in commands.takeAll() { take(command) }
-                if isStopped {
+                if isStopped, !isHanging.withLock({ $0 }) {
                     say(.stateChanged(.disconnecting), .stateChanged(.disconnected))
                     return
                 }

@@ -46,7 +46,7 @@ import Testing
             try camera.waitUntil { streams.runs.count == 1 }
             let run = streams.runs[0]
             #expect(run.request.description.destination.hasPrefix("rtmp://127.0.0.1:9/live"))
-            #expect(run.request.device.camera == "synthetic")
+            #expect(run.request.sources.device.camera == "synthetic")
             try waitForState("connecting", orWithoutNetwork: true)
             #expect(camera.flash.states.last != true)
             run.goLive()
@@ -81,6 +81,30 @@ import Testing
             streams.runs[1].goLive()
             try waitForState("live")
             try camera.waitUntil { camera.read("boot/faults.txt").isEmpty }
+            try camera.end()
+        }
+    }
+
+    @Test(arguments: [
+        nil, StreamFailure(.cameraUnavailable, "it hangs"), StreamFailure(.connectRejected, "no such user"),
+    ])
+    func pressWhileAHangingStreamEndsCountsAfterItsEnd(failure: StreamFailure?) throws {
+        try time.run {
+            let run = try goLive()
+            run.isHanging.withLock { $0 = true }
+            run.say(.source(.interrupted(.video, source: "/dev/video0", reason: "it hangs")))
+            try camera.waitUntil { try camera.status().faults.contains(4) }
+            camera.press()
+            try camera.waitUntil { run.isStopped }
+            run.say(.stateChanged(.disconnecting), .stateChanged(.disconnected))
+            try waitForState("fault")
+            camera.press()
+            try camera.waitUntil { try camera.status().isStreamWanted }
+            #expect(streams.runs.count == 1)
+            run.end(failure)
+            try camera.waitUntil { streams.runs.count == 2 }
+            streams.runs[1].goLive()
+            try waitForState("live")
             try camera.end()
         }
     }

@@ -89,8 +89,8 @@ import USBVideo
             camera.press()
             try camera.waitUntil { runs.count == 1 }
             #expect(!idle.isOpen && !idleAudio.isOpen)
-            #expect(runs[0].request.frameSinks.count == 1 && runs[0].request.audioSinks.count == 1)
-            runs[0].request.frameSinks[0].offer(Self.frame, colors: nil)
+            #expect(runs[0].request.receivers.frames.count == 1 && runs[0].request.receivers.audio.count == 1)
+            runs[0].request.receivers.frames[0].offer(Self.frame, colors: nil)
             #expect(webcams.gadget?.content.withLock { $0.frames } == 1)
             runs[0].goLive()
             try camera.waitUntil { try camera.state() == "live" }

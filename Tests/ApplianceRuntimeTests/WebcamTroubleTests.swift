@@ -203,7 +203,7 @@ import USBVideo
             let question = "a computer requests the camera: press the button to allow video and audio"
             try camera.waitUntil { page?.lines.contains(question) == true }
             // Before that, the computer does not get the stream's frames.
-            let sink = run.request.frameSinks[0]
+            let sink = run.request.receivers.frames[0]
             sink.offer(Self.frame, colors: nil)
             #expect(!sink.wantsFrames && webcams.gadget?.content.withLock { $0.frames } == 0)
             camera.press()

@@ -13,22 +13,24 @@ public struct Appliance: Sendable {
     /// All present faults, most severe kinds first.
     public var faults: [ApplianceFault] { faultBook.current.sorted() }
     public private(set) var faultBook = FaultBook()
-    private var isLoaded = false
-    private var isLoading = false
+    private(set) var isLoaded = false
+    private(set) var isLoading = false
     /// The files changed again while they were being read.
     private var isLoadStale = false
     /// Whether a stream is wanted, even while something prevents it.
     public private(set) var wantsStream = false
     var torch = Torch()
     public private(set) var isTorchLit = false
-    private var stream = StreamState.unknown
-    private var isDegraded = false
+    private(set) var stream = StreamState.unknown
+    /// Its thread may take long to end after the stream has reported its end.
+    private var hasStreamThread = false
+    private(set) var isDegraded = false
     /// Kept as long as the stream is wanted, even across restarts: only a person ends a pause.
     public private(set) var isPaused = false
-    private var webcam = WebcamUse.none
+    private(set) var webcam = WebcamUse.none
     /// Whether media is being recorded.
-    private var isRecording = false
-    private var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
+    private(set) var isRecording = false
+    private(set) var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
     private var clock: ClockWait
@@ -47,12 +49,14 @@ public struct Appliance: Sendable {
         faultBook.mediaForgiven()
         isPaused = false
         let actions = updated()
-        if let fault = preventingFault { return actions + [.refuseStart(fault)] }
+        // The next stream does not have the faults of one that is ending.
+        let isFollowing = streamIsRunning || hasStreamThread
+        let faults = isFollowing ? faultBook.afterTheStream : faultBook.current
+        if let fault = faults.filter(\.preventsStreaming).min() { return actions + [.refuseStart(fault)] }
         wantsStream = true
         faultBook.serverForgiven()
         guard isLoaded else { return actions + updated() }
-        // A stream that is ending starts again after its end.
-        return actions + (streamIsRunning ? [.startStream] : startingIfWanted(now: now)) + updated()
+        return actions + (isFollowing ? [.startStream] : startingIfWanted(now: now)) + updated()
     }
 
     public mutating func stopRequested(now: MediaTimestamp) -> [Action] {
@@ -157,13 +161,19 @@ public struct Appliance: Sendable {
     /// - Parameter isQueued: another stream is ending, and this one starts after its end.
     public mutating func streamStarted(isQueued: Bool, now: MediaTimestamp) -> [Action] {
         faultBook.streamStarted()
+        hasStreamThread = true
         return isQueued ? updated() : streamStateChanged(to: .connecting, now: now)
     }
 
     /// The stream's thread has ended.
-    /// - Parameter failure: `nil` if it ended on request.
-    public mutating func streamEnded(_ failure: FaultBook.Failure?, now: MediaTimestamp) -> [Action] {
+    /// - Parameters:
+    ///   - failure: `nil` if it ended on request.
+    ///   - isFollowed: a start that was requested before the end follows; call `startStream` for it if this does not.
+    public mutating func streamEnded(
+        _ failure: FaultBook.Failure?, isFollowed: Bool = false, now: MediaTimestamp
+    ) -> [Action] {
         faultBook.streamEnded()
+        hasStreamThread = false
         guard let failure else {
             return streamStateChanged(to: .disconnected, now: now) + faultsChanged(now: now) { $0.streamStopped() }
         }
@@ -172,7 +182,7 @@ public struct Appliance: Sendable {
                 + faultsChanged(now: now) { $0.streamFailed(failure, now: now) }
         }
         // Do not retry: the person who started it sees that the server does not accept the stream.
-        wantsStream = false
+        wantsStream = wantsStream && isFollowed
         faultBook.streamFailed(failure, now: now)
         return streamStateChanged(to: .error, now: now)
     }
@@ -233,12 +243,12 @@ public struct Appliance: Sendable {
         }
     }
 
-    private var preventingFault: ApplianceFault? { faults.first(where: \.preventsStreaming) }
-
     /// Whether a wanted stream waits for the time of day.
     public var isWaitingForClock: Bool { mayStart && needsClock && clock.isAwaited }
 
-    private var mayStart: Bool { wantsStream && isLoaded && preventingFault == nil && !streamIsRunning }
+    private var mayStart: Bool {
+        wantsStream && isLoaded && !streamIsRunning && !faultBook.current.contains(where: \.preventsStreaming)
+    }
 
     private mutating func startingIfWanted(now: MediaTimestamp) -> [Action] {
         guard isWaitingForClock else { return mayStart ? [.startStream] : [] }
@@ -266,40 +276,5 @@ public struct Appliance: Sendable {
             actions.append(.setTorch(isLit: light))
         }
         return actions
-    }
-
-    /// A live stream is shown as live whatever else is wrong: that is the purpose of a tally light.
-    private var derivedState: ApplianceState {
-        if powerOff != nil { return .shutdown }
-        switch stream {
-        case .live: return liveState
-        case .disconnecting: return .stopping
-        case .reconnecting: return .reconnecting
-        case .connecting: return connectingState
-        case .unknown, .disconnected, .error: if isWaitingForClock { return connectingState }
-        }
-        if !isLoaded { return .boot }
-        switch webcam {
-        case .active: return .webcam
-        // A person must see this even while no stream can start.
-        case .waiting: return .asked
-        case .none, .withoutCamera: break
-        }
-        if isLoading { return .updating }
-        return faults.first.map { .fault($0) } ?? (isRecording ? .recording : .ready)
-    }
-
-    /// The dead encoder is shown first: the uplink may improve in a minute, the encoder will not.
-    private var liveState: ApplianceState {
-        if isPaused { return .paused }
-        if faultBook.current.contains(.hardwareEncoder) { return .liveInSoftware }
-        return isDegraded ? .degraded : .live
-    }
-
-    /// Network before server: without a network the server's state is unknown.
-    private var connectingState: ApplianceState {
-        let faults = faultBook.current
-        if faults.contains(.network) { return .fault(.network) }
-        return faults.contains(.server) ? .fault(.server) : .connecting
     }
 }

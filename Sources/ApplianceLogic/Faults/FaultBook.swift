@@ -100,6 +100,13 @@ public struct FaultBook: Sendable {
         if !failedTargets.isEmpty { current.insert(.server) }
         return current.union(Set(failures.keys).subtracting(forgiven)).union(interruptions.map(\.fault))
     }
+
+    /// What will be left of `current` when the stream's thread has ended.
+    var afterTheStream: Set<ApplianceFault> {
+        var book = self
+        book.streamEnded()
+        return book.current
+    }
 }
 
 // Detected faults.

@@ -28,7 +28,7 @@ struct MachineStreams: StreamEngine {
         // Always watched, so that a status shows the present rates rather than those of three seconds ago.
         try LiveStream(
             settings: settings, commands: commands, isWatched: true,
-            snapshotInterval: request.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
+            snapshotInterval: request.receivers.preview == nil ? .seconds(1) : .milliseconds(250), reporter: reporter
         ).run()
     }
 
@@ -86,7 +86,7 @@ struct MachineStreams: StreamEngine {
 
 extension MediaSettings {
     /// The same frames as in a stream.
-    fileprivate init(_ camera: IdleCameraDescription) throws {
+    fileprivate init(_ camera: SourceDescription) throws {
         let device = camera.device
         self.init(
             video: VideoInput(device.firstSource, device, country: camera.country), audio: AudioInput.none,
@@ -102,21 +102,21 @@ extension MediaSettings {
 extension MediaSettings {
     /// All of a stream's media except filters, whose files must be read first.
     fileprivate init(_ request: StreamRequest) throws {
-        let (device, defaults) = (request.device, DeviceDescription())
-        let video = VideoInput(device.firstSource, device, country: request.country)
+        let (sources, device, defaults) = (request.sources, request.sources.device, DeviceDescription())
+        let video = VideoInput(device.firstSource, device, country: sources.country)
         self.init(
-            video: video, audio: AudioInput(device, request.board, movie: device.cameras.isEmpty ? video.movie : nil),
+            video: video, audio: AudioInput(device, sources.board, movie: device.cameras.isEmpty ? video.movie : nil),
             quality: try VideoQuality(named: device.highestQuality),
             audioQuality: try AudioQuality(named: device.audioQuality),
-            dimension: try VideoDimension(parsing: device.dimension), encoder: PublishSettings.encoder(request.board),
+            dimension: try VideoDimension(parsing: device.dimension), encoder: PublishSettings.encoder(sources.board),
             duration: nil)
         rotation = FrameRotation(device)
         cameras = device.cameras.map {
-            NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: request.country))
+            NamedCamera(name: $0.name, choice: VideoInput($0.source, device, country: sources.country))
         }
-        preview = request.preview
-        frameSinks = request.frameSinks
-        audioSinks = request.audioSinks
+        preview = request.receivers.preview
+        frameSinks = request.receivers.frames
+        audioSinks = request.receivers.audio
         isQualityChangeable = true
         controls = device.controls
         if device.smallestSize != defaults.smallestSize {
@@ -137,7 +137,7 @@ extension MediaSettings {
 
 extension FilterStatus {
     /// The status of a stream at its start.
-    fileprivate init(_ camera: IdleCameraDescription) throws {
+    fileprivate init(_ camera: SourceDescription) throws {
         self.init()
         let start = try VideoQuality(named: camera.device.startQuality)
         if let name = camera.board?.name { self.name = name }
@@ -149,17 +149,22 @@ extension FilterStatus {
 extension PublishSettings {
     /// Settings from the files on the boot partition.
     init(_ request: StreamRequest) throws {
-        let device = request.device
+        let device = request.sources.device
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
-        let destinations = PublishDestinations(request.description, stateDirectory: request.stateDirectory)
+        let directory = request.storage.stateDirectory
+        let destinations =
+            request.description.map { PublishDestinations($0, stateDirectory: directory) } ?? PublishDestinations([])
         var media = try MediaSettings(request)
         let highest = media.quality
         let filters = request.filters()
         media.filters = filters.filters
         var warnings = filters.unusable.map(\.problem)
         media = try destinations.fitted(media, warnings: &warnings)
-        var range = BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate)
+        // Without a server, nothing is too fast.
+        var range = BitrateRange(
+            minimum: lowest.bitrate, start: request.description == nil ? highest.bitrate : start.bitrate,
+            maximum: highest.bitrate)
         if let limit = destinations.limit(&range) { warnings.append(limit) }
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality, bitrateRange: range)
@@ -174,10 +179,12 @@ extension PublishSettings {
             destinations: destinations, media: media, quality: quality, statusInterval: device.statusInterval,
             reconnectLimit: device.reconnectAttempts.map { .attempts($0) } ?? .endless)
         self.warnings = warnings
-        card = request.card
+        card = request.storage.card
         isMuted = request.isMuted
         isPaused = request.isPaused
-        if let name = request.board?.name { deviceName = name }
+        archive = request.receivers.archive
+        isRecorded = request.receivers.isRecorded
+        if let name = request.sources.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
     }
