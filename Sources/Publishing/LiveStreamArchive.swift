@@ -1,5 +1,6 @@
 import Encoding
 import LinuxIO
+import Media
 import StreamLogic
 
 // The archive gets the stream's packets, and learns which of them servers have.

@@ -69,8 +69,8 @@ final class ScriptedDisk: RecordingDisk {
     func fail(_ call: String, _ number: Int32?) { state.withLock { $0.failures[call] = number } }
 
     func mountPoints(in folder: String) throws(SystemCallError) -> [String] {
-        let points = state.withLock { $0.mountPoints }
-        return try points ?? disk.mountPoints(in: folder)
+        if let points = state.withLock({ $0.mountPoints }) { return points }
+        return try disk.mountPoints(in: folder)
     }
 
     func unmount(_ path: String) throws(SystemCallError) {

@@ -1,3 +1,4 @@
+import Media
 import StreamLogic
 
 /// An event of the device as a whole, in addition to those of its stream: docs/reference/events.md.
