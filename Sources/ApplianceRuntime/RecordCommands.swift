@@ -2,6 +2,7 @@ import ApplianceLogic
 import CommandChannels
 import LinuxIO
 import Media
+import StreamLogic
 
 // Recordings on the camera.
 extension CommandService {

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import DevicePorts
 import DeviceStreams
 import LinuxIO
 import Media
