@@ -23,7 +23,7 @@ help:
 	@echo 'make power-cuts      50 power cuts of that board at random moments, with a check after each (half an hour)'
 	@echo 'make image BOARD=rpi4   out/rpi4/sdcard.img (rpi0_2w, rpi3, rpi4, rpi5), with Raspberry Pi'"'"'s kernel; minutes'
 	@echo '              (KERNEL=debian: from Debian alone; KERNEL=buildroot: all from source, hours; MANIFEST=out/rpi4/manifest:'
-	@echo '              with the package versions of an earlier image)'
+	@echo '              with the package versions of an earlier image of the same board and kernel)'
 	@echo 'make fuzz     10^8 executions of the fuzz targets; scripts/fuzz alone runs them for seconds'
 	@echo 'make bench-publish   the cost of publishing, compared with ffmpeg, GStreamer and the minimum'
 	@echo '                     (ARGUMENTS=--quick: a first impression)'

@@ -73,7 +73,9 @@ final class CommandService {
     private func stop(now: MediaTimestamp) -> CommandAnswer {
         device.personActed()
         device.perform(device.appliance.stopRequested(now: now))
-        return .done([device.stream.isRunning && !device.stream.isOnlyRecorded ? "stopping" : device.appliance.state.name])
+        return .done([
+            device.stream.isRunning && !device.stream.isOnlyRecorded ? "stopping" : device.appliance.state.name
+        ])
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {

@@ -18,7 +18,8 @@ extension StreamSupervisor {
         if streams.feedIdle(isAllowed && !isRecorded ? sinks : [], of: SourceDescription(files), now: now) {
             webcam.settleCamera()
         }
-        streams.feedIdleAudio(webcam.wantsMicrophone && isAllowed && !isRecorded ? webcam.relay : nil, of: files, now: now)
+        streams.feedIdleAudio(
+            webcam.wantsMicrophone && isAllowed && !isRecorded ? webcam.relay : nil, of: files, now: now)
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {

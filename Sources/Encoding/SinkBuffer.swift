@@ -60,7 +60,9 @@ public final class SinkBuffer: PacketSink {
         self.report = report
         requestKeyframe = { [weak hub] in hub?.keyframeNeeded(by: $0) }
         wakeup = try EventFD()
-        state = Mutex(State(buffer: SendBuffer(policy), isOpen: !endsWithEpoch, wasOpen: !endsWithEpoch, 
+        state = Mutex(
+            State(
+                buffer: SendBuffer(policy), isOpen: !endsWithEpoch, wasOpen: !endsWithEpoch,
                 delivered: knowsDelivered ? DeliveredMedia(hasVideo: hasVideo) : nil))
     }
 

@@ -12,7 +12,8 @@ extension LiveStream {
         var sent = buffer?.sent ?? SentCounters()
         sent.droppedFrames += hub.refusedFrameCount + (buffer?.refusedFrameCount ?? 0)
         var snapshot = StreamSnapshot(
-            time: MonotonicClock.now(), target: target?.destination.label ?? "", state: target?.session.state ?? .unknown,
+            time: MonotonicClock.now(), target: target?.destination.label ?? "",
+            state: target?.session.state ?? .unknown,
             encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
         if targets.count > 1 { snapshot.targets = targets.map(reading) }
         snapshot.buffered = buffer?.duration ?? .zero

@@ -127,7 +127,8 @@ struct RecorderWork: ~Copyable {
             switch action {
             case .open: openFolder()
             case .start:
-                assembler = RecordingAssembler(hasVideo: hasVideo, hasAudio: plan.hasAudio, length: plan.settings.length)
+                assembler = RecordingAssembler(
+                    hasVideo: hasVideo, hasAudio: plan.hasAudio, length: plan.settings.length)
                 sink.open()
             case .stop: stop()
             case .report(let state): report(.stateChanged(state))

@@ -21,7 +21,8 @@ public final class RecordingSink: PacketArchive {
     }
 
     init(
-        limit: Int, hasVideo: Bool, orders: Mailbox<RecorderWork.Order>, report: @escaping @Sendable (RecordingEvent) -> Void
+        limit: Int, hasVideo: Bool, orders: Mailbox<RecorderWork.Order>,
+        report: @escaping @Sendable (RecordingEvent) -> Void
     ) throws(SystemCallError) {
         wakeup = try EventFD()
         self.orders = orders

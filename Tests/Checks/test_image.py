@@ -1,6 +1,7 @@
 """The image's parts, as far as they can be checked without making one: scripts and tuning files."""
 
 import ast
+import fcntl
 import os
 import re
 import subprocess
@@ -16,7 +17,10 @@ SCRIPTS = [*(CHECKOUT / "rootfs-overlay/etc/init.d").iterdir(), *(CHECKOUT / "bo
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_is_executable(path):
-    assert os.access(path, os.X_OK) and path.read_text().startswith("#!/bin/sh\n")
+    """Those of the card have only busybox's shell. Buildroot needs bash itself."""
+    first = path.read_text().split("\n", 1)[0]
+    assert os.access(path, os.X_OK)
+    assert first == "#!/bin/sh" or path.parent.name == "common" and first == "#!/usr/bin/env bash"
 
 
 OVERLAY = CHECKOUT / "rootfs-overlay"
@@ -110,6 +114,26 @@ def test_a_path_that_the_build_root_does_not_have_is_refused():
     assert "there is no manifest out/nowhere" in refusal("rpi3", manifest="out/nowhere")
 
 
+MANIFEST = "# rpi4, kernel debian: package, version, SHA-256\nraspi-firmware 1:1 " + "0" * 64 + "\n"
+
+
+def test_a_manifest_of_another_board_or_kernel_is_refused(tmp_path):
+    path = tmp_path / "manifest"
+    path.write_text(MANIFEST)
+    message = refusal("--kernel", "debian", "rpi3", manifest=path)
+    assert message == (
+        f"image: the manifest {path} is of BOARD=rpi4 KERNEL=debian, not of BOARD=rpi3 KERNEL=debian; use one of the same board and"
+        " kernel, or none\n"
+    )
+    assert "is of BOARD=rpi4 KERNEL=debian, not of BOARD=rpi4 KERNEL=raspberrypi" in refusal("rpi4", manifest=path)
+
+
+def test_a_file_that_is_not_a_manifest_is_refused(tmp_path):
+    path = tmp_path / "manifest"
+    path.write_text(MANIFEST.split("\n", 1)[1])
+    assert f'{path} is not a manifest: its first line is not "# rpi3, kernel raspberrypi: ..."' in refusal("rpi3", manifest=path)
+
+
 def test_buildroot_refuses_what_it_would_ignore():
     assert "takes no MANIFEST and no --output" in refusal("--kernel", "buildroot", "rpi3", manifest="out/rpi3/manifest")
     assert "takes no MANIFEST and no --output" in refusal("--kernel", "buildroot", "--output", "out/other", "rpi3")
@@ -118,7 +142,7 @@ def test_buildroot_refuses_what_it_would_ignore():
 def sourced(script: str) -> subprocess.CompletedProcess:
     """Runs a script with the functions of the images' scripts."""
     before = "cache=/nowhere work=/nowhere board=rpi3 kernel=debian recipe=board/rpi3 overlays=kernel; fail() { echo \"$*\" >&2; exit 1; }"
-    libraries = "".join(f". scripts/lib/{name}.sh; " for name in ("rootfs", "archive", "card", "boot"))
+    libraries = "".join(f". scripts/lib/{name}.sh; " for name in ("rootfs", "archive", "card", "boot", "legal"))
     return subprocess.run(
         ["bash", "-euc", f"{before}; {libraries}{script}"], cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -156,6 +180,59 @@ def test_what_an_interrupted_run_has_left_is_replaced(tmp_path):
     assert sourced(f"hand_over '{tmp_path}/made' '{tmp_path}/sdcard.img'").returncode == 0
     assert (tmp_path / "sdcard.img").read_text() == "new"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["made", "sdcard.img"]
+
+
+def test_a_run_that_waits_for_another_one_says_so(tmp_path):
+    script = f"exec 5>'{tmp_path}/lock'; take_turn 5 'waiting for another run, which makes a card'; echo its turn"
+    assert (alone := sourced(script)).stdout == "its turn\n" and not alone.stderr
+    with open(tmp_path / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        words = ["bash", "-euc", f". scripts/lib/turns.sh; {script}"]
+        waiting = subprocess.Popen(words, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr.readline() == "waiting for another run, which makes a card\n"
+        assert waiting.poll() is None
+    assert waiting.communicate()[0] == "its turn\n"
+
+
+def test_no_script_of_the_cards_waits_silently():
+    """The virtual board's parts are kept by the script that makes them, and it waits for this cache only."""
+    scripts = [*(CHECKOUT / "scripts").glob("image*"), CHECKOUT / "scripts/userland", *(CHECKOUT / "scripts/lib").glob("*.sh")]
+    assert {path.name for path in scripts if re.search(r"\bflock\b", path.read_text())} == {"turns.sh"}
+
+
+def test_a_missing_license_text_is_named_with_its_package(tmp_path):
+    legal = tmp_path / "legal"
+    legal.mkdir()
+    (legal / "mdnsd.txt").write_text("The text is in /usr/share/common-licenses/GPL-2, and /usr/share/common-licenses/Unheard-of-1.0.\n")
+    ended = sourced(f"common_licenses '{legal}'")
+    assert ended.returncode != 0
+    assert ended.stderr == (
+        "the license text of the package mdnsd names /usr/share/common-licenses/Unheard-of-1.0, which the build root does not have\n"
+    )
+    assert sorted(path.name for path in (legal / "common-licenses").iterdir()) == ["GPL-2"]
+    ended = sourced(f"package_license '{tmp_path}' kmod '{legal}'")
+    assert ended.returncode != 0
+    assert "the package kmod has no license text: its file usr/share/doc/kmod/copyright is missing" in ended.stderr
+
+
+# The first line as Buildroot 2025.02.16 writes it, and one with its form.
+BUILDROOT_MANIFEST = (
+    '"PACKAGE","VERSION","LICENSE","LICENSE FILES","SOURCE ARCHIVE","SOURCE SITE","DEPENDENCIES WITH LICENSES"\n'
+    '"busybox","1.38.0","GPL-2.0, bzip2-1.0.4","LICENSE","busybox-1.38.0.tar.bz2","https://www.busybox.net/downloads","skeleton [unknown]"\n'
+)
+
+
+def test_buildroots_licenses_are_collected_for_the_card(tmp_path):
+    info, legal = tmp_path / "legal-info", tmp_path / "legal"
+    legal.mkdir()
+    assert f"there is no {info}/manifest.csv" in sourced(f"buildroot_licenses '{info}' '{legal}'").stderr
+    (info / "licenses/busybox-1.38.0").mkdir(parents=True)
+    (info / "licenses/busybox-1.38.0/LICENSE").write_text("GNU GENERAL PUBLIC LICENSE\n")
+    (info / "manifest.csv").write_text(BUILDROOT_MANIFEST)
+    assert sourced(f"buildroot_licenses '{info}' '{legal}'").returncode == 0
+    assert (legal / "packages/busybox-1.38.0/LICENSE").read_text() == "GNU GENERAL PUBLIC LICENSE\n"
+    expected = "busybox 1.38.0, GPL-2.0, bzip2-1.0.4: https://www.busybox.net/downloads/busybox-1.38.0.tar.bz2"
+    assert (legal / "sources.txt").read_text().splitlines()[2:] == [expected]
 
 
 def test_debians_kernel_is_refused_for_a_raspberry_pi_5_with_the_reason():

@@ -75,7 +75,9 @@ private final class SmallDisk {
     func keptRecordingsFillTheDiskAndSayIt() throws {
         let disk = try SmallDisk(directory, megabytes: 78)
         let recorder = try recorder()
-        recorder.start(RecordingPlan(in: .folder("\(disk.path)/r"), RecordingSettings(length: .seconds(10), share: 95, keepsAll: true)))
+        recorder.start(
+            RecordingPlan(
+                in: .folder("\(disk.path)/r"), RecordingSettings(length: .seconds(10), share: 95, keepsAll: true)))
         #expect(events.wait(for: .stateChanged(.recording)))
         recorder.sink.bring(SampleStream.headers)
         recordAMinute(recorder)

@@ -59,6 +59,7 @@ class RecordedWrites:
                 if count:
                     yield Write(sector, log.read(count * SECTOR))
 
+<<<<<<< HEAD
     def flushes(self) -> list[int]:
         """After how many writes the board waited until the disk had them all."""
         found, count = [], 0
@@ -74,14 +75,19 @@ class RecordedWrites:
         return found
 
     def cuts(self, most: int) -> Iterator[int]:
+=======
+    def cuts(self, most: int, always: int) -> Iterator[int]:
+>>>>>>> 3f9ca45e42afbd20ee4ff636e4c1bb65bfaf6ba9
         """Makes the card as it was before, and then as it was after more and more writes: after the last and the middle one of
-        rows of neighbors, at most so many and evenly spread. Yields how many writes it has."""
+        rows of neighbors, at most so many and evenly spread, and after each write of the sector `always`. Yields how many writes
+        it has."""
         writes = list(self)
         ends = [0, *(n for n in range(1, len(writes)) if writes[n].sector != writes[n - 1].sector + 1), len(writes)]
         cuts = sorted({*ends, *((first + last) // 2 for first, last in zip(ends, ends[1:]))})
         # The first writes are few and different.
         step = len(cuts) // most + 1
-        cuts = [*cuts[:20], *cuts[20:-1:step], cuts[-1]]
+        chosen = {number for number, write in enumerate(writes, 1) if write.sector == always}
+        cuts = sorted({*cuts[:20], *cuts[20:-1:step], cuts[-1], *chosen})
         self._renew(self._before, self.card.path)
         with open(self.card.path, "r+b", buffering=0) as file:
             done = 0

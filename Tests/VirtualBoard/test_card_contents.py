@@ -159,6 +159,35 @@ def test_the_description_names_the_board_and_the_card_what_it_lacks(contents, bo
     assert b"no driver for\ncamera modules" in card.read("README.txt")
 
 
+def test_a_run_without_changes_says_what_is_there_and_how_to_flash_it(board):
+    folder = make_board_image(board).parent.relative_to(CHECKOUT)
+    words = ["scripts/image", "--kernel", "debian", "--output", str(folder), board]
+    shown = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    name = json.loads((CHECKOUT / "board" / board / "board.json").read_text())["name"]
+    running = next(line.split()[0] for line in manifest(board) if line.startswith("linux-image-")).removeprefix("linux-image-")
+    assert f"\n{folder}/sdcard.img: {name}, kernel {running}, up to date, 340 MB\n" in shown
+    assert f"sudo bmaptool copy --bmap {folder}/sdcard.bmap {folder}/sdcard.img.xz /dev/sdX\n" in shown
+    assert "Then edit stream.json on the partition TALLYCAM, and network.json for Wi-Fi" in shown
+    assert "no driver for\ncamera modules" in shown
+
+
+@pytest.mark.parametrize("page", ["docs/reference/hardware.md", "docs/develop/add-a-board.md"])
+def test_the_contiguous_memory_is_what_the_documents_say(board, tmp_path, page):
+    """The kernel prefers the command line's to the device tree's."""
+    lines = [line.split("|") for line in (CHECKOUT / page).read_text().splitlines()]
+    column = next(line.index(" CMA ") for line in lines if " CMA " in line)
+    stated = next(line[column] for line in lines if len(line) > column and f"`{board}`" in line[1])
+    card = Card(tmp_path, make_board_image(board))
+    if asked := re.search(rb"\bcma=(\d+)M", card.read("cmdline.txt")):
+        assert stated.strip() == f"{int(asked[1])} MB"
+        return
+    for name in [name for name in card.names() if name.endswith(".dtb")]:
+        (tmp_path / name).write_bytes(card.read(name))
+        words = ["fdtget", "-t", "x", str(tmp_path / name), "/reserved-memory/linux,cma", "size"]
+        size = int(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout, 16)
+        assert f"with `KERNEL=debian` {size >> 20} MB, as its device tree asks" in stated
+
+
 def test_the_compressed_image_flashes_to_the_same_card(board, tmp_path):
     """As bmaptool writes it, which compares checksums as it goes; and the checksum beside it."""
     image = make_board_image(board)

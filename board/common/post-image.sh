@@ -1,18 +1,18 @@
-#!/bin/sh
-# Called by Buildroot with the images' directory and the board's name: the boot partition's files, and the card.
-set -eu
-images=$1
+#!/usr/bin/env bash
+# Called by Buildroot with the images' directory and the board's name: the boot partition's files, and the card. Beside that
+# directory is legal, which scripts/image-buildroot has filled.
+set -euo pipefail
+images=$(cd "$1" && pwd)
 board=$2
-here=$(cd "$(dirname "$0")" && pwd)
+cd "$(dirname "$0")/../.."
+fail() { echo "image: $*" >&2; exit 1; }
+. scripts/lib/card.sh
 
-cp "$here/../$board/board.json" "$here/device.json" "$here/network.json" "$here/stream.json" "$here/README.txt" "$images/"
-
-# Device trees, kernel, firmware with its overlays, and the files for people to edit.
-files=$(cd "$images" && ls ./*.dtb Image rpi-firmware/* -d board.json device.json network.json stream.json README.txt)
-list=$(for name in $files; do printf '\t\t\t"%s",\\n' "${name#./}"; done)
-sed "s|#BOOT_FILES#|$list|" "$here/genimage.cfg" >"$images/genimage.cfg"
-
-empty=$(mktemp -d)
-trap 'rm -rf "$empty"' EXIT
-genimage --rootpath "$empty" --tmppath "$empty/tmp" --inputpath "$images" --outputpath "$images" \
-    --config "$images/genimage.cfg"
+[ -s "$images/../legal/sources.txt" ] || fail "there are no license texts in ${images%/*}/legal; run make image KERNEL=buildroot, which collects them"
+copy_person_files "$board" "$images"
+rm -rf "$images"/{legal,empty,tmp}
+cp -R "$images/../legal" "$images/legal"
+# Device trees, kernel, firmware with its overlays, and what is for people.
+mapfile -t files < <(cd "$images" && ls -d -- *.dtb Image rpi-firmware/*)
+# shellcheck disable=SC2086  # a list of names
+pack_card "$images" "${files[@]}" $person_files legal

@@ -3,9 +3,10 @@
 # after rootfs.sh; it sets cache and fail.
 
 : "${cache:?}"
+. scripts/lib/turns.sh
 
 # locked COMMAND...: while no other run changes the cache's packages and tools.
-locked() { (flock 9; "$@") 9>"$cache/lock"; }
+locked() { (take_turn 9 "waiting for another run, which changes $cache"; "$@") 9>"$cache/lock"; }
 
 # key_fingerprints FILE: of all keys of a keyring, armored or not, one a line.
 key_fingerprints() {
@@ -90,7 +91,7 @@ CONF
 
 # read_lists FOLDER: unless they were read within an hour. Two runs at the same time may want the same lists.
 read_lists() {
-    flock 7
+    take_turn 7 "waiting for another run, which reads the package lists"
     [ -z "$(find "$lists/.read" -mmin -60 2>/dev/null)" ] || [ "$(cat "$lists/.read")" != "$uri" ] || return 0
     APT_CONFIG=$1/apt.conf apt-get update -q -o APT::Update::Error-Mode=any >"$1/update.log" 2>&1 || {
         grep -E '^(E|W|Err|Error|Warning)' "$1/update.log" >&2 || true

@@ -16,6 +16,15 @@ program_key() {
         rootfs-overlay board/common scripts/lib/rootfs.sh scripts/lib/card.sh "$@" | sha256sum | cut -c1-16
 }
 
+# What people edit and read on the boot partition. A card for people also has legal.
+readonly person_files='board.json device.json network.json stream.json README.txt firmware'
+
+# copy_person_files BOARD FOLDER
+copy_person_files() {
+    cp "board/$1/board.json" board/common/{device,network,stream}.json board/common/README.txt "$2/"
+    install -D -m 644 board/common/firmware-README.txt "$2/firmware/README.txt"
+}
+
 # install_program ROOT BOARD: Tallycam, the start scripts, and the accounts, into a root file system that has its programs.
 install_program() {
     local root=$1
@@ -79,3 +88,22 @@ hand_over() {
     chmod 644 "$2.new"
     mv "$2.new" "$2"
 }
+
+megabytes() { du -m --apparent-size "$1" | cut -f1; }
+
+# describe_card OUTPUT TEXT: what is there, how to flash it, and what to edit.
+describe_card() {
+    cat <<TEXT
+
+$1/sdcard.img: $2, $(megabytes "$1/sdcard.img") MB
+  sdcard.img.xz $(megabytes "$1/sdcard.img.xz") MB, sdcard.img.xz.sha256, sdcard.bmap$([ ! -e "$1/manifest" ] || echo ", manifest (the packages' versions)")
+Flash it, with any of:
+  Raspberry Pi Imager: Use custom, $1/sdcard.img.xz, and no settings of its own
+  sudo bmaptool copy --bmap $1/sdcard.bmap $1/sdcard.img.xz /dev/sdX
+  xz -dc $1/sdcard.img.xz | sudo dd of=/dev/sdX bs=4M conv=fsync status=progress
+Then edit stream.json on the partition TALLYCAM, and network.json for Wi-Fi (docs/start/card.md).
+TEXT
+}
+
+# board_name BOARD
+board_name() { sed -n 's/.*"name": "\([^"]*\)".*/\1/p' "board/$1/board.json"; }
