@@ -59,7 +59,6 @@ class RecordedWrites:
                 if count:
                     yield Write(sector, log.read(count * SECTOR))
 
-<<<<<<< HEAD
     def flushes(self) -> list[int]:
         """After how many writes the board waited until the disk had them all."""
         found, count = [], 0
@@ -74,10 +73,7 @@ class RecordedWrites:
                     log.seek(sectors * SECTOR, 1)
         return found
 
-    def cuts(self, most: int) -> Iterator[int]:
-=======
     def cuts(self, most: int, always: int) -> Iterator[int]:
->>>>>>> 3f9ca45e42afbd20ee4ff636e4c1bb65bfaf6ba9
         """Makes the card as it was before, and then as it was after more and more writes: after the last and the middle one of
         rows of neighbors, at most so many and evenly spread, and after each write of the sector `always`. Yields how many writes
         it has."""
