@@ -49,9 +49,9 @@ package final class StreamRunner {
 
     private var running: Running?
     /// Start as soon as camera and microphones are free: after the present stream, snapshot or idle use has ended.
-    private var startsAgain = false
-    private let idleFrames: IdleThread<IdleFramesRequest>
-    private let idleAudio: IdleThread<IdleAudioRequest>
+    private(set) var startsAgain = false
+    let idleFrames: IdleThread<IdleFramesRequest>
+    let idleAudio: IdleThread<IdleAudioRequest>
     /// The camera while it is open for a snapshot. A stream takes precedence.
     private let stills: IdleThread<StillRequest>
     /// Time limit of the present snapshot.
@@ -143,7 +143,8 @@ package final class StreamRunner {
             }
             return false
         }
-        guard let receivers, !startsAgain else { return false }
+        // Those who wait for a snapshot get it first.
+        guard let receivers, !startsAgain, waitingStills.isEmpty else { return false }
         guard !isTaken else {
             idleFrames.stop(now: now)
             idleAudio.stop(now: now)
@@ -256,7 +257,7 @@ package final class StreamRunner {
     }
 
     /// - Returns: whether to start a stream now.
-    private func devicesFreed(now: MediaTimestamp) -> Bool {
+    func devicesFreed(now: MediaTimestamp) -> Bool {
         guard startsAgain else {
             openForStill(now: now)
             return false
@@ -266,46 +267,6 @@ package final class StreamRunner {
         for request in waitingStills { fail(request, because: .streamStarted) }
         waitingStills = []
         return true
-    }
-
-    // MARK: Camera and microphones without a stream
-
-    /// Passes the camera's frames to screen and computer while nothing else needs the camera.
-    /// - Parameter sinks: empty to stop.
-    /// - Returns: whether the camera is opened by this call.
-    package func feedIdle(_ sinks: [any FrameSink], of camera: SourceDescription, now: MediaTimestamp) -> Bool {
-        if let present = idleFrames.request {
-            if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
-            return false
-        }
-        guard !sinks.isEmpty, !isCameraTaken, !startsAgain, let changes = try? Mailbox<[ControlChange]>() else {
-            return false
-        }
-        // If a thread cannot be started now, the next call may succeed.
-        try? idleFrames.start(IdleFramesRequest(camera: camera, sinks: sinks, changes: changes))
-        return idleFrames.request != nil
-    }
-
-    /// Lets a computer hear the microphones while no stream needs them.
-    /// - Parameter sink: `nil` to stop.
-    package func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
-        if let present = idleAudio.request {
-            if present.device != files.device || present.sink !== sink { idleAudio.stop(now: now) }
-            return
-        }
-        guard let sink, !isRunning, !startsAgain else { return }
-        try? idleAudio.start(IdleAudioRequest(device: files.device, board: files.board, sink: sink))
-    }
-
-    /// The thread has reported its end.
-    /// - Returns: whether to start a stream now.
-    package func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
-        idleFrames.ended(number) && devicesFreed(now: now)
-    }
-
-    /// See `idleFramesEnded`.
-    package func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
-        idleAudio.ended(number) && devicesFreed(now: now)
     }
 
     private static func thread(
