@@ -142,7 +142,9 @@ final class RecordingDuty {
         reading.state = state.name
         reading.problem = state.failure?.text
         if state != .recording { reading.file = nil }
-        device.tell(event: .recordingChanged(reading))
+        let event = ApplianceEvent.recordingChanged(reading)
+        // People hear of the first file.
+        device.report(event, line: state == .opening || state == .recording ? nil : event.text)
         device.perform(device.appliance.recordingChanged(isOn: reading.isOn))
         checked()
     }
