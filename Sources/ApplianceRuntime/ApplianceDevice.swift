@@ -114,7 +114,7 @@ final class ApplianceDevice {
     func end() {
         supervisor.end()
         recording.end()
-        recording.serve()
+        recording.takeReports()
         tell(.ends)
         board.end()
         supervisor.programEnded()

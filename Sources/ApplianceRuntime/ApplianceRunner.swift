@@ -10,7 +10,7 @@ import Terminal
 
 /// What the appliance's main thread waits for.
 enum ApplianceWait {
-    case signals, board, stream, links, console, supplicant, card, control, doctor, recording
+    case signals, board, stream, links, console, supplicant, card, control, doctor, recording, mounts
 }
 
 /// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.
@@ -82,7 +82,7 @@ extension ApplianceDevice {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { supervisor.reported(report) }
-        recording.serve()
+        recording.serve(waits)
         network.serve(waits)
         if waits.isReady(.console) { serveConsole() }
         for report in card.reports.takeAll() { cardReported(report) }

@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CommandChannels
+import Glibc
 import LinuxIO
 import Media
 import Recording
@@ -21,7 +22,8 @@ final class RecordingDuty {
     private(set) var reading = RecordingReading()
     /// A call that the disk has not answered for long.
     private var stalledCall: String?
-    private var mounts: [UInt8] = []
+    /// Tells when a disk is mounted or unmounted.
+    private let mounts = try? OwnedFileDescriptor(opening: "/proc/self/mounts", flags: O_RDONLY)
     /// Commands that wait for the disk.
     private var ejections: [CommandID] = []
 
@@ -97,19 +99,20 @@ final class RecordingDuty {
 
     // MARK: Events
 
-    func join(_ waits: inout PollSet<ApplianceWait>) { waits.add(.recording, reports?.wakeup.fileDescriptor ?? -1) }
+    func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.recording, reports?.wakeup.fileDescriptor ?? -1)
+        waits.add(.mounts, mounts?.rawValue ?? -1, for: .priority)
+    }
 
-    func serve() { for event in reports?.takeAll() ?? [] { happened(event) } }
+    func serve(_ waits: PollSet<ApplianceWait>) {
+        if waits.isReady(.mounts) { recorder?.diskChanged() }
+        takeReports()
+    }
+
+    func takeReports() { for event in reports?.takeAll() ?? [] { happened(event) } }
 
     /// Call it every few seconds.
-    func tick(now: MediaTimestamp) {
-        recorder?.check(now: now)
-        guard recorder != nil, device.files.device.record.folder == nil else { return }
-        // It is in memory, so no disk can delay this.
-        guard let text = try? readFile("/proc/self/mountinfo", limit: 1 << 16), text != mounts else { return }
-        if !mounts.isEmpty { recorder?.diskChanged() }
-        mounts = text
-    }
+    func tick(now: MediaTimestamp) { recorder?.check(now: now) }
 
     private func happened(_ event: RecordingEvent) {
         switch event {

@@ -64,6 +64,8 @@ public struct LinuxRecordingDisk: RecordingDisk {
             opening: path, flags: O_WRONLY | O_APPEND | O_NOFOLLOW | (creates ? O_CREAT : 0))
         do throws(SystemCallError) {
             try file.writeAll(bytes)
+            // A stick's file system may otherwise keep an empty file through a power cut.
+            guard fdatasync(file.rawValue) == 0 else { throw SystemCallError("fdatasync", subject: path) }
         } catch {
             throw SystemCallError(error.call, number: error.number, subject: path)
         }

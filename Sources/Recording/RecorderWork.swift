@@ -38,6 +38,7 @@ struct RecorderWork: ~Copyable {
     var access: RecordingFolderAccess?
     /// A disk that cannot be used is reported once.
     private var unusable: Set<String> = []
+    private var knownFolders: [String] = []
     var folder = RecordingFolder([])
     var open: OpenFile?
     /// No file is open.
@@ -81,8 +82,11 @@ struct RecorderWork: ~Copyable {
 
     /// A better disk ends the file on the present one.
     private mutating func diskChanged() {
-        unusable.removeAll()
-        let isElsewhere = session.state == .recording && folders().first != access?.folder
+        let folders = folders()
+        if folders != knownFolders { unusable.removeAll() }
+        knownFolders = folders
+        let best = folders.first { !unusable.contains($0) }
+        let isElsewhere = session.state == .recording && best != access?.folder
         if isElsewhere { perform(session.stopped(isContinued: true) + session.started()) }
         perform(session.diskChanged())
     }
@@ -201,6 +205,7 @@ struct RecorderWork: ~Copyable {
 
     private mutating func openFolder() {
         let folders = folders()
+        knownFolders = folders
         for path in folders {
             do throws(SystemCallError) {
                 let next = RecordingFolderAccess(folder: path, disk: disk, watch: watch)
