@@ -51,6 +51,6 @@ extension DoctorKnowledge {
             areMicrophonesTaken: streams.areMicrophonesTaken)
         let destination = appliance.state.isLive ? device.files.stream?.destination : nil
         take(appliance.faultBook, live: destination, encoder: summary.status?.encoder)
-        takeLines(of: device.files.board, faults: device.board.faults)
+        takeLines(of: device.files.board, faults: device.board.faults.mapValues { "\($0)" })
     }
 }

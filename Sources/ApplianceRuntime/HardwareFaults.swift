@@ -16,7 +16,7 @@ extension ApplianceDevice {
                 ("statusLED", files.board?.statusLED.map { .line($0) }),
             ] as [(String, BoardDescription.Light?)]
         for (key, light) in lines {
-            if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, problem)) }
+            if let light, let problem = board.faults[key] { faults.append(lightFault(key, light, "\(problem)")) }
         }
         if let failure = consolePort.failure {
             faults.append(deviceFault("console", failure, present: Self.serialPorts))

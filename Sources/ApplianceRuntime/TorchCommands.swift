@@ -36,7 +36,7 @@ extension CommandService {
 extension ApplianceDevice {
     /// Why there is no light to switch; `nil` if there is one.
     var torchAbsence: ApplianceRefusal? {
-        files.board?.flashLED == nil ? .noFlashLED : board.faults["flashLED"].map { .flashLED(reason: $0) }
+        files.board?.flashLED == nil ? .noFlashLED : board.faults["flashLED"].map { .flashLED(reason: "\($0)") }
     }
 
     /// Analyzing frames takes time, so do it only if the torch or a snapshot's flash depends on it.

@@ -20,6 +20,12 @@ public struct FLVTag: Sendable {
     /// The tag's data: for audio and video the media header (`FLVAudioHeader`, `FLVVideoHeader`), then the payload.
     public var body: ArraySlice<UInt8> { buffer[Int(bodyStart)..<Int(bodyEnd)] }
 
+    /// The size of `body`. This and `firstByte` are for code that runs for every tag: a slice costs more.
+    public var bodyByteCount: Int { Int(bodyEnd &- bodyStart) }
+    public var firstByte: UInt8? { bodyByteCount > 0 ? buffer[Int(bodyStart)] : nil }
+    /// - Precondition: the body has two bytes.
+    var secondByte: UInt8 { buffer[Int(bodyStart) + 1] }
+
     public init(kind: Kind, timestamp: UInt32, body: [UInt8]) {
         self.init(kind: kind, timestamp: timestamp, buffer: body, body: 0..<body.count)
     }

@@ -47,24 +47,24 @@ public struct MediaTally: Hashable, Sendable {
         case .video:
             // A sequence header or end-of-sequence marker, which has 5 bytes, is not a frame. The bytes are checked
             // directly because this runs for every tag.
-            let body = tag.body
-            guard body.count > 5 else { return false }
-            let (first, packetType) = (body[body.startIndex], body[body.startIndex + 1])
+            let byteCount = tag.bodyByteCount
+            guard byteCount > 5, let first = tag.firstByte else { return false }
+            let packetType = tag.secondByte
             if first & 0x8F == FLVVideoHeader.Codec.avc.rawValue, (1...4).contains(first >> 4) {
                 if packetType == FLVVideoHeader.PacketType.sequenceHeader.rawValue { return false }
                 let isFrame = packetType == FLVVideoHeader.PacketType.nalUnits.rawValue
                 if isFrame, first >> 4 == FLVVideoHeader.FrameType.keyframe.rawValue { keyframeCount += 1 }
             }
-            video.add(timestamp: tag.timestamp, byteCount: body.count)
+            video.add(timestamp: tag.timestamp, byteCount: byteCount)
             return true
         case .audio:
-            let body = tag.body
-            if body.count >= 2, body[body.startIndex] >> 4 == FLVAudioHeader.Format.aac.rawValue,
-                body[body.startIndex + 1] == FLVAudioHeader.PacketType.sequenceHeader.rawValue
+            let byteCount = tag.bodyByteCount
+            if byteCount >= 2, let first = tag.firstByte, first >> 4 == FLVAudioHeader.Format.aac.rawValue,
+                tag.secondByte == FLVAudioHeader.PacketType.sequenceHeader.rawValue
             {
-                audioConfig = try? AudioSpecificConfig(parsing: Array(body.dropFirst(2)))
+                audioConfig = try? AudioSpecificConfig(parsing: Array(tag.body.dropFirst(2)))
             } else {
-                audio.add(timestamp: tag.timestamp, byteCount: body.count)
+                audio.add(timestamp: tag.timestamp, byteCount: byteCount)
                 return true
             }
         case .script: break

@@ -56,12 +56,12 @@ package final class BoardDevices {
     private var pattern = LEDPattern.slow
     private var isTorchLit = false
     /// Lines whose thread could not be started, by their keys in board.json.
-    private var threadFaults: [String: String] = [:]
+    private var threadFaults: [String: LineFault] = [:]
 
     package init(openers: Openers = Openers()) { self.openers = openers }
 
     /// Faults of the lines, by their keys in board.json.
-    package var faults: [String: String] {
+    package var faults: [String: LineFault] {
         let now = MonotonicClock.now()
         var faults = threadFaults
         faults["button"] = faults["button"] ?? button?.fault(now: now)
@@ -134,10 +134,10 @@ package final class BoardDevices {
     private func start(
         _ key: String, _ open: @escaping @Sendable () throws(BoardIOError) -> any LineDevice
     ) -> LineThread? {
-        do {
+        do throws(SystemCallError) {
             return try LineThread(key, opening: open, findChips: openers.chips)
         } catch {
-            threadFaults[key] = "\(error)"
+            threadFaults[key] = .noThread(error)
             return nil
         }
     }

@@ -31,6 +31,22 @@ extension GPIOLamp: Lamp {}
 extension KernelLED: Lamp {}
 extension FlashSubdevice: Lamp {}
 
+/// Why a line of board.json cannot be used.
+package enum LineFault: Hashable, Sendable, CustomStringConvertible {
+    case line(BoardIOError)
+    /// Its chip does not answer.
+    case unanswered
+    case noThread(SystemCallError)
+
+    package var description: String {
+        switch self {
+        case .line(let error): "\(error)"
+        case .unanswered: "its GPIO chip does not answer; check the chip's wiring and bus"
+        case .noThread(let error): "\(error)"
+        }
+    }
+}
+
 /// A line from board.json. Its own thread opens, checks, switches and reads it, because each call to a chip behind a bus (an
 /// I2C expander) may be slow or hang. Neither the button's reaction nor the other lights wait for it.
 ///
@@ -55,7 +71,7 @@ final class LineThread: Sendable {
         var orders = Orders()
         var news = News()
         /// Why the line cannot be used; `nil` if it works.
-        var fault: String?
+        var fault: LineFault?
         var chips: [GPIOChip]?
         /// Since when an order has been waiting; `nil` if all are done.
         var busySince: MediaTimestamp?
@@ -67,7 +83,7 @@ final class LineThread: Sendable {
         /// The light that was last set on the device.
         var light: Bool?
         var opening = 0
-        var fault: String?
+        var fault: LineFault?
         var chips: [GPIOChip]?
         var edges: [GPIOButton.Edge] = []
     }
@@ -115,10 +131,10 @@ final class LineThread: Sendable {
     }
 
     /// Why the line cannot be used; `nil` if it works.
-    func fault(now: MediaTimestamp) -> String? {
+    func fault(now: MediaTimestamp) -> LineFault? {
         state.withLock { state in
             guard let since = state.busySince, now - since > Self.patience else { return state.fault }
-            return "its GPIO chip does not answer; check the chip's wiring and bus"
+            return .unanswered
         }
     }
 
@@ -196,7 +212,7 @@ final class LineThread: Sendable {
             work.light = wanted
         } catch {
             letGo(&work)
-            work.fault = "\(error)"
+            work.fault = .line(error)
             work.chips = findChips()
         }
     }
@@ -206,7 +222,7 @@ final class LineThread: Sendable {
             work.edges += try work.device?.takeEdges() ?? []
         } catch {
             letGo(&work)
-            work.fault = "\(error)"
+            work.fault = .line(error)
         }
     }
 

@@ -15,9 +15,15 @@ public enum MonotonicClock {
 
     /// Sleeps until the clock shows `time`; returns at once if that is in the past.
     public static func sleep(until time: MediaTimestamp) {
-        var nothing: [PollEntry] = []
-        // Without a descriptor, this call cannot fail.
-        _ = try? poll(&nothing, until: time)
+        if let replacement = CurrentTime.replacement {
+            var nothing: [PollEntry] = []
+            // Without a descriptor, this call cannot fail.
+            _ = ThreadActivity.wait { try? replacement.poll(&nothing, until: time) }
+            return
+        }
+        // Costs less than `poll`, which would need an array, another look at the clock and the rest of the time.
+        var time = timespec(nanoseconds: time.nanoseconds)
+        ThreadActivity.wait { while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {} }
     }
 }
 

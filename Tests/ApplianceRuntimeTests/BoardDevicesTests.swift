@@ -88,7 +88,7 @@ import Testing
             // Lines are checked every two seconds, but a hanging bus costs its delay only once.
             #expect(seconds { for _ in 0..<20 { devices.checkLines(now: MonotonicClock.now()) } } < 0.4)
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
-            #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
+            #expect(devices.faults["statusLED"] == .unanswered)
             #expect(devices.faults["flashLED"] == nil)
             // No thread counts as hanging, which would let the watchdog restart the machine.
             #expect(!ThreadActivity.working().contains { $0.name == "statusLED" })
@@ -128,10 +128,10 @@ import Testing
             #expect(seconds { devices.boardChanged(to: board, now: MonotonicClock.now()) } < 0.3)
             MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(2_000))
             #expect(devices.chips(of: "statusLED") == nil)
-            #expect(devices.faults["statusLED"]?.contains("does not answer") == true)
+            #expect(devices.faults["statusLED"] == .unanswered)
             bus.goOn()
             #expect(wait { devices.chips(of: "statusLED") != nil })
-            #expect(devices.faults["statusLED"]?.contains("does not answer") == false)
+            #expect(devices.faults["statusLED"] == .line(.noSuchLine(name: "status", chip: nil)))
             devices.end()
         }
     }
@@ -176,7 +176,7 @@ import Testing
             let devices = BoardDevices(openers: openers)
             let board = try board(#"{"name": "Bench", "flashLED": {"line": "flash"}}"#)
             devices.boardChanged(to: board, now: MonotonicClock.now())
-            #expect(devices.faults["flashLED"]?.contains("no GPIO line") == true)
+            #expect(devices.faults["flashLED"] == .line(.noSuchLine(name: "flash", chip: nil)))
             devices.setTorch(isLit: true)
             isThere.withLock { $0 = true }
             devices.checkLines(now: MonotonicClock.now())

@@ -268,7 +268,7 @@ import Testing
             #expect(try camera.ask("status").contains("\nfilters:  smooth (off: too slow), text\n"))
             // The next stream starts without it.
             run.end(nil)
-            try camera.waitUntil { try camera.ask("quality").contains("not live") }
+            try camera.waitUntil { try !camera.ask("status json").contains("framesPerSecond") }
             try camera.end()
         }
     }

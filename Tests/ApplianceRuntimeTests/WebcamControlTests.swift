@@ -78,7 +78,7 @@ import Testing
             }
             #expect(changes?.takeAll() == [])
             // The program has closed the webcam, so no camera is open.
-            try report(.attached(.high), until: "idle")
+            try report(.attached(.high))
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.ask("set brightness 0.5") == refused(.notLive))
             #expect(

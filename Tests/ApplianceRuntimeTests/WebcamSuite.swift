@@ -43,10 +43,11 @@ extension WebcamSuite {
         try camera.waitUntil { webcams.openings == 1 && !idle.isOpen }
     }
 
-    func report(_ state: WebcamState, until words: String) throws {
+    /// Reports the state and waits for it in the status.
+    func report(_ state: WebcamState) throws {
         webcams.report(.event(.changed(state)))
-        try camera.waitUntil { try camera.ask("status").contains(words) }
+        try camera.waitUntil { try camera.status().webcam?.state == state.name }
     }
 
-    func look() throws { try report(Self.looking, until: "webcam:   mjpeg 1280x720 at 30.0 fps, high speed") }
+    func look() throws { try report(Self.looking) }
 }

@@ -61,7 +61,7 @@ import USBVideo
             try look()
             try camera.waitUntil { idle.isOpen }
             #expect(try camera.state() == "webcam")
-            try report(.attached(.high), until: "a computer at high speed, idle")
+            try report(.attached(.high))
             try camera.waitUntil { !idle.isOpen }
             #expect(try camera.state() == "ready")
             try camera.end()
@@ -240,7 +240,7 @@ import USBVideo
     @Test func recordingComputerWaitsForAPressToo() throws {
         try time.run {
             try startWithGadget(#""ask""#)
-            try report(.attached(.high), until: "idle")
+            try report(.attached(.high))
             webcams.report(.recorded(true))
             try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
             #expect(!idleAudio.isOpen)
@@ -249,7 +249,7 @@ import USBVideo
             #expect(try camera.state() == "webcam" && runs.isEmpty)
             // The next computer has to ask again.
             webcams.report(.recorded(false))
-            try report(.notAttached, until: "no computer")
+            try report(.notAttached)
             try camera.waitUntil { !idleAudio.isOpen }
             webcams.report(.recorded(true))
             try camera.waitUntil { try camera.status().webcam?.waitsForPress == true }
@@ -337,7 +337,7 @@ import USBVideo
             try camera.waitUntil { webcams.openings == 2 }
             late(.event(.changed(Self.looking)))
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))
-            #expect(try camera.ask("status").contains("webcam:   no computer"))
+            #expect(try camera.status().webcam?.state == WebcamState.notAttached.name)
             #expect(try camera.ask("set webcam off").hasPrefix("ok\n"))
             #expect(try camera.status().webcam == nil)
             try camera.end()

@@ -78,7 +78,7 @@ import WireSupport
             #expect(try publish(file(tags), to: server) == nil)
             #expect(server[1].tags == tags)
             #expect(server[1].hasEnded && !server[1].isReset)
-            #expect(recorder.states == ["connecting", "live", "disconnecting", "disconnected"])
+            #expect(recorder.states == [.connecting, .live, .disconnecting, .disconnected])
             #expect(recorder.names.last == "ended")
         }
     }
@@ -118,7 +118,7 @@ import WireSupport
             let server = try ScriptedServer { _ in answer }
             let failure = try publish(file(tags), to: server)
             #expect(failure?.code == code && failure?.kind == .connection)
-            #expect(recorder.states == ["connecting", "error"])
+            #expect(recorder.states == [.connecting, .error])
         }
     }
 

@@ -38,7 +38,7 @@ import WireSupport
         try time.run {
             let (server, card) = (try ScriptedServer(), try ScriptedCard(isHanging: true))
             let stream = try StreamUnderTest(on: server, to: try destination(), card: card.calls, reconnects: .endless)
-            #expect(becomesTrue { stream.recorder.states == ["connecting"] })
+            #expect(becomesTrue { stream.recorder.states == [.connecting] })
             let start = MonotonicClock.now()
             stream.commands.send(.reportStatus(CommandID(1)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(1)] != nil })
@@ -57,7 +57,7 @@ import WireSupport
         try time.run {
             let (server, card) = (try ScriptedServer(), try ScriptedCard(isHanging: true))
             let stream = try StreamUnderTest(on: server, to: try destination(), card: card.calls)
-            #expect(becomesTrue { stream.recorder.states == ["connecting"] })
+            #expect(becomesTrue { stream.recorder.states == [.connecting] })
             let start = MonotonicClock.now()
             stream.commands.send(.stop)
             #expect(try stream.end() == nil)

@@ -26,7 +26,7 @@ import WireSupport
             let server = try ScriptedServer()
             let stream = try StreamUnderTest(on: server)
             #expect(becomesTrue { server[1].tags.count > 40 })
-            #expect(stream.recorder.states == ["connecting", "live"])
+            #expect(stream.recorder.states == [.connecting, .live])
             #expect(stream.recorder.count(.connected) == 1 && stream.recorder.count(.publishing) == 1)
             // Each track's header comes first; then a keyframe, and audio.
             let (video, audio) = (
@@ -57,15 +57,15 @@ import WireSupport
             }
             #expect(settings.first == "quality Low2")
             #expect(settings.suffix(2) == ["keep-audio-quality off", "mute off"])
-            #expect(controls.map(\.description).contains("flip off (on or off)"))
+            #expect(controls.contains { $0.offer.name == .flip && $0.offer.absence == nil })
             #expect(status.state == .live && status.point.qualityName == "Low2")
             stream.commands.send(.toggleMute)
-            #expect(becomesTrue { stream.recorder.texts(of: "muted") == ["muted: sending silence"] })
+            #expect(becomesTrue { stream.recorder.streamEvents.contains(.muted(true)) })
             #expect(server.connectionCount == 1)
 
             stream.commands.send(.stop)
             #expect(try stream.end() == nil)
-            #expect(stream.recorder.states == ["connecting", "live", "disconnecting", "disconnected"])
+            #expect(stream.recorder.states == [.connecting, .live, .disconnecting, .disconnected])
             #expect(stream.recorder.names.last == "ended")
             #expect(becomesTrue { server[1].isClosed })
             #expect(server[1].hasEnded && !server[1].isReset)
@@ -78,7 +78,7 @@ import WireSupport
             let preview = RecordedPreview()
             let stream = try StreamUnderTest(on: server, preview: preview)
             #expect(becomesTrue { server[1].tags.count > 40 && preview.record.captureTimes.count > 20 })
-            #expect(becomesTrue { stream.recorder.texts(of: "status").count > 1 })
+            #expect(becomesTrue { stream.recorder.events("status").count > 1 })
             try stream.stop()
             let record = preview.record
             #expect(record.captureTimes == record.captureTimes.sorted())
@@ -95,9 +95,9 @@ import WireSupport
             let (preview, listener) = (RecordedPreview(), Listener())
             let stream = try StreamUnderTest(on: server, preview: preview, listener: listener)
             #expect(becomesTrue { preview.record.captureTimes.count > 60 && listener.blocks.withLock { $0 } > 60 })
-            #expect(stream.recorder.states == ["connecting"])
+            #expect(stream.recorder.states == [.connecting])
             isAnswering.withLock { $0 = true }
-            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("live") })
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains(.live) })
             let connections = server.connectionCount
             #expect(becomesTrue { server[connections].tags.count > 40 })
             try stream.stop()
@@ -118,7 +118,7 @@ import WireSupport
             let stream = try StreamUnderTest(on: server, video: .slow, preview: preview)
             #expect(becomesTrue { preview.record.captureTimes.count > 60 })
             isAnswering.withLock { $0 = true }
-            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains("live") })
+            #expect(becomesTrue(within: .seconds(40)) { stream.recorder.states.contains(.live) })
             let connections = server.connectionCount
             #expect(becomesTrue { server[connections].tags.count > 60 })
             try stream.stop()
@@ -138,7 +138,7 @@ import WireSupport
             // The processor turns them, and gives them in planes.
             #expect(
                 becomesTrue { preview.record.formats.suffix(10) == [PixelFormat](repeating: .i420, count: 10)[...] })
-            #expect(stream.recorder.states == ["connecting"])
+            #expect(stream.recorder.states == [.connecting])
             try stream.stop()
         }
     }
@@ -195,7 +195,10 @@ import WireSupport
             let settings = stream.recorder.answers[CommandID(5)]?.lines
             #expect(settings?.contains("camera side (of front, back, side)") == true)
             try stream.stop()
-            #expect(stream.recorder.texts(of: "cameraSwitched").last?.contains(" to side in ") == true)
+            let switches = stream.recorder.streamEvents.compactMap { event -> String? in
+                if case .cameraSwitched(_, let name, _) = event { name } else { nil }
+            }
+            #expect(switches.last == "side")
             #expect(server.connectionCount == 1)
             let audio = server[1].tags.filter { $0.kind == .audio }.map(\.timestamp)
             #expect(zip(audio.dropFirst(), audio.dropFirst(2)).allSatisfy { (22...24).contains($1 - $0) })
@@ -216,7 +219,7 @@ import WireSupport
             #expect(becomesTrue { shortForm(server[2].tags).count > 5 })
             #expect(server[1].hasEnded && !server[1].isReset)
             #expect(shortForm(server[2].tags).first == "header")
-            #expect(stream.recorder.states.suffix(3) == ["disconnected", "connecting", "live"])
+            #expect(stream.recorder.states.suffix(3) == [.disconnected, .connecting, .live])
             try stream.stop()
         }
     }
@@ -232,7 +235,7 @@ import WireSupport
             #expect(kinds.prefix(2) == ["header", "key"] && !kinds.dropFirst().contains("header"))
             #expect(server[2].tags.contains { $0.kind == .audio && $0.body[1] == 0 })
             #expect(stream.recorder.count(.retryAfterClose) == 1 && stream.recorder.count(.reconnecting) == 1)
-            #expect(stream.recorder.states == ["connecting", "live", "reconnecting", "live"])
+            #expect(stream.recorder.states == [.connecting, .live, .reconnecting, .live])
             // The clock goes on.
             #expect(server[2].tags[0].timestamp > server[1].tags.last?.timestamp ?? .max)
             try stream.stop()
@@ -245,7 +248,7 @@ import WireSupport
             let stream = try StreamUnderTest(on: server)
             #expect(try stream.end()?.code == .invalidApplication)
             #expect(server.connectionCount == 1)
-            #expect(stream.recorder.states == ["connecting", "error"])
+            #expect(stream.recorder.states == [.connecting, .error])
         }
     }
 
@@ -262,7 +265,7 @@ import WireSupport
             #expect(MonotonicClock.now() - start >= .milliseconds(2625))
             #expect(server.connectionCount == 4)
             #expect(stream.recorder.count(.reconnecting) == 3 && stream.recorder.count(.retryAfterConnect) == 2)
-            #expect(stream.recorder.states.last == "error")
+            #expect(stream.recorder.states.last == .error)
         }
     }
 
@@ -338,7 +341,7 @@ import WireSupport
                 content.hasAddress = false
                 content.linksUp = []
             }
-            #expect(becomesTrue { stream.recorder.states.last == "reconnecting" })
+            #expect(becomesTrue { stream.recorder.states.last == .reconnecting })
             #expect(becomesTrue { server.connectionCount >= 3 })
             #expect(!server[1].isClosed)
             isReachable.store(true, ordering: .relaxed)
@@ -346,7 +349,7 @@ import WireSupport
                 content.hasAddress = true
                 content.linksUp = ["eth0"]
             }
-            #expect(becomesTrue { stream.recorder.states.last == "live" && stream.recorder.states.count > 3 })
+            #expect(becomesTrue { stream.recorder.states.last == .live && stream.recorder.states.count > 3 })
             #expect(becomesTrue { server[1].isReset })
             try stream.stop()
         }
@@ -384,7 +387,7 @@ import WireSupport
             stream.commands.send(.stop)
             #expect(try stream.end() == nil)
             #expect(MonotonicClock.now() - start < .seconds(1))
-            #expect(stream.recorder.states == ["connecting", "disconnected"])
+            #expect(stream.recorder.states == [.connecting, .disconnected])
         }
     }
 
@@ -494,7 +497,7 @@ import WireSupport
             let server = try ScriptedServer()
             let stream = try StreamUnderTest(on: server, video: .changed { $0.isPluggedIn = false })
             #expect(try stream.end()?.code == .cameraUnavailable)
-            #expect(server[1].receivedByteCount == 0 && stream.recorder.states == ["connecting", "error"])
+            #expect(server[1].receivedByteCount == 0 && stream.recorder.states == [.connecting, .error])
         }
     }
 }

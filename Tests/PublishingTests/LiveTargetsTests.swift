@@ -160,7 +160,7 @@ import WireSupport
             #expect(becomesTrue { stream.recorder.targets(of: "failed") == [other] && server[1].tags.count > 40 })
             stream.commands.send(.switchTarget("other", isOn: false, CommandID(1)))
             #expect(becomesTrue { stream.recorder.answers[CommandID(1)]?.lines == ["other off"] })
-            #expect(stream.recorder.texts(of: "stateChanged").last == "state: disconnected")
+            #expect(stream.recorder.states.last == .disconnected)
             let attempts = another.connectionCount
             let tags = server[1].tags.count
             #expect(becomesTrue(within: .seconds(60)) { server[1].tags.count > tags + 50 * 40 })

@@ -152,7 +152,7 @@ import WireSupport
             let (server, preview) = (try ScriptedServer(), RecordedPreview())
             let stream = try StreamUnderTest(on: server, preview: preview, isPaused: true)
             #expect(becomesTrue { server[1].tags.count > 40 })
-            #expect(stream.recorder.texts(of: "paused") == ["paused: sending a still frame and silence"])
+            #expect(stream.recorder.events("paused") as? [StreamEvent] == [.paused(true)])
             #expect(preview.record.lumas.allSatisfy { $0 == 16 })
             stream.commands.send(.pause(false))
             #expect(becomesTrue { preview.record.lumas.last == 128 })

@@ -9,6 +9,14 @@ import Testing
         #expect(IsochronousBudget(packetBytes: packet, interval: interval).bytesPerSecond == bytesPerSecond)
     }
 
+    @Test func statesAreWrittenForPeople() {
+        let mode = VideoOffer(on: IsochronousBudget()).formats[0].modes[2]
+        let choice = VideoChoice(mode: mode, interval: mode.usualInterval)
+        #expect("\(WebcamState.notAttached)" == "no computer")
+        #expect("\(WebcamState.attached(.high))" == "a computer at high speed, idle")
+        #expect("\(WebcamState.active(.high, choice))" == "mjpeg 1280x720 at 30.0 fps, high speed")
+    }
+
     @Test func valuesAreClampedToTheBus() {
         #expect(
             IsochronousBudget(packetBytes: 100_000, interval: 99) == IsochronousBudget(packetBytes: 3072, interval: 16))

@@ -265,6 +265,5 @@ def test_the_appliance_switches_cameras_through_its_socket(encoder, nginx):
     assert "did you mean webcam" in appliance.ask("camera webcma", check=False)
     assert appliance.ask("camera next") == "the camera is webcam now\n"
     appliance.wait(lambda status: status.get("camera") == "webcam")
-    assert "camera:   webcam, " in appliance.ask("status")
     assert "switched from pattern to webcam" in appliance.events
     appliance.stop()

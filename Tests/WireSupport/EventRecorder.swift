@@ -49,6 +49,7 @@ public final class EventRecorder: Sendable {
         }
     }
 
+    public var streamEvents: [StreamEvent] { content.withLock { $0.events.compactMap { $0 as? StreamEvent } } }
     public var codes: [Int] { content.withLock { $0.events.map { $0.code?.rawValue ?? 0 } } }
     public var names: [String] { content.withLock { $0.events.map { $0.name } } }
     public var notes: [String] { content.withLock { $0.notes } }
@@ -57,7 +58,9 @@ public final class EventRecorder: Sendable {
     public func texts(of name: String) -> [String] { events(name).map { $0.text ?? "" } }
     public func count(_ code: EventCode) -> Int { codes.count { $0 == code.rawValue } }
     /// The reported states, in order.
-    public var states: [String] { texts(of: "stateChanged").map { String($0.dropFirst("state: ".count)) } }
+    public var states: [StreamState] {
+        streamEvents.compactMap { if case .stateChanged(let state) = $0 { state } else { nil } }
+    }
 
     /// A field of the newest event of this name, as text.
     public func field(_ field: String, of name: String) -> String? {

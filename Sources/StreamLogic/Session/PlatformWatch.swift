@@ -23,7 +23,7 @@ public struct PlatformWatch {
         if firstTimestamp == nil { firstTimestamp = tag.timestamp }
         if tag.kind == .audio { hasAudio = true }
         // A keyframe of H.264 or its sequence header; nearly all tags are neither.
-        if tag.kind == .video, tag.body.first == 0x17, let warning = try frameRead(tag) { return warning }
+        if tag.kind == .video, tag.firstByte == 0x17, let warning = try frameRead(tag) { return warning }
         guard platform.requiresAudio, !hasAudio, !hasReportedAudio,
             Self.distance(firstTimestamp, tag.timestamp) > Self.audioTimeout
         else { return nil }

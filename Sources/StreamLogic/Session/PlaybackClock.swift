@@ -12,8 +12,11 @@ public struct PlaybackClock {
 
     /// Time from the first frame or audio packet to the last tag read.
     public var offset: Duration { .milliseconds(max(0, milliseconds)) }
-    /// `nil` before the first frame or audio packet: due at once.
-    public var due: MediaTimestamp? { start.map { $0 + offset } }
+    /// `nil` before the first frame or audio packet: due at once. Runs for every tag, so without `Duration`, whose arithmetic has
+    /// 128 bits.
+    public var due: MediaTimestamp? {
+        start.map { MediaTimestamp(nanoseconds: $0.nanoseconds &+ max(0, milliseconds) &* 1_000_000) }
+    }
 
     /// - Parameter now: evaluated at the first frame or audio packet.
     public mutating func tagRead(_ tag: FLVTag, now: @autoclosure () -> MediaTimestamp) {
