@@ -108,6 +108,12 @@ let package = Package(
                 "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
             ]),
         .target(
+            name: "FilePublishing",
+            dependencies: [
+                "Publishing", "FileSources", "Terminal", "StreamLogic", "StreamQuality", "RTMP", "Bitstream",
+                "Transport", "Settings", "LinuxIO", "Media",
+            ]),
+        .target(
             name: "Recording",
             dependencies: [
                 "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
@@ -160,7 +166,8 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "Diagnosis", "CommandChannels",
+                "Publishing", "FilePublishing", "Recording", "Receiving", "Terminal", "CardStorage", "DeviceStreams",
+                "Diagnosis", "CommandChannels",
                 "ApplianceRuntime",
                 "WebcamService", "USBVideo", "BoardIO", "BoardRuntime",
             ]),
@@ -297,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "PublishingTests",
             dependencies: [
-                "Publishing", "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP",
-                "Bitstream", "Transport",
+                "Publishing", "FilePublishing", "FileSources", "MediaPipeline", "VideoCapture", "Encoding",
+                "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
                 "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
@@ -322,7 +329,7 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
-                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO", "Media",
                 "MediaTestSupport", "PipelineSupport",
             ]),
     ],

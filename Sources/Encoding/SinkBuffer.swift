@@ -5,7 +5,7 @@ import StreamQuality
 import Synchronization
 
 /// A send buffer. The hub appends on the threads `video`, `encoder` and `audio`; one thread takes: a target's `network`, or
-/// one that shows a preview or writes a recording.
+/// one that shows a preview.
 public final class SinkBuffer: PacketSink {
     /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
@@ -29,7 +29,7 @@ public final class SinkBuffer: PacketSink {
         var delivered: DeliveredMedia?
 
         mutating func append(_ packets: [EncodedPacket], _ now: MediaTimestamp) -> [SendBufferEvent] {
-            guard isOpen, !buffer.hasOverflowed else {
+            guard isOpen else {
                 refusedFrameCount += packets.count { $0.isVideo && !$0.isHeader }
                 return []
             }
@@ -136,9 +136,6 @@ public final class SinkBuffer: PacketSink {
     }
 
     // MARK: Contents
-
-    /// A recording's buffer has overflowed; the recording ends with the waiting packets.
-    public var hasOverflowed: Bool { state.withLock { $0.buffer.hasOverflowed } }
 
     /// Counts of accepted and dropped packets.
     public var sent: SentCounters { state.withLock { $0.sent } }

@@ -49,7 +49,8 @@ extension RecorderWork {
         _ access: RecordingFolderAccess, _ steps: [MP4FileStep], _ file: RecordingAssembler.RecordedFile
     ) throws(SystemCallError) {
         guard let open else { return }
-        journal.fileEnded(at: file.end)
+        // The last frame lasts beyond its start, and no other file begins before its end.
+        journal.fileEnded(at: file.end + .seconds(1))
         try access.perform(steps, on: open.file, open.name)
         let byteCount = steps.end
         folder.changed(

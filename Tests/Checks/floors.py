@@ -47,6 +47,10 @@ ENGINES = {
         "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
         "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
+    "FilePublishing": {
+        "Publishing", "FileSources", "Terminal", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+        "Settings", "LinuxIO", "Media",
+    },
     "Recording": {
         "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
     },

@@ -95,7 +95,7 @@ struct DeviceFileTests {
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
-             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
+             "lowLight": "slow", "mains": "60", "timecode": true, "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
              "record": {"when": "always", "folder": "/media/stick", "fileSeconds": 600, "minutes": 90, "diskPercent": 50, "keep": "all"},
              "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "gray"}]}
@@ -127,6 +127,7 @@ struct DeviceFileTests {
         expected.torch = .auto
         expected.lowLight = .slow
         expected.mains = .hertz60
+        expected.timecode = true
         expected.doublePress = .snapshot
         expected.preview.display = .hdmi
         expected.preview.camera = .always
@@ -289,6 +290,7 @@ struct DeviceFileTests {
         (#""reconnectAttempts": true"#, #"must be a whole number from 0 to 1000, or "endless", not true or false"#),
         (#""preview": "on""#, #"must be "off" or "hdmi", or an object in curly brackets"#),
         (#""preview": true"#, #"must be "off" or "hdmi", or an object in curly brackets, not true or false"#),
+        (#""timecode": "yes""#, #"must be true or false without quotes, not text"#),
         (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", not a number"#),
         (#""orientation": 360"#, "must be one of 0, 90, 180, 270, not 360"),
     ])

@@ -200,6 +200,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var mirrored = false
     public var lowLight = LowLight.noisy
     public var mains = Mains.auto
+    /// Whether each frame contains the time of day of its capture.
+    public var timecode = false
     /// The camera's controls at the start of a stream.
     public var controls: [ControlChange] = []
     /// Names of video qualities, or bit rates such as "3500k"; the stream starts with `startQuality` and stays between the other two.
@@ -291,5 +293,6 @@ extension DeviceDescription {
         lowLight = light.flatMap(LowLight.init) ?? lowLight
         let frequency = reader.choice("mains", of: Mains.allCases.map(\.rawValue), example: #""mains": "50""#)
         mains = frequency.flatMap(Mains.init) ?? mains
+        timecode = reader.flag("timecode", example: #""timecode": true"#)?.value ?? timecode
     }
 }

@@ -118,6 +118,7 @@ extension MediaSettings {
         frameSinks = request.receivers.frames
         audioSinks = request.receivers.audio
         isQualityChangeable = true
+        hasTimecode = device.timecode
         controls = device.controls
         if device.smallestSize != defaults.smallestSize {
             smallestSize = try VideoDimension(parsing: device.smallestSize).size

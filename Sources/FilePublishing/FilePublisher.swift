@@ -2,11 +2,12 @@ import Bitstream
 import Glibc
 import LinuxIO
 import Media
+import Publishing
 import RTMP
 import StreamLogic
 import Transport
 
-/// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
+/// Publishes an encoded file as it is. One thread; holds one tag and one block of the file at a time.
 public final class FilePublisher {
     /// How late the server's messages and signals may be noticed between two tags. Sleeping costs half as much as polling, and
     /// tags come every few milliseconds.
@@ -17,7 +18,7 @@ public final class FilePublisher {
     let settings: PublishSettings
     let reporter: EventSink
     private let signals: SignalFD
-    private let input: FLVInput
+    private let input: any TagInput
     private let destination: PublishDestination
     private let url: RTMPURL
     private let network: PublisherNetwork
@@ -34,16 +35,15 @@ public final class FilePublisher {
     /// State that changes with every tag. It is outside the object, because Swift checks each access to an object's properties
     /// for overlaps at run time.
     private struct Progress {
-        var reader = FLVReader()
         var tally = MediaTally()
         var watch: PlatformWatch
         var status: FileStatusReporter
     }
 
     public init(
-        path: String, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
+        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
     ) throws {
-        self.path = path
+        path = file.path
         self.network = network
         self.settings = settings
         self.reporter = reporter
@@ -54,11 +54,7 @@ public final class FilePublisher {
         url = try destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         waits = [.connection: -1, .signals: signals.fileDescriptor, .input: -1]
-        do {
-            input = try FLVInput(path: path)
-        } catch {
-            throw StreamFailure(.media, "\(path): cannot be read: \(error.reason)")
-        }
+        input = try file.open()
     }
 
     public func run() throws {
@@ -77,11 +73,12 @@ public final class FilePublisher {
     }
 
     private func publish(_ progress: inout Progress) throws {
-        // Before connecting, check that this is an FLV file with at least one tag.
+        // Before connecting, check that the file has at least one tag.
         guard let first = try nextTag(&progress, on: nil) else {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
+        for note in input.notes { reporter.log("warning: \(note)") }
         reporter.log("publishing to \(destination.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
@@ -244,14 +241,10 @@ public final class FilePublisher {
     /// - Returns: `nil` at the file's end, or if the stream should end.
     private func nextTag(_ progress: inout Progress, on connection: PublishConnection?) throws -> FLVTag? {
         while true {
-            do throws(FLVInputError) {
-                switch try input.next(&progress.reader) {
-                case .tag(let tag): return tag
-                case .end: return nil
-                case .late: break
-                }
-            } catch {
-                throw StreamFailure(.media, "\(path): \(error)")
+            switch try input.next() {
+            case .tag(let tag): return tag
+            case .end: return nil
+            case .late: break
             }
             if try !waitForInput(on: connection, &progress) { return nil }
         }
