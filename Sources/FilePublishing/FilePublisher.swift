@@ -11,7 +11,10 @@ import Transport
 public final class FilePublisher {
     /// How late the server's messages and signals may be noticed between two tags. Sleeping costs half as much as polling, and
     /// tags come every few milliseconds.
-    private static let pollInterval = Duration.milliseconds(100)
+    private static let pollInterval = Duration.milliseconds(200)
+    /// A tag that has to wait may be this late, so that the next ones can go with it: waking up costs more than sending, and
+    /// encoders and networks vary more.
+    private static let latenessNanoseconds: Int64 = 10_000_000
     private static let stopTimeout = Duration.milliseconds(400)
 
     private let path: String
@@ -159,7 +162,7 @@ public final class FilePublisher {
     ) throws -> Bool {
         while !isEnding, !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
             if let due, due < nextPollTime, connection.isIdle {
-                MonotonicClock.sleep(until: due)
+                MonotonicClock.sleep(until: MediaTimestamp(nanoseconds: due.nanoseconds &+ Self.latenessNanoseconds))
                 break
             }
             // When everything is written, only the server's messages and the clock matter.

@@ -19,8 +19,6 @@ public final class LiveStream {
     var cameras: CameraSelection
     /// Askers that wait for a requested camera.
     var cameraAskers: [(name: String, id: CommandID)] = []
-    /// Other changes of a command that waits for the camera's answer.
-    var answersUnderWay: [CommandID: [String]] = [:]
     var filterChanges: FilterChanges
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>

@@ -194,6 +194,18 @@ def test_a_run_that_waits_for_another_one_says_so(tmp_path):
     assert waiting.communicate()[0] == "its turn\n"
 
 
+def test_one_run_at_a_time_fetches_buildroot(tmp_path):
+    """There is nothing to fetch from; so the run whose turn it is fails."""
+    with open(tmp_path / "buildroot.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        words = ["env", f"TALLYCAM_CACHE={tmp_path}", f"TALLYCAM_BUILDROOT_URL={tmp_path}/nowhere", "scripts/image-buildroot", "--check"]
+        waiting = subprocess.Popen(words, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr.readline() == "image: waiting for another run, which fetches Buildroot\n"
+        assert waiting.poll() is None
+    assert f"Buildroot could not be fetched from {tmp_path}/nowhere" in waiting.communicate()[1]
+    assert waiting.returncode != 0
+
+
 def test_no_script_of_the_cards_waits_silently():
     """The virtual board's parts are kept by the script that makes them, and it waits for this cache only."""
     scripts = [*(CHECKOUT / "scripts").glob("image*"), CHECKOUT / "scripts/userland", *(CHECKOUT / "scripts/lib").glob("*.sh")]

@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
-from board import CHECKOUT, TALLYCAM, built_modules  # noqa: E402
+from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
@@ -125,7 +125,7 @@ def pytest_runtest_makereport(item, call):
     if call.when == "call":
         item.report_of_call = report
     board = item.funcargs.get("board")
-    if report.failed and board:
+    if report.failed and isinstance(board, Board):
         # A process that is still running is usually what the test is about. Of the others, show the last ones.
         for process in [one for one in board.running[:-6] if not one.has_ended] + board.running[-6:]:
             report.sections.append((f"guest: {process.script[:100]}", process.text[-3000:]))

@@ -46,6 +46,18 @@ public struct CommandID: Hashable, Sendable {
     public init(_ number: UInt64) { self.number = number }
 }
 
+/// A command that waits for the camera's answer to changes of controls.
+public struct ControlAsker: Hashable, Sendable {
+    public let id: CommandID
+    /// The other changes of the same line, which are done.
+    public let others: [String]
+
+    public init(_ id: CommandID, others: [String] = []) {
+        self.id = id
+        self.others = others
+    }
+}
+
 /// The result of a command, for the client that waits for it; everyone else reads the events.
 public enum CommandOutcome: Hashable, Sendable {
     /// - Parameter lines: for people.
