@@ -1,6 +1,5 @@
 import ApplianceLogic
 import CommandChannels
-import Glibc
 import LinuxIO
 import Media
 import Recording
@@ -22,8 +21,8 @@ final class RecordingDuty {
     private(set) var reading = RecordingReading()
     /// A call that the disk has not answered for long.
     private var stalledCall: String?
-    /// Tells when a disk is mounted or unmounted.
-    private let mounts = try? OwnedFileDescriptor(opening: "/proc/self/mounts", flags: O_RDONLY)
+    /// Without it, another disk is used from the next start on.
+    private let mounts = try? MountWatch()
     /// Commands that wait for the disk.
     private var ejections: [CommandID] = []
 
@@ -101,7 +100,7 @@ final class RecordingDuty {
 
     func join(_ waits: inout PollSet<ApplianceWait>) {
         waits.add(.recording, reports?.wakeup.fileDescriptor ?? -1)
-        waits.add(.mounts, mounts?.rawValue ?? -1, for: .priority)
+        waits.add(.mounts, mounts?.fileDescriptor ?? -1, for: .priority)
     }
 
     func serve(_ waits: PollSet<ApplianceWait>) {
