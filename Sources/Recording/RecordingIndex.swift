@@ -8,8 +8,11 @@ struct RecordingIndex {
     let movie: MP4Movie
     /// Decode times, in order.
     let keyframes: [Duration]
-    /// Just after the last sample's start.
+    /// Just after the last frame's start: what follows is no gap of its own. Without video, the last audio's start.
     let end: Duration
+
+    /// Times of audio in a file differ by so much from its capture times.
+    private static let audioTolerance = Duration.milliseconds(20)
 
     /// - Returns: `nil` for a file that is damaged.
     init?(_ file: LinuxRecordingFile) throws(SystemCallError) {
@@ -22,19 +25,10 @@ struct RecordingIndex {
             guard case .unreadable(let error) = error else { return nil }
             throw error
         }
-        var keyframes: [Duration] = []
-        var end = Duration.zero
-        for track in [movie.video, movie.audio] {
-            guard let track else { continue }
-            let isVideo = if case .avc = track.description { true } else { false }
-            for sample in track.samples {
-                let time = track.decodeTime(of: sample)
-                end = max(end, time + .milliseconds(2))
-                if isVideo, sample.isKeyframe { keyframes.append(time) }
-            }
-        }
-        self.keyframes = keyframes
-        self.end = end
+        let video = movie.video.map { track in track.samples.map { (track.decodeTime(of: $0), $0.isKeyframe) } }
+        keyframes = video?.compactMap { $0.1 ? $0.0 : nil } ?? []
+        let audio = movie.audio.map { track in track.samples.reduce(.zero) { max($0, track.decodeTime(of: $1)) } }
+        end = (video?.last?.0).map { $0 + .milliseconds(2) } ?? max(.zero, (audio ?? .zero) - Self.audioTolerance)
     }
 
     /// What a server lacks: whole GOPs. The last one extends to the end of its last sample.
