@@ -329,7 +329,8 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
-                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO", "Media",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO",
+                "Media",
                 "MediaTestSupport", "PipelineSupport",
             ]),
     ],

@@ -44,7 +44,8 @@ public final class FilePublisher {
     }
 
     public init(
-        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
+        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine,
+        reporter: EventSink
     ) throws {
         path = file.path
         self.network = network
