@@ -97,8 +97,8 @@ let package = Package(
         .target(
             name: "DeviceStreams",
             dependencies: [
-                "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings",
-                "Controls", "DevicePorts", "USBVideo", "LinuxIO", "Media",
+                "CardStorage", "WebcamService", "Encoding", "ApplianceLogic", "StreamLogic", "StreamQuality",
+                "Settings", "Controls", "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
         .target(
             name: "Publishing",
@@ -144,8 +144,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "Terminal",
-                "ApplianceLogic",
+                "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -330,7 +329,8 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
-                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO", "Media",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO",
+                "Media",
                 "MediaTestSupport", "PipelineSupport",
             ]),
     ],

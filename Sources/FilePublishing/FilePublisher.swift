@@ -22,6 +22,7 @@ public final class FilePublisher {
     let reporter: EventSink
     private let signals: SignalFD
     private let input: any TagInput
+    private let destination: PublishDestination
     private let url: RTMPURL
     private let network: PublisherNetwork
     private var waits: PollSet<Waited>
@@ -43,13 +44,18 @@ public final class FilePublisher {
     }
 
     public init(
-        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
+        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine,
+        reporter: EventSink
     ) throws {
         path = file.path
         self.network = network
         self.settings = settings
         self.reporter = reporter
-        url = try settings.destinations.leading.connectionURL()
+        guard let destination = settings.destinations.leading else {
+            throw StreamFailure(.settings, "no server to publish to")
+        }
+        self.destination = destination
+        url = try destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         waits = [.connection: -1, .signals: signals.fileDescriptor, .input: -1]
         input = try file.open()
@@ -57,7 +63,7 @@ public final class FilePublisher {
 
     public func run() throws {
         var progress = Progress(
-            watch: PlatformWatch(settings.destinations.leading.platform),
+            watch: PlatformWatch(destination.platform),
             status: FileStatusReporter(interval: settings.statusInterval))
         do {
             try publish(&progress)
@@ -77,7 +83,7 @@ public final class FilePublisher {
             return
         }
         for note in input.notes { reporter.log("warning: \(note)") }
-        reporter.log("publishing to \(settings.destinations.leading.label)")
+        reporter.log("publishing to \(destination.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
         reporter.emit(.connected(server: stream.peer))
@@ -108,7 +114,7 @@ public final class FilePublisher {
             do {
                 let stream = try network.connect(
                     PublisherNetwork.Request(
-                        url: url, authorityFile: settings.destinations.leading.authorityFile,
+                        url: url, authorityFile: destination.authorityFile,
                         timeouts: settings.timeouts.connection(), settings: tcpSettings, card: settings.card,
                         cancellation: signals.fileDescriptor))
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
@@ -127,7 +133,7 @@ public final class FilePublisher {
             if try handle(events, on: connection) || isEnding { return }
             events = try wait(for: connection, until: connection.nextDeadline)
         }
-        reporter.emit(.publishing(destination: settings.destinations.leading.label))
+        reporter.emit(.publishing(destination: destination.label))
         enter(.live)
         progress.status.start(now: MonotonicClock.now())
         let isPaced = settings.pace == .realtime

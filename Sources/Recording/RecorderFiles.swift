@@ -67,7 +67,8 @@ extension RecorderWork {
     /// Removes the oldest recordings, if the limits or the disk demand it.
     private mutating func makeRoom(_ access: RecordingFolderAccess, for byteCount: Int) throws(SystemCallError) {
         let space = try access.space()
-        guard let surplus = folder.surplus(before: byteCount, on: space, open: open?.name, settings: settings) else {
+        guard let surplus = folder.surplus(before: byteCount, on: space, open: open?.name, settings: plan.settings)
+        else {
             throw SystemCallError("write", number: ENOSPC, subject: access.folder)
         }
         guard !surplus.isEmpty else { return }

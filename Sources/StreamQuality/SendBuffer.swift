@@ -42,7 +42,8 @@ public struct SendBuffer: Sendable {
 
     /// Bytes of the packets waiting here, without those in the kernel.
     public internal(set) var waitingByteCount = 0
-    var handedOutByteCount = 0
+    /// All bytes ever taken, without those that were lost with a connection.
+    public internal(set) var handedOutByteCount = 0
     private var largestDelivery = 0
 
     /// RTMP's chunk headers and FLV's media header add about this much to each packet.

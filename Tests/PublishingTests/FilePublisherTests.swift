@@ -68,7 +68,7 @@ import WireSupport
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.none, quality: .medium1,
             audioQuality: .standard, dimension: .standard, encoder: FakeEncoderChoice.software)
         var settings = PublishSettings(
-            destinations: PublishDestinations(PublishDestination(url: testURL)), media: media,
+            destinations: PublishDestinations([PublishDestination(url: testURL)]), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: nil))
         settings.pace = pace
         return settings

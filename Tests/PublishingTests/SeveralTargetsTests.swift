@@ -105,7 +105,7 @@ private final class Rig: TargetOwner {
                 url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"))
         }
         let settings = PublishSettings(
-            destinations: PublishDestinations(destination(hosts[0])), media: media,
+            destinations: PublishDestinations([destination(hosts[0])]), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: .standard), reconnectLimit: .endless)
         let network = ScriptedServer.network(Dictionary(uniqueKeysWithValues: zip(hosts, servers)))
         let surroundings = PublishTarget.Surroundings(

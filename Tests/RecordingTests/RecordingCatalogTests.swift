@@ -56,7 +56,7 @@ private struct InterruptedServer {
             let times =
                 MediaTimestamp(milliseconds: second * 1000)..<MediaTimestamp(milliseconds: second * 1000 + 1000)
             for range in server.ranges where range.overlaps(times) {
-                run.recorder.acknowledged(by: "studio", range.clamped(to: times))
+                run.recorder.sink.acknowledged(by: "studio", range.clamped(to: times))
             }
         }
         run.recorder.stop()

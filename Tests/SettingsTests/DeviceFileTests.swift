@@ -97,6 +97,7 @@ struct DeviceFileTests {
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
              "lowLight": "slow", "mains": "60", "timecode": true, "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
+             "record": {"when": "always", "folder": "/media/stick", "fileSeconds": 600, "minutes": 90, "diskPercent": 50, "keep": "all"},
              "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "gray"}]}
             """)
         #expect(result.faults == [])
@@ -136,6 +137,12 @@ struct DeviceFileTests {
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
         expected.snapshots.size = .stream
+        expected.record.when = .always
+        expected.record.folder = "/media/stick"
+        expected.record.fileSeconds = 600
+        expected.record.minutes = 90
+        expected.record.diskPercent = 50
+        expected.record.keep = .all
         expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1,outline=0.00001", "gray"])
         #expect(result.value == expected)
     }
@@ -157,7 +164,21 @@ struct DeviceFileTests {
         #expect([value.lowestQuality, value.startQuality, value.highestQuality] == [lowest, start, highest])
     }
 
+    @Test func recordHasAShortForm() throws {
+        for when in DeviceDescription.Record.When.allCases {
+            let value = try device("{\"record\": \"\(when.rawValue)\"}").value
+            #expect(value?.record.when == when)
+        }
+    }
+
     @Test(arguments: [
+        (#"{"record": true}"#, "1:12 record wrongType"),
+        (#"{"record": "allways"}"#, "1:12 record invalidValue"),
+        (#"{"record": {"folder": "sticks"}}"#, "1:23 record.folder invalidValue"),
+        (#"{"record": {"fileSeconds": 9}}"#, "1:28 record.fileSeconds invalidValue"),
+        (#"{"record": {"diskPercent": 100}}"#, "1:28 record.diskPercent invalidValue"),
+        (#"{"record": {"keep": "oldest"}}"#, "1:21 record.keep invalidValue"),
+        (#"{"record": {"minutes": 0}}"#, "1:24 record.minutes invalidValue"),
         (#"{"dimension": "7x5"}"#, "1:15 dimension invalidValue"),
         (#"{"orientation": 45}"#, "1:17 orientation invalidValue"),
         (#"{"orientation": 360}"#, "1:17 orientation invalidValue"),

@@ -111,6 +111,8 @@ public struct DeviceDescription: Hashable, Sendable {
         /// Pauses or resumes the live stream.
         case pause
         case torch
+        /// Starts or stops a recording.
+        case record
     }
 
     /// The size of snapshots taken without a stream.
@@ -132,6 +134,41 @@ public struct DeviceDescription: Hashable, Sendable {
         public var quality = 90
         public var flash = Flash.off
         public var size = StillSize.full
+
+        public init() {}
+    }
+
+    /// What is recorded, where, and how much of it is kept.
+    public struct Record: Hashable, Sendable {
+        public enum When: String, CaseIterable, Sendable {
+            /// By command or button only.
+            case command
+            /// Whenever a stream is live.
+            case live
+            /// From power-on, also without a stream and without a network.
+            case always
+            /// Commands are refused, too.
+            case off
+        }
+
+        /// What happens when the limits are reached.
+        public enum Keep: String, CaseIterable, Sendable {
+            /// The oldest recordings go first.
+            case newest
+            /// Nothing is deleted: the recording stops.
+            case all
+        }
+
+        public var when = When.command
+        /// `nil` for a USB stick if there is one, otherwise the folder on the state partition.
+        public var folder: String?
+        /// Seconds of each file.
+        public var fileSeconds = 60
+        /// Minutes of all recordings together; `nil` for no limit.
+        public var minutes: Int?
+        /// Percent of the disk for all recordings together.
+        public var diskPercent = 80
+        public var keep = Keep.newest
 
         public init() {}
     }
@@ -197,6 +234,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
+    public var record = Record()
     public var preview = Preview()
     public var webcam = Webcam.off
 
@@ -230,6 +268,7 @@ extension DeviceDescription {
             device.readPreview(&reader)
             device.readWebcam(&reader)
             device.readSnapshots(&reader)
+            device.readRecord(&reader)
             return device
         }
     }

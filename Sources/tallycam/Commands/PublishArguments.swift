@@ -32,7 +32,7 @@ struct PublishArguments {
         if let file {
             var unused: [String] = []
             _ = try destinations.fitted(media, warnings: &unused)
-            guard destinations.others.isEmpty else {
+            guard destinations.all.count == 1 else {
                 throw CommandFailure.usage(
                     "\(file.option) publishes to one server; the stream file lists several targets")
             }
@@ -216,7 +216,7 @@ struct PublishArguments {
         case (let text?, nil):
             do {
                 let url = try RTMPURL(parsing: text)
-                return (PublishDestinations(PublishDestination(url: url, authorityFile: authorityFile)), [])
+                return (PublishDestinations([PublishDestination(url: url, authorityFile: authorityFile)]), [])
             } catch {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")
