@@ -36,7 +36,7 @@ def flashes(tmp_path_factory):
     media.run_ffmpeg(
         "-f", "lavfi", "-i", "color=black:s=320x240:r=30:d=8,geq=lum='if(lt(mod(T,1),0.195),235,16)':cb=128:cr=128",
         "-f", "lavfi", "-i", "aevalsrc='if(lt(mod(t,1),0.2),0.5*sin(2*PI*1000*t),0)':s=48000:d=8",
-        "-c:v", "libx264", "-bf", 0, "-g", 30, "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "128k", path,
+        "-c:v", "libx264", "-bf", 0, "-g", 30, "-sc_threshold", 0, "-pix_fmt", "yuv420p", "-c:a", "aac", "-b:a", "128k", path,
     )  # fmt: skip
     return path
 
