@@ -97,8 +97,8 @@ let package = Package(
         .target(
             name: "DeviceStreams",
             dependencies: [
-                "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings",
-                "Controls", "DevicePorts", "USBVideo", "LinuxIO", "Media",
+                "CardStorage", "WebcamService", "Encoding", "ApplianceLogic", "StreamLogic", "StreamQuality",
+                "Settings", "Controls", "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
         .target(
             name: "Publishing",
@@ -106,6 +106,12 @@ let package = Package(
                 "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
                 "Settings",
                 "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+            ]),
+        .target(
+            name: "FilePublishing",
+            dependencies: [
+                "Publishing", "FileSources", "Terminal", "StreamLogic", "StreamQuality", "RTMP", "Bitstream",
+                "Transport", "Settings", "LinuxIO", "Media",
             ]),
         .target(
             name: "Recording",
@@ -138,8 +144,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "Terminal",
-                "ApplianceLogic",
+                "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -161,7 +166,8 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "SoftwareEncoding", "AudioCapture", "LibcameraCapture", "V4L2Devices",
                 "Transport", "DisplayOutput",
                 "SyntheticSources", "FileSources", "JSONText", "VideoCapture", "MediaPipeline",
-                "Publishing", "Receiving", "Terminal", "CardStorage", "DeviceStreams", "Diagnosis", "CommandChannels",
+                "Publishing", "FilePublishing", "Recording", "Receiving", "Terminal", "CardStorage", "DeviceStreams",
+                "Diagnosis", "CommandChannels",
                 "ApplianceRuntime",
                 "WebcamService", "USBVideo", "BoardIO", "BoardRuntime",
             ]),
@@ -298,8 +304,8 @@ let package = Package(
         .testTarget(
             name: "PublishingTests",
             dependencies: [
-                "Publishing", "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "RTMP",
-                "Bitstream", "Transport",
+                "Publishing", "FilePublishing", "FileSources", "MediaPipeline", "VideoCapture", "Encoding",
+                "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
                 "Settings", "SoftwareEncoding", "SyntheticSources", "Controls", "DevicePorts", "LinuxIO", "Media",
                 "MediaTestSupport",
                 "PipelineSupport", "WireSupport",
@@ -323,7 +329,8 @@ let package = Package(
             name: "MediaPipelineTests",
             dependencies: [
                 "MediaPipeline", "VideoCapture", "Encoding", "StreamLogic", "StreamQuality", "SoftwareEncoding",
-                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
+                "SyntheticSources", "DevicePorts", "Controls", "Filters", "FrameFiltering", "Bitstream", "LinuxIO",
+                "Media",
                 "MediaTestSupport", "PipelineSupport",
             ]),
     ],

@@ -26,6 +26,7 @@ STATES = {
     "paused": "paused: a still frame goes out",
     "boot": "starting",
     "updating": "reading changed files",
+    "recording": "recording, not live",
     "asked": "a computer asks for the webcam",
     "stopping": "ending, powering off",
 }
@@ -41,9 +42,10 @@ FAULTS = {
     "encoder": "no video encoder",
     "board": "board, card or wiring",
     "hardwareEncoder": "hardware encoder dead",
+    "recording": "nothing can be recorded",
 }
 
-SHOWN = 7000  # milliseconds: one round of ten blinks fits
+SHOWN = 7000  # milliseconds: one round of eleven blinks fits
 STRIP, ROW = 224, 28
 LABEL = 272
 COLUMN = LABEL + STRIP

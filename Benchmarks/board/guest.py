@@ -45,16 +45,19 @@ class MeasuringBoard(Board):
         receiver = self.start("exec tallycam receive --listen 127.0.0.1:1935")
         receiver.wait_for("listening", 30)
 
-    def publish(self, size: str, seconds: int) -> Run:
+    def publish(self, size: str, seconds: int, targets: int = 1) -> Run:
         """From the camera's DMABUF through the hardware encoder to the socket, at the highest bit rate, with a status every
         second."""
+        servers = [{"name": f"s{number}", "url": f"rtmp://127.0.0.1/live/x{number}"} for number in range(targets)]
+        self.put("/tmp/stream.json", json.dumps({"targets": servers}))
         script = (
-            "/board/count /tmp/counts tallycam publish --url rtmp://127.0.0.1/live/x --reconnect 0 "
+            "/board/count /tmp/counts tallycam publish --stream /tmp/stream.json --reconnect 0 "
             f"--video v4l2:/dev/video0,size={size},format=NV12 --audio none --encoder v4l2 --dimension {size} "
             f"--quality High3 --adapt nothing --status-interval 1 --events json --duration {seconds}"
         )
         text = self.run(script, timeout=900).text
         events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        # The first target's.
         ended = next(event for event in events if event["name"] == "ended")
         status = [event for event in events if event["name"] == "status"][-1]
         expected = seconds * FRAMES_PER_SECOND

@@ -40,6 +40,7 @@ extension ApplianceDevice {
 
     private func endMachine(_ kind: Appliance.PowerOff, now: MediaTimestamp) {
         isEndingMachine = !settings.simulatesPower
+        recording.powerOffNeared()
         tell(kind == .halt ? .poweringOff : .restarting)
         if let text = events.takeLast(now: now) { card.write("events", text, to: .state, now: now) }
         card.endNeared(now: now)
@@ -48,7 +49,8 @@ extension ApplianceDevice {
 
     /// Everything to be kept is on the card now, or the card takes too long.
     func endMachineIfReady(now: MediaTimestamp) {
-        guard let powerOff, powerOff.deadline <= now || !card.isBusy(now: now) else { return }
+        guard let powerOff, powerOff.deadline <= now || !(card.isBusy(now: now) || recording.isFinishing)
+        else { return }
         self.powerOff = nil
         guard !settings.simulatesPower else {
             isOver = true
@@ -71,6 +73,7 @@ extension ApplianceDevice {
         hasLoaded = true
         openConsole()
         supervisor.openPreview()
+        recording.filesChanged()
         webcam.filesChanged(
             hasOtherCamera: previous.device.camera != files.device.camera
                 || previous.device.cameras != files.device.cameras)

@@ -24,6 +24,7 @@ final class ApplianceDevice {
     private(set) lazy var supervisor = StreamSupervisor(of: self)
     private(set) lazy var webcam = WebcamRuntime(of: self)
     private(set) lazy var doctor = DoctorDuty(of: self)
+    private(set) lazy var recording = RecordingDuty(of: self)
     private(set) lazy var network = NetworkWatch(of: self)
     var appliance: Appliance
     var events: EventRing
@@ -103,6 +104,7 @@ final class ApplianceDevice {
         board.checkLines(now: now)
         control.openIfMissing()
         openConsole()
+        recording.tick(now: now)
         boardChecked(now: now)
         hardwareEncoderChecked(now: now)
         saveEvents(isUrgent: false, now: now)
@@ -111,6 +113,8 @@ final class ApplianceDevice {
 
     func end() {
         supervisor.end()
+        recording.end()
+        recording.takeReports()
         tell(.ends)
         board.end()
         supervisor.programEnded()

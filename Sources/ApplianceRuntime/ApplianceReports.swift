@@ -43,6 +43,7 @@ extension ApplianceDevice {
         case .camera: commands.take(.camera(.next), from: button(onFailure: "no other camera: "))
         case .mute: commands.take(.toggleMute, from: button())
         case .pause: commands.take(.togglePause, from: button())
+        case .record: commands.take(.record(.toggle), from: button(onFailure: "no recording: "))
         case .torch: commands.take(.toggleTorch, from: button(onFailure: "no torch: "))
         }
     }

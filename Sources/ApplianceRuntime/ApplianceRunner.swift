@@ -10,7 +10,7 @@ import Terminal
 
 /// What the appliance's main thread waits for.
 enum ApplianceWait {
-    case signals, board, stream, links, console, supplicant, card, control, doctor
+    case signals, board, stream, links, console, supplicant, card, control, doctor, recording, mounts
 }
 
 /// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.
@@ -69,6 +69,7 @@ extension ApplianceDevice {
         webcam.join(&waits)
         commands.join(&waits)
         doctor.join(&waits)
+        recording.join(&waits)
         card.join(&waits)
         control.join(&waits)
         consolePort.console?.join(&waits)
@@ -81,6 +82,7 @@ extension ApplianceDevice {
         buttonMeant(board.buttonMoved())
         buttonMeant(board.timersFired(now: MonotonicClock.now()))
         for report in stream.reports.takeAll() { supervisor.reported(report) }
+        recording.serve(waits)
         network.serve(waits)
         if waits.isReady(.console) { serveConsole() }
         for report in card.reports.takeAll() { cardReported(report) }
@@ -108,6 +110,7 @@ extension StreamSupervisor {
     fileprivate func join(_ waits: inout PollSet<ApplianceWait>) {
         waits.add(.stream, streams.reports.wakeup.fileDescriptor)
         waits.wake(at: streams.nextDeadline)
+        waits.wake(at: recordingRetry)
     }
 }
 

@@ -47,6 +47,7 @@ final class CommandService {
         case .filter(let change): return filter(change, for: asker)
         case .controls: return listControls(for: asker)
         case .snapshot(let purpose, let quality): return takeSnapshot(purpose, quality: quality, for: asker)
+        case .record(let order): return record(order, for: asker, now: now)
         case .torch(let torch): return self.torch(torch)
         case .toggleTorch: return toggleTorch()
         case .camera(let choice): return switchCamera(choice, for: asker)
@@ -72,7 +73,9 @@ final class CommandService {
     private func stop(now: MediaTimestamp) -> CommandAnswer {
         device.personActed()
         device.perform(device.appliance.stopRequested(now: now))
-        return .done([device.stream.isRunning ? "stopping" : device.appliance.state.name])
+        return .done([
+            device.stream.isRunning && !device.stream.isOnlyRecorded ? "stopping" : device.appliance.state.name
+        ])
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {

@@ -11,13 +11,15 @@ extension StreamSupervisor {
         let (webcam, files) = (device.webcam, device.files)
         // A paused stream may be interrupted for a moment. The camera must not be seen or heard then.
         let isAllowed = !device.appliance.isPoweringOff && !device.appliance.isPaused
+        let isRecorded = recordWhileIdle(isAllowed: isAllowed, now: now)
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
         if webcam.wantsCamera { sinks.append(webcam.relay) }
-        if streams.feedIdle(isAllowed ? sinks : [], of: SourceDescription(files), now: now) {
+        if streams.feedIdle(isAllowed && !isRecorded ? sinks : [], of: SourceDescription(files), now: now) {
             webcam.settleCamera()
         }
-        streams.feedIdleAudio(webcam.wantsMicrophone && isAllowed ? webcam.relay : nil, of: files, now: now)
+        streams.feedIdleAudio(
+            webcam.wantsMicrophone && isAllowed && !isRecorded ? webcam.relay : nil, of: files, now: now)
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {

@@ -47,6 +47,7 @@ extension StreamSupervisor {
         page.faults = device.appliance.faultBook.lines
         page.stream = preview.streamPage
         page.cameraProblem = preview.cameraProblem
+        page.isRecording = device.recording.reading.isOn
         page.waitsForPress = device.webcam.waitsForPress
         sink.show(page.page)
     }

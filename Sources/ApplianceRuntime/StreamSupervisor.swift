@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import DevicePorts
 import DeviceStreams
 import LinuxIO
 import Media
@@ -16,6 +17,10 @@ final class StreamSupervisor {
     /// Whether this is the first start since the machine's boot.
     var isBoot = true
     var resumed: ResumedStream
+    /// Without a stream, the recording is tried again at this time.
+    var recordingRetry: MediaTimestamp?
+    /// Whether someone has muted the recording, which also holds for the stream that follows it.
+    private var isRecordingMuted = false
 
     init(of device: ApplianceDevice) {
         self.device = device
@@ -28,11 +33,10 @@ final class StreamSupervisor {
     func start(now: MediaTimestamp) {
         let webcam = device.webcam
         let isQueued = streams.isRunning
-        let isMuted = webcam.isWanted && webcam.relay.isMuted
+        let isMuted = startsMuted
         do {
             try streams.start(
-                device.files, preview: preview.sink, webcam: webcam.relay, isMuted: isMuted,
-                isPaused: device.appliance.isPaused)
+                device.files, receivers(preview: preview.sink), isMuted: isMuted, isPaused: device.appliance.isPaused)
             webcam.streamStarted(device.files.device, isMuted: isMuted)
             device.watchBrightness()
             device.perform(device.appliance.streamStarted(isQueued: isQueued, now: now))
@@ -41,8 +45,16 @@ final class StreamSupervisor {
         }
     }
 
+    var startsMuted: Bool { device.webcam.isWanted && device.webcam.relay.isMuted || isRecordingMuted }
+
+    func receivers(preview: (any PreviewSink)?) -> StreamReceivers {
+        let (relay, recording) = (device.webcam.relay, device.recording)
+        return StreamReceivers(
+            preview: preview, frames: [relay], audio: [relay], archive: recording.sink, isRecorded: recording.isWanted)
+    }
+
     /// The camera has become free for a waiting stream.
-    private func startWaiting(now: MediaTimestamp) { if device.appliance.wantsStream { start(now: now) } }
+    func startWaiting(now: MediaTimestamp) { if device.appliance.wantsStream { start(now: now) } }
 
     func stop(now: MediaTimestamp) {
         if streams.stop() { device.perform(device.appliance.streamEnded(nil, now: now)) }
@@ -87,6 +99,7 @@ final class StreamSupervisor {
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))
+        case .said(.snapshot) where streams.isOnlyRecorded: break
         case .said(.snapshot(let snapshot)):
             preview.streamChanged(snapshot)
             summary.streamChanged(snapshot)
@@ -135,7 +148,9 @@ final class StreamSupervisor {
         // After a refusal, the computer's dialog shows wrong values.
         case .controlled, .refused: device.commands.lookAtControls()
         // For the computer, this also applies after the stream's end.
-        case .muted(let isMuted): webcam.streamMuted(isMuted)
+        case .muted(let isMuted):
+            if streams.isOnlyRecorded { isRecordingMuted = isMuted }
+            webcam.streamMuted(isMuted)
         case .paused(let isPaused): device.perform(device.appliance.streamPaused(isPaused, now: now))
         case .qualityChanged:
             device.perform(device.appliance.qualityChanged(isLowered: summary.isLowered, now: now))
@@ -146,6 +161,8 @@ final class StreamSupervisor {
     private func stateChanged(to state: StreamState, now: MediaTimestamp) {
         device.perform(device.appliance.streamStateChanged(to: state, now: now))
         if state == .live {
+            isRecordingMuted = false
+            device.recording.streamChanged(isLive: true)
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }
@@ -156,7 +173,9 @@ final class StreamSupervisor {
     /// - Parameter choices: if a device was missing, the available ones as the files name them.
     private func ended(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
+        if streams.isOnlyRecorded { return recordedEnded(failure, choices: choices, now: now) }
         let startsAgain = streams.ended()
+        device.recording.streamChanged(isLive: false)
         device.commands.streamEnded(isFollowed: startsAgain || failure.map { ApplianceFault($0) } != .server)
         summary = StreamSummary()
         device.webcam.streamEnded()

@@ -5,6 +5,8 @@ import Settings
 public struct ApplianceSettings: Sendable {
     public var bootDirectory = "/boot"
     public var stateDirectory = "/state"
+    /// Where the start scripts mount USB sticks, each in a folder of its own.
+    public var mediaDirectory = "/run/media"
     public var networkDirectory = "/run/network"
     /// wpa_supplicant's control interface, with one socket per Wi-Fi interface.
     public var supplicantDirectory = NetworkDescription.controlDirectory

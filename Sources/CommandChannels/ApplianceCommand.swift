@@ -19,6 +19,7 @@ package enum ApplianceCommand {
     case controls(ReaderForm?)
     /// - Parameter quality: `nil` for the one in device.json.
     case snapshot(SnapshotPurpose, quality: Int?)
+    case record(RecordOrder)
     /// - Parameter 0: `nil` asks whether it is lit.
     case torch(DeviceDescription.Torch?)
     case toggleTorch
@@ -37,6 +38,15 @@ package enum ApplianceCommand {
     case followEvents(ReaderForm, count: Int)
     case powerOff(Appliance.PowerOff)
     case help
+}
+
+package enum RecordOrder {
+    case start
+    case stop
+    /// Whichever of the two is another state than the present one.
+    case toggle
+    case eject
+    case mark(String)
 }
 
 package enum WebcamOrder: String {
@@ -74,6 +84,7 @@ extension ApplianceCommand {
             let isSent = first == "send"
             let quality = words.dropFirst(isSent ? 1 : 0).first.flatMap { Int($0) }
             self = .snapshot(isSent ? .send : .keep, quality: quality)
+        case .record: self = .record(Self.record(words))
         case .torch: self = .torch(first.flatMap(DeviceDescription.Torch.init(rawValue:)))
         case .camera: self = .camera(CameraChoice(words.first ?? ""))
         case .target: self = .target(words[0], isOn: words[1].lowercased() == "on")
@@ -97,6 +108,16 @@ extension ApplianceCommand {
         guard words.first?.lowercased() == "follow" else { return .events(count: count(words.first)) }
         guard words.dropFirst().first?.lowercased() != "json" else { return .followEvents(.json, count: 0) }
         return .followEvents(.text, count: count(words.dropFirst().first))
+    }
+
+    /// - Parameter words: as the table of commands defines them.
+    private static func record(_ words: [String]) -> RecordOrder {
+        switch words.first?.lowercased() {
+        case "start": .start
+        case "stop": .stop
+        case "eject": .eject
+        default: .mark(words.dropFirst().joined(separator: " "))
+        }
     }
 
     private static func count(_ word: String?) -> Int { word.flatMap { Int($0) } ?? 20 }

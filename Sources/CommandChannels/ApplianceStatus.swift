@@ -18,6 +18,7 @@ package struct ApplianceStatus {
     package let webcam: WebcamStatus
     /// `nil` if the kernel does not tell.
     package var network: NetworkReading?
+    package var recording = RecordingReading()
     /// `nil` while board.json is unusable.
     package var board: String?
     /// Since the program's start.
@@ -86,6 +87,7 @@ extension ApplianceStatus {
         lines.append("quality:  \(quality.text)")
         lines += stream.status?.sourceLines(camera: stream.camera) ?? []
         if let text = webcam.text { lines.append("webcam:   \(text)") }
+        lines.append("record:   \(recording.text)")
         lines.append("network:  \(network?.text ?? "not known")")
         lines.append("board:    \(board ?? "not known")")
         lines.append("running:  \(Int(runningTime.inSeconds)) s, version \(Program.version)")
@@ -109,6 +111,7 @@ extension ApplianceStatus {
             if let point = stream.point { object.write("quality", point.qualityName) }
             stream.status?.write(to: object, camera: stream.camera)
             if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }
+            object.writeObject("recording") { recording.write(to: $0) }
             object.writeArray("faults") { array in
                 for fault in faults {
                     array.writeObject { entry in
@@ -119,5 +122,14 @@ extension ApplianceStatus {
             }
             object.write("details", details)
         }
+    }
+}
+
+extension RecordingReading {
+    fileprivate func write(to object: borrowing JSONObjectWriter) {
+        object.write("state", state)
+        if let file { object.write("file", file) }
+        if let problem { object.write("problem", problem) }
+        object.write("isDropping", isDropping)
     }
 }

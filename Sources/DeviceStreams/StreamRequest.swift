@@ -1,6 +1,7 @@
 import CardStorage
 import Controls
 import DevicePorts
+import Encoding
 import LinuxIO
 import Settings
 import StreamLogic
@@ -8,7 +9,8 @@ import USBVideo
 
 /// Everything a stream needs; passed to the stream's thread.
 public struct StreamRequest: Sendable {
-    public let description: StreamDescription
+    /// `nil` for a stream that is only recorded.
+    public let description: StreamDescription?
     public let sources: SourceDescription
     public let storage: StreamStorage
     public let receivers: StreamReceivers
@@ -44,6 +46,21 @@ public struct StreamReceivers: Sendable {
     public let preview: (any PreviewSink)?
     public let frames: [any FrameSink]
     public let audio: [any AudioSink]
+    /// Takes the encoded packets; `nil` if nothing may be recorded.
+    public let archive: (any PacketArchive)?
+    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
+    public let isRecorded: Bool
+
+    package init(
+        preview: (any PreviewSink)?, frames: [any FrameSink], audio: [any AudioSink], archive: (any PacketArchive)?,
+        isRecorded: Bool
+    ) {
+        self.preview = preview
+        self.frames = frames
+        self.audio = audio
+        self.archive = archive
+        self.isRecorded = isRecorded
+    }
 }
 
 /// The camera as presented to a computer.

@@ -4,6 +4,7 @@ import Controls
 import DevicePorts
 import LinuxIO
 import Media
+import Settings
 import StreamLogic
 import USBVideo
 import WebcamService
@@ -38,11 +39,19 @@ package final class StreamRunner {
     package let engine: any StreamEngine
     private let stateDirectory: String
     private let card: CardCalls
-    private var running: (thread: JoinableThread, commands: Mailbox<PublisherCommand>)?
+    private struct Running {
+        let thread: JoinableThread
+        let commands: Mailbox<PublisherCommand>
+        /// The sources of a stream that is only recorded; `nil` for one with servers.
+        let recorded: SourceDescription?
+        var isEnding = false
+    }
+
+    private var running: Running?
     /// Start as soon as camera and microphones are free: after the present stream, snapshot or idle use has ended.
-    private var startsAgain = false
-    private let idleFrames: IdleThread<IdleFramesRequest>
-    private let idleAudio: IdleThread<IdleAudioRequest>
+    private(set) var startsAgain = false
+    let idleFrames: IdleThread<IdleFramesRequest>
+    let idleAudio: IdleThread<IdleAudioRequest>
     /// The camera while it is open for a snapshot. A stream takes precedence.
     private let stills: IdleThread<StillRequest>
     /// Time limit of the present snapshot.
@@ -78,6 +87,8 @@ package final class StreamRunner {
     }
 
     package var isRunning: Bool { running != nil }
+    /// Whether the present stream is only recorded.
+    package var isOnlyRecorded: Bool { running?.recorded != nil }
     /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     package var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
@@ -88,27 +99,65 @@ package final class StreamRunner {
 
     /// Starts a stream, possibly after its devices have become free.
     /// - Parameters:
-    ///   - preview: shows its frames.
-    ///   - webcam: gets its frames and audio too.
+    ///   - receivers: get its frames and audio, too.
     ///   - isMuted, isPaused: the initial state.
     package func start(
-        _ files: DescriptionFiles, preview: (any PreviewSink)?, webcam: WebcamRelay, isMuted: Bool, isPaused: Bool
+        _ files: DescriptionFiles, _ receivers: StreamReceivers, isMuted: Bool, isPaused: Bool
     ) throws {
         guard !isTaken else {
             startsAgain = true
+            if isOnlyRecorded { endRecorded() }
             stills.stop(now: MonotonicClock.now())
             idleFrames.stop(now: MonotonicClock.now())
             idleAudio.stop(now: MonotonicClock.now())
             return
         }
         guard let description = files.stream else { return }
+        try open(description, files, receivers, isMuted: isMuted, isPaused: isPaused)
+    }
+
+    /// - Parameter description: `nil` for a stream that is only recorded.
+    private func open(
+        _ description: StreamDescription?, _ files: DescriptionFiles, _ receivers: StreamReceivers, isMuted: Bool,
+        isPaused: Bool
+    ) throws {
         let commands = try Mailbox<PublisherCommand>()
         let request = StreamRequest(
             description: description, sources: SourceDescription(files),
             storage: StreamStorage(stateDirectory: stateDirectory, card: card, knownFilters: files.filters),
-            receivers: StreamReceivers(preview: preview, frames: [webcam], audio: [webcam]), isMuted: isMuted,
-            isPaused: isPaused)
-        running = (try Self.thread(request, engine, commands: commands, reports: reports), commands)
+            receivers: receivers, isMuted: isMuted, isPaused: isPaused)
+        running = Running(
+            thread: try Self.thread(request, engine, commands: commands, reports: reports), commands: commands,
+            recorded: description == nil ? request.sources : nil)
+    }
+
+    /// Records without a server while nothing else needs camera and microphones.
+    /// - Parameter receivers: `nil` to stop.
+    /// - Returns: whether the recording starts with this call.
+    package func record(
+        _ files: DescriptionFiles, _ receivers: StreamReceivers?, isMuted: Bool, now: MediaTimestamp
+    ) throws -> Bool {
+        if let running {
+            if let recorded = running.recorded, receivers == nil || recorded != SourceDescription(files) {
+                endRecorded()
+            }
+            return false
+        }
+        // Those who wait for a snapshot get it first.
+        guard let receivers, !startsAgain, waitingStills.isEmpty else { return false }
+        guard !isTaken else {
+            idleFrames.stop(now: now)
+            idleAudio.stop(now: now)
+            return false
+        }
+        try open(nil, files, receivers, isMuted: isMuted, isPaused: false)
+        return true
+    }
+
+    private func endRecorded() {
+        guard running?.isEnding == false else { return }
+        running?.isEnding = true
+        running?.commands.send(.stop)
     }
 
     /// Sends a command to the stream, if there is one.
@@ -208,7 +257,7 @@ package final class StreamRunner {
     }
 
     /// - Returns: whether to start a stream now.
-    private func devicesFreed(now: MediaTimestamp) -> Bool {
+    func devicesFreed(now: MediaTimestamp) -> Bool {
         guard startsAgain else {
             openForStill(now: now)
             return false
@@ -218,46 +267,6 @@ package final class StreamRunner {
         for request in waitingStills { fail(request, because: .streamStarted) }
         waitingStills = []
         return true
-    }
-
-    // MARK: Camera and microphones without a stream
-
-    /// Passes the camera's frames to screen and computer while nothing else needs the camera.
-    /// - Parameter sinks: empty to stop.
-    /// - Returns: whether the camera is opened by this call.
-    package func feedIdle(_ sinks: [any FrameSink], of camera: SourceDescription, now: MediaTimestamp) -> Bool {
-        if let present = idleFrames.request {
-            if !present.isSame(camera, sinks) { idleFrames.stop(now: now) }
-            return false
-        }
-        guard !sinks.isEmpty, !isCameraTaken, !startsAgain, let changes = try? Mailbox<[ControlChange]>() else {
-            return false
-        }
-        // If a thread cannot be started now, the next call may succeed.
-        try? idleFrames.start(IdleFramesRequest(camera: camera, sinks: sinks, changes: changes))
-        return idleFrames.request != nil
-    }
-
-    /// Lets a computer hear the microphones while no stream needs them.
-    /// - Parameter sink: `nil` to stop.
-    package func feedIdleAudio(_ sink: (any AudioSink)?, of files: DescriptionFiles, now: MediaTimestamp) {
-        if let present = idleAudio.request {
-            if present.device != files.device || present.sink !== sink { idleAudio.stop(now: now) }
-            return
-        }
-        guard let sink, !isRunning, !startsAgain else { return }
-        try? idleAudio.start(IdleAudioRequest(device: files.device, board: files.board, sink: sink))
-    }
-
-    /// The thread has reported its end.
-    /// - Returns: whether to start a stream now.
-    package func idleFramesEnded(_ number: Int, now: MediaTimestamp) -> Bool {
-        idleFrames.ended(number) && devicesFreed(now: now)
-    }
-
-    /// See `idleFramesEnded`.
-    package func idleAudioEnded(_ number: Int, now: MediaTimestamp) -> Bool {
-        idleAudio.ended(number) && devicesFreed(now: now)
     }
 
     private static func thread(

@@ -30,8 +30,10 @@ public final class PacketHub: Sendable {
     }
 
     fileprivate struct State {
-        /// The stream's time zero. Media is ignored before it is set.
+        /// Media is ignored before it is set, and media from before it too.
         var start: MediaTimestamp?
+        /// When the first server accepted the stream.
+        var publishStart: MediaTimestamp?
         var epoch = PacketHub.firstEpoch
         var video = Track()
         var audio = Track()
@@ -60,18 +62,25 @@ public final class PacketHub: Sendable {
 
     /// Accepts media from here on. Media captured before that time is not part of the stream.
     /// - Parameter time: the start of a sink. The first one counts.
-    /// - Returns: the stream's time zero.
-    @discardableResult
-    public func mediaStarted(at time: MediaTimestamp) -> MediaTimestamp {
+    public func mediaStarted(at time: MediaTimestamp) { state.withLock { $0.start = $0.start ?? time } }
+
+    /// When the stream's media starts; `nil` before it.
+    public var start: MediaTimestamp? { state.withLock { $0.start } }
+
+    /// A server accepts media from here on. It may start earlier, for a recording.
+    /// - Parameter time: the start of a target. The first one counts.
+    /// - Returns: RTMP's time zero.
+    public func publishingStarted(at time: MediaTimestamp) -> MediaTimestamp {
         state.withLock { state in
-            let start = state.start ?? time
-            state.start = start
-            return start
+            let zero = state.publishStart ?? time
+            state.publishStart = zero
+            state.start = state.start ?? zero
+            return zero
         }
     }
 
-    /// The stream's time zero; `nil` before it.
-    public var start: MediaTimestamp? { state.withLock { $0.start } }
+    /// RTMP's time zero; `nil` before it.
+    public var publishStart: MediaTimestamp? { state.withLock { $0.publishStart } }
 
     // MARK: Packets
 

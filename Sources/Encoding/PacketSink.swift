@@ -18,3 +18,9 @@ public protocol PacketSink: AnyObject, Sendable {
     /// - Parameter events: the result of `append`.
     func wake(_ events: [SendBufferEvent])
 }
+
+/// Keeps a stream's packets, and learns which of them servers have.
+public protocol PacketArchive: PacketSink {
+    /// A server has all media of this range of capture times. Any thread.
+    func acknowledged(by target: String, _ range: Range<MediaTimestamp>)
+}

@@ -5,7 +5,7 @@ import StreamQuality
 import Synchronization
 
 /// A send buffer. The hub appends on the threads `video`, `encoder` and `audio`; one thread takes: a target's `network`, or
-/// one that shows a preview or writes a recording.
+/// one that shows a preview.
 public final class SinkBuffer: PacketSink {
     /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
@@ -25,9 +25,11 @@ public final class SinkBuffer: PacketSink {
         /// Frames that arrived while packets were not accepted.
         var refusedFrameCount = 0
         var sent = SentCounters()
+        /// `nil` if nobody asks for it.
+        var delivered: DeliveredMedia?
 
         mutating func append(_ packets: [EncodedPacket], _ now: MediaTimestamp) -> [SendBufferEvent] {
-            guard isOpen, !buffer.hasOverflowed else {
+            guard isOpen else {
                 refusedFrameCount += packets.count { $0.isVideo && !$0.isHeader }
                 return []
             }
@@ -37,16 +39,20 @@ public final class SinkBuffer: PacketSink {
         }
 
         mutating func counted(_ events: [SendBufferEvent]) -> [SendBufferEvent] {
-            for case .droppedItems(let items) in events { sent.packetsDropped(items) }
+            for case .droppedItems(let items) in events {
+                sent.packetsDropped(items)
+                delivered?.dropped(items)
+            }
             return events
         }
     }
 
     /// - Parameters:
     ///   - hub: the hub that it will be added to.
+    ///   - knowsDelivered: whether `takeDelivered` will be called, every few seconds.
     ///   - report: receives the buffer's events, on any thread.
     public init(
-        of hub: PacketHub, _ policy: SendBufferPolicy, hasVideo: Bool,
+        of hub: PacketHub, _ policy: SendBufferPolicy, hasVideo: Bool, knowsDelivered: Bool = false,
         report: @escaping @Sendable ([SendBufferEvent]) -> Void = { _ in }
     ) throws(SystemCallError) {
         self.hasVideo = hasVideo
@@ -54,7 +60,10 @@ public final class SinkBuffer: PacketSink {
         self.report = report
         requestKeyframe = { [weak hub] in hub?.keyframeNeeded(by: $0) }
         wakeup = try EventFD()
-        state = Mutex(State(buffer: SendBuffer(policy), isOpen: !endsWithEpoch, wasOpen: !endsWithEpoch))
+        state = Mutex(
+            State(
+                buffer: SendBuffer(policy), isOpen: !endsWithEpoch, wasOpen: !endsWithEpoch,
+                delivered: knowsDelivered ? DeliveredMedia(hasVideo: hasVideo) : nil))
     }
 
     // MARK: In
@@ -74,6 +83,7 @@ public final class SinkBuffer: PacketSink {
                 state.wasOpen = true
                 return state.append(headers, now)
             }
+            state.delivered?.connectionLost()
             return state.counted(state.buffer.connectionOpened(headers: headers, now: now))
         }
     }
@@ -101,6 +111,7 @@ public final class SinkBuffer: PacketSink {
         state.withLock { state in
             guard let packet = state.buffer.takeNext() else { return nil }
             state.sent.packetSent(packet)
+            state.delivered?.handedOut(packet, endByteCount: state.buffer.handedOutByteCount)
             return packet
         }
     }
@@ -125,9 +136,6 @@ public final class SinkBuffer: PacketSink {
     }
 
     // MARK: Contents
-
-    /// A recording's buffer has overflowed; the recording ends with the waiting packets.
-    public var hasOverflowed: Bool { state.withLock { $0.buffer.hasOverflowed } }
 
     /// Counts of accepted and dropped packets.
     public var sent: SentCounters { state.withLock { $0.sent } }
@@ -161,6 +169,14 @@ public final class SinkBuffer: PacketSink {
     /// Bytes that reached the receiver, and whether more are in flight or waiting.
     public var delivery: (byteCount: Int, isComplete: Bool) {
         state.withLock { ($0.buffer.deliveredByteCount, $0.buffer.undeliveredByteCount == 0) }
+    }
+
+    /// Capture times of the media that has reached the receiver since the last call; for `knowsDelivered`.
+    public func takeDelivered() -> [Range<MediaTimestamp>] {
+        state.withLock { state in
+            state.delivered?.delivered(byteCount: state.buffer.deliveredByteCount)
+            return state.delivered?.take() ?? []
+        }
     }
 
     public func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) {

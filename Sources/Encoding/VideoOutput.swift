@@ -40,6 +40,7 @@ public final class VideoOutput: Sendable {
 
     private let hub: PacketHub
     private let counters: SharedCounters
+    private let timecode: FrameTimecode?
     private let report: @Sendable (EncoderEvent) -> Void
     private let state = Mutex(State())
 
@@ -47,9 +48,14 @@ public final class VideoOutput: Sendable {
     /// inside.
     private static let awaitedLimit = 4
 
-    package init(hub: PacketHub, counters: SharedCounters, report: @escaping @Sendable (EncoderEvent) -> Void) {
+    /// - Parameter timecode: writes the time of day into each frame; `nil` for none.
+    package init(
+        hub: PacketHub, counters: SharedCounters, timecode: FrameTimecode? = nil,
+        report: @escaping @Sendable (EncoderEvent) -> Void
+    ) {
         self.hub = hub
         self.counters = counters
+        self.timecode = timecode
         self.report = report
     }
 
@@ -74,7 +80,9 @@ public final class VideoOutput: Sendable {
             return state.madeCount
         }
         return Source(number: number) { [self] packets in
-            append(colors.map { packets.showing($0) } ?? packets, from: number)
+            var packets = colors.map { packets.showing($0) } ?? packets
+            if let timecode { for index in packets.indices { timecode.stamp(&packets[index]) } }
+            append(packets, from: number)
         }
     }
 

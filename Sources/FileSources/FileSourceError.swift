@@ -25,8 +25,6 @@ public enum FileSourceError: Error, Hashable, Sendable {
     /// - Parameter reason: the library's message.
     case brokenImage(path: String, reason: String)
     case brokenMovie(path: String, BitstreamError)
-    /// The movie is fragmented, as for streaming.
-    case fragmented(path: String)
     /// The movie has no table of contents.
     case unfinished(path: String)
     /// - Parameter found: the format of such a track, if there is one.
@@ -65,8 +63,6 @@ extension FileSourceError: CustomStringConvertible {
         case .brokenMovie(let path, .truncated):
             "\(path) is cut off: it ends before its last frame; copy it again"
         case .brokenMovie(let path, let error): "\(path): \(error)"
-        case .fragmented(let path):
-            "\(path) is a fragmented MP4 file; ffmpeg -i \(path) -c copy whole.mp4 makes one that can be played"
         case .unfinished(let path):
             "\(path) has no table of contents (moov): it was cut off, or is still being written"
         case .noTrack(let path, .video, let found):

@@ -5,18 +5,15 @@ import Media
 import Synchronization
 
 /// An open MP4 or QuickTime file whose table of contents has been read.
-final class MovieFile {
-    /// Limit for boxes besides the table of contents and the media; more mean damage.
-    private static let mostBoxes = 1000
-
+public final class MovieFile {
     private static let shortest = Duration.milliseconds(1)
 
-    let path: String
-    let movie: MP4Movie
+    public let path: String
+    public let movie: MP4Movie
     private let file: OwnedFileDescriptor
 
     /// Reads only the headers and the table of contents, which takes as long as the disk does.
-    init(_ path: String) throws(FileSourceError) {
+    public init(_ path: String) throws(FileSourceError) {
         self.path = path
         let length: Int
         do throws(SystemCallError) {
@@ -25,18 +22,12 @@ final class MovieFile {
         } catch {
             throw .unreadable(SystemCallError(error.call, number: error.number, subject: path))
         }
-        let start = try Self.bytes(of: file, path, at: 0, count: min(length, FileSignature.byteCount))
+        let start = try Self.bytes(of: file.rawValue, path, at: 0, count: min(length, FileSignature.byteCount))
         let kind = FileSignature.name(of: start)
         guard FileSignature.isMovie(start), kind == "an MP4 file" else {
             throw .wrongKind(path: path, wanted: .movie, found: kind)
         }
-        let contents = try Self.contents(of: file, path, byteCount: length)
-        do throws(BitstreamError) {
-            movie = try MP4Movie(parsing: contents, fileByteCount: length)
-        } catch {
-            if case .unsupported(_, "fragments") = error { throw .fragmented(path: path) }
-            throw .brokenMovie(path: path, error)
-        }
+        movie = try Self.movie(of: file, path, byteCount: length)
         let hasTracks = movie.video != nil || movie.audio != nil
         guard !hasTracks || movie.duration >= Self.shortest else { throw .unfinished(path: path) }
     }
@@ -49,39 +40,27 @@ final class MovieFile {
         return Int(status.st_size)
     }
 
-    /// The content of the file's `moov` box.
-    private static func contents(
+    private static func movie(
         of file: borrowing OwnedFileDescriptor, _ path: String, byteCount length: Int
-    ) throws(FileSourceError) -> [UInt8] {
-        var offset = 0
-        for _ in 0..<mostBoxes where length - offset >= 8 {
-            let bytes = try bytes(of: file, path, at: offset, count: min(MP4BoxHeader.longest, length - offset))
-            let header: MP4BoxHeader
-            do throws(BitstreamError) {
-                header = try MP4BoxHeader(parsing: bytes)
-            } catch {
-                throw .brokenMovie(path: path, error)
+    ) throws(FileSourceError) -> MP4Movie {
+        let descriptor = file.rawValue
+        do throws(MP4FileProblem<FileSourceError>) {
+            return try MP4Movie(byteCount: length) { offset, count throws(FileSourceError) in
+                try bytes(of: descriptor, path, at: offset, count: count)
             }
-            offset += header.headerByteCount
-            let content = header.contentByteCount ?? max(0, length - offset)
-            if header.type == "moof" { throw .fragmented(path: path) }
-            guard content <= length - offset else { throw .unfinished(path: path) }
-            if header.type == "moov" {
-                guard content <= MP4Movie.largestBox else {
-                    throw .unreadable(SystemCallError("read", number: EFBIG, subject: path))
-                }
-                return try Self.bytes(of: file, path, at: offset, count: content)
+        } catch {
+            switch error {
+            case .unreadable(let error): throw error
+            case .damaged(let error): throw .brokenMovie(path: path, error)
+            case .unfinished: throw .unfinished(path: path)
             }
-            offset += content
         }
-        throw .unfinished(path: path)
     }
 
     private static func bytes(
-        of file: borrowing OwnedFileDescriptor, _ path: String, at offset: Int, count: Int
+        of descriptor: Int32, _ path: String, at offset: Int, count: Int
     ) throws(FileSourceError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let descriptor = file.rawValue
         let failure: Int32? = bytes.withUnsafeMutableBytes { read($0, from: descriptor, at: offset) }
         guard let failure else { return bytes }
         // The file is shorter than it was a moment ago.
@@ -104,8 +83,8 @@ final class MovieFile {
     }
 
     /// Takes as long as the disk does.
-    func bytes(of sample: MP4Sample) throws(FileSourceError) -> [UInt8] {
-        try Self.bytes(of: file, path, at: sample.offset, count: sample.byteCount)
+    public func bytes(of sample: MP4Sample) throws(FileSourceError) -> [UInt8] {
+        try Self.bytes(of: file.rawValue, path, at: sample.offset, count: sample.byteCount)
     }
 }
 

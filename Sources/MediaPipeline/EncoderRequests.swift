@@ -37,8 +37,8 @@ public final class EncoderRequests: Sendable {
 
     struct ControlRequest: Sendable {
         let changes: [ControlChange]
-        /// The command that waits for the result.
-        let id: CommandID?
+        /// Waits for the result.
+        let asker: ControlAsker?
     }
 
     /// Requests that the audio thread handles from a time on.
@@ -79,12 +79,12 @@ public final class EncoderRequests: Sendable {
         orders.withLock { $0.isIncomplete = false }
     }
 
-    /// - Parameter id: is reported together with the result.
+    /// - Parameter asker: is reported together with the result.
     /// - Returns: whether it was taken; while a camera hangs, only so many wait.
-    public func set(_ controls: [ControlChange], for id: CommandID?) -> Bool {
+    public func set(_ controls: [ControlChange], for asker: ControlAsker?) -> Bool {
         orders.withLock { orders in
             guard orders.video.controls.count < Self.mostWaitingControls else { return false }
-            orders.video.controls.append(ControlRequest(changes: controls, id: id))
+            orders.video.controls.append(ControlRequest(changes: controls, asker: asker))
             return true
         }
     }

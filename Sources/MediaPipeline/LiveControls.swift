@@ -11,7 +11,7 @@ final class LiveControls {
     private let camera: (any ControllableSource)?
     private let inUse: ControlsInUse
     private let reports: Mailbox<TrackEvent>
-    private var waiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
+    private var waiting: [(confirmation: ControlConfirmation, asker: ControlAsker?)] = []
     /// If there are several cameras.
     private let switcher: CameraSwitcher?
     private var cameraName: String?
@@ -39,14 +39,14 @@ final class LiveControls {
         reportRefusals()
         guard !request.changes.isEmpty else {
             look()
-            return reports.send(.video(.controlled([], request.id)))
+            return reports.send(.video(.controlled([], request.asker)))
         }
         do throws(ControlError) {
             try camera.controlOffers.check(request.changes)
             try camera.apply(request.changes)
-            waiting.append((ControlConfirmation(request.changes, at: MonotonicClock.now()), request.id))
+            waiting.append((ControlConfirmation(request.changes, at: MonotonicClock.now()), request.asker))
         } catch {
-            reports.send(.video(.controlRefused(error, request.id)))
+            reports.send(.video(.controlRefused(error, request.asker)))
         }
     }
 
@@ -57,10 +57,10 @@ final class LiveControls {
         let now = MonotonicClock.now()
         let report = look()
         reportRefusals()
-        var stillWaiting: [(confirmation: ControlConfirmation, id: CommandID?)] = []
+        var stillWaiting: [(confirmation: ControlConfirmation, asker: ControlAsker?)] = []
         for var request in waiting {
             if let readings = request.confirmation.readings(by: report, now: now) {
-                reports.send(.video(.controlled(readings, request.id)))
+                reports.send(.video(.controlled(readings, request.asker)))
             } else {
                 stillWaiting.append(request)
             }
@@ -72,12 +72,12 @@ final class LiveControls {
     private func reportRefusals() {
         while let refusal = camera?.takeRefusal() {
             guard !waiting.isEmpty else { continue }
-            reports.send(.video(.controlRefused(refusal, takeRequest(of: refusal)?.id)))
+            reports.send(.video(.controlRefused(refusal, takeRequest(of: refusal)?.asker)))
         }
     }
 
     /// The newest request for the refused control; refusals arrive within a frame.
-    private func takeRequest(of refusal: ControlError) -> (confirmation: ControlConfirmation, id: CommandID?)? {
+    private func takeRequest(of refusal: ControlError) -> (confirmation: ControlConfirmation, asker: ControlAsker?)? {
         let asked = waiting.lastIndex { $0.confirmation.changes.contains { $0.name == refusal.control } }
         return asked.map { waiting.remove(at: $0) }
     }
@@ -86,11 +86,11 @@ final class LiveControls {
     private func followCamera() {
         guard let switcher, switcher.name != cameraName else { return }
         cameraName = switcher.name
-        for (confirmation, id) in waiting {
+        for (confirmation, asker) in waiting {
             let readings = confirmation.changes.map { change in
                 ControlReading(change.name, change.value, reported: Self.answerAfterSwitch)
             }
-            reports.send(.video(.controlled(readings, id)))
+            reports.send(.video(.controlled(readings, asker)))
         }
         waiting = []
         look()

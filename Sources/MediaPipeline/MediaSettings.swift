@@ -35,6 +35,8 @@ public struct MediaSettings: Sendable {
     public var filters = LoadedFilters()
     public var encoder: any VideoEncoderChoice
     public var duration: Duration?
+    /// Whether each frame contains the time of day of its capture.
+    public var hasTimecode = false
     /// Shows the source's frames beside the stream; `nil` for no preview.
     public var preview: (any PreviewSink)?
     /// Additional receivers of frames and audio: a computer.

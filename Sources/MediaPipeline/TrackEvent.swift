@@ -23,9 +23,9 @@ public enum VideoEvent: Sendable {
     case cameraSwitchFailed(String, reason: String)
     case brightness(Brightness)
     /// The camera reports its values after a change.
-    case controlled([ControlReading], CommandID?)
+    case controlled([ControlReading], ControlAsker?)
     /// The camera has refused a change.
-    case controlRefused(ControlError, CommandID?)
+    case controlRefused(ControlError, ControlAsker?)
     /// The files for another chain of filters were read, or one of them is unusable.
     case filtersLoaded(Result<LoadedFilters, FilteringError>, CommandID?)
     /// A filter was dropped to save CPU time or is back, or the image for pauses is unusable.

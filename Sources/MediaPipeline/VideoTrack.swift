@@ -31,7 +31,7 @@ public struct VideoTrack {
         settings: inout MediaSettings, point: OperatingPoint, maximum: Bitrate, context: StreamContext
     ) throws {
         let (reporter, reports) = (context.reporter, context.reports)
-        let output = VideoOutput(hub: context.hub, counters: context.counters) { reports.send(.encoder($0)) }
+        let output = Self.output(settings, context)
         if settings.dimension.isRounded {
             reporter.log("the size \(settings.dimension.requestedSize) is rounded to \(settings.dimension.size)")
         }
@@ -70,6 +70,12 @@ public struct VideoTrack {
         pacer = FramePacer(source: source.frameRate, wanted: configuration.frameRate)
         Self.warn(of: source, settings, reporter)
         Self.setControls(of: source, settings.controls, reporter)
+    }
+
+    private static func output(_ settings: MediaSettings, _ context: StreamContext) -> VideoOutput {
+        VideoOutput(
+            hub: context.hub, counters: context.counters, timecode: settings.hasTimecode ? .kernel : nil
+        ) { [reports = context.reports] in reports.send(.encoder($0)) }
     }
 
     /// A control that the camera lacks does not prevent streaming.

@@ -19,8 +19,6 @@ public final class LiveStream {
     var cameras: CameraSelection
     /// Askers that wait for a requested camera.
     var cameraAskers: [(name: String, id: CommandID)] = []
-    /// Other changes of a command that waits for the camera's answer.
-    var answersUnderWay: [CommandID: [String]] = [:]
     var filterChanges: FilterChanges
     let reporter: EventSink
     private let commands: Mailbox<PublisherCommand>
@@ -35,7 +33,12 @@ public final class LiveStream {
     let tracks: MediaTracks
     /// In the order of the settings; also those that are over or off.
     var targets: [PublishTarget]
-    var leading: PublishTarget
+    /// `nil` for a stream that is only recorded.
+    var leading: PublishTarget?
+    /// Whether a stream without targets was stopped.
+    private var isStopped = false
+    /// When the archive learns what servers have.
+    var nextDelivery: MediaTimestamp?
     /// A failed target is tried again after this time, as long as another one goes on.
     static let retryInterval = Duration.seconds(15)
     /// Whether the tracks were released.
@@ -68,9 +71,9 @@ public final class LiveStream {
         let surroundings = PublishTarget.Surroundings(
             settings: settings, network: network, hub: hub, reports: reports, reporter: reporter)
         targets = try PublishTarget.all(in: surroundings)
-        leading = targets[0]
+        leading = targets.first
         adaptation = StreamAdaptation(
-            settings: settings.quality, control: control, queue: leading.buffer, counters: counters)
+            settings: settings.quality, control: control, queue: leading?.buffer, counters: counters)
         // Displays and computers get frames before the stream runs.
         if settings.isPaused { _ = control.setPaused(true) }
         let context = StreamContext(
@@ -121,10 +124,11 @@ public final class LiveStream {
         }
         // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
+        openArchive()
         showStatusInFrame()
     }
 
-    /// RTMP's time zero: when the first server accepted the stream.
+    /// When its media starts: when the first server accepts the stream, or with the recording.
     var timeZero: MediaTimestamp? { hub.start }
 
     /// Returns when the stream is over and all its threads have ended.
@@ -135,7 +139,7 @@ public final class LiveStream {
         if settings.isMuted { tellMuted() }
         startPause()
         var waits = PollSet<Waited>()
-        let result = Result { while !targets.allSatisfy(\.isOver) { try step(&waits) } }
+        let result = Result { while !isOver { try step(&waits) } }
         endThreads()
         for target in targets { target.reportDrops(now: nil) }
         try result.get()
@@ -143,6 +147,8 @@ public final class LiveStream {
         if let failure = failure ?? failureOfTargets { throw failure }
         emitEnd()
     }
+
+    private var isOver: Bool { targets.isEmpty ? isStopped : targets.allSatisfy(\.isOver) }
 
     /// The stream has not failed as long as one target carries it to its end. Otherwise, the last failure is the stream's, and
     /// events tell the others.
@@ -160,6 +166,7 @@ public final class LiveStream {
         stopTracks.signal()
         for target in targets { target.end() }
         tracks.join()
+        closeArchive()
         takeLastReports()
     }
 
@@ -176,6 +183,7 @@ public final class LiveStream {
         waits.add(.commands, commands.wakeup.fileDescriptor)
         waits.wake(at: adaptation.nextMeasurement)
         waits.wake(at: nextSnapshot)
+        waits.wake(at: nextDelivery)
         waits.wake(at: tracks.microphones.deadline)
         for target in targets {
             waits.wake(at: target.deadline)
@@ -189,6 +197,7 @@ public final class LiveStream {
         for target in targets { target.timePassed(now: MonotonicClock.now()) }
         retryTargets(now: MonotonicClock.now())
         reportMicrophoneChanges()
+        if let time = nextDelivery, time <= MonotonicClock.now() { tellArchive() }
         adapt()
         showStatusInFrame()
         showSnapshot()
@@ -199,7 +208,7 @@ public final class LiveStream {
         case .stop: stop()
         case .apply(let changes, let id): apply(changes, for: id)
         case .filter(let change, let id): filter(change, for: id)
-        case .reportStatus(let id): reporter.answer(id, .status(leading.statusReporter.statusNow(snapshot)))
+        case .reportStatus(let id): answerWithStatus(id)
         case .listSettings(let id): listSettings(for: id)
         case .listControls(let id): listControls(for: id)
         case .toggleMute: setMuted(!configuration.isMuted)
@@ -209,11 +218,13 @@ public final class LiveStream {
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)
+        case .record: startMediaForArchive()
         case .switchTarget(let name, let isOn, let id): switchTarget(name, isOn: isOn, for: id)
         }
     }
 
     func stop() {
+        isStopped = true
         stopTracks.signal()
         for target in targets where !target.isOver { target.stop() }
     }

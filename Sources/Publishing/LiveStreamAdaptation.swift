@@ -9,7 +9,7 @@ extension LiveStream {
         guard let time = adaptation.nextMeasurement, now >= time else { return }
         adapted(adaptation.timePassed(now: now))
         if settings.isTraced, let measurement = adaptation.lastMeasurement {
-            leading.reporter.emit(.measured(measurement, linkEstimate: adaptation.linkEstimate))
+            leading?.reporter.emit(.measured(measurement, linkEstimate: adaptation.linkEstimate))
         }
     }
 
@@ -17,7 +17,7 @@ extension LiveStream {
         for event in events {
             switch event {
             case .changed(let change): reporter.emit(.qualityChanged(change))
-            case .uplinkTooSlow(let bitrate): leading.reporter.emit(.uplinkTooSlow(bitrate: bitrate))
+            case .uplinkTooSlow(let bitrate): leading?.reporter.emit(.uplinkTooSlow(bitrate: bitrate))
             case .restart(let point): restart(at: point)
             }
         }

@@ -51,23 +51,22 @@ extension LiveStream {
             return refuse(.target(.tooHighBitrate(limit: problem)), for: id)
         }
         let plan = plan(for: wanted)
-        let ofCamera = changes.controls.filter(\.name.isOfCamera)
+        let (ofCamera, ofMicrophones) = (
+            changes.controls.filter(\.name.isOfCamera), changes.controls.filter { !$0.name.isOfCamera }
+        )
         guard timeZero != nil || ofCamera.isEmpty else { return refuse(.notStarted, for: id) }
         if !changes.configuration.isEmpty, case .refuse(let refusal) = plan { return refuse(refusal, for: id) }
+        // The asker gets the camera's answer, which comes later, together with the other changes.
+        let others =
+            (changes.configuration.isEmpty ? [] : wanted.values.map(\.description)) + ofMicrophones.map(\.description)
+        let asker = id.map { ControlAsker($0, others: others) }
         var isTaken = true
         control.together {
-            isTaken = ofCamera.isEmpty || control.set(ofCamera, for: id)
+            isTaken = ofCamera.isEmpty || control.set(ofCamera, for: asker)
             if isTaken, !changes.configuration.isEmpty { reconfigure(to: wanted, plan) }
         }
         guard isTaken else { return refuse(.cameraIsBusy, for: id) }
-        // The asker gets the camera's answer, which comes later, together with the other changes.
-        if let id, !ofCamera.isEmpty {
-            answersUnderWay[id] =
-                (changes.configuration.isEmpty ? [] : configuration.values.map(\.description))
-                + changes.controls.filter { !$0.name.isOfCamera }.map(\.description)
-        }
-        tracks.microphones.change(
-            changes.controls.filter { !$0.name.isOfCamera }, for: ofCamera.isEmpty ? id : nil)
+        tracks.microphones.change(ofMicrophones, for: ofCamera.isEmpty ? id : nil)
         guard let id, changes.controls.isEmpty else { return }
         reporter.answer(id, .done(plan == .nothing ? ["nothing to change"] : configuration.values.map(\.description)))
     }

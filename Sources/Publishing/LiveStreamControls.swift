@@ -25,29 +25,25 @@ extension LiveStream {
     }
 
     func reportMicrophoneChanges() {
-        while let (readings, id) = tracks.microphones.takeDone() { controlled(readings, id) }
+        while let (readings, id) = tracks.microphones.takeDone() { controlled(readings, id.map { ControlAsker($0) }) }
     }
 
     func listControls(for id: CommandID) {
         // Before it is live no camera is asked.
-        guard timeZero != nil, tracks.videoConfiguration != nil else { return controlled([], id) }
-        if !control.set([], for: id) { refuse(.cameraIsBusy, for: id) }
+        guard timeZero != nil, tracks.videoConfiguration != nil else { return controlled([], ControlAsker(id)) }
+        if !control.set([], for: ControlAsker(id)) { refuse(.cameraIsBusy, for: id) }
     }
 
     /// - Parameter readings: empty to list all controls.
-    func controlled(_ readings: [ControlReading], _ id: CommandID?) {
-        guard !readings.isEmpty else {
-            if let id { reporter.answer(id, .controls(controlStatuses)) }
-            return
-        }
-        reporter.emit(.controlled(readings))
-        guard let id else { return }
-        reporter.answer(id, .done((answersUnderWay.removeValue(forKey: id) ?? []) + readings.map(\.description)))
+    func controlled(_ readings: [ControlReading], _ asker: ControlAsker?) {
+        if !readings.isEmpty { reporter.emit(.controlled(readings)) }
+        guard let asker else { return }
+        let changed = CommandOutcome.done(asker.others + readings.map(\.description))
+        reporter.answer(asker.id, readings.isEmpty ? .controls(controlStatuses) : changed)
     }
 
     /// The camera refused it. Other changes of the same line stay.
-    func refusedByCamera(_ error: ControlError, _ id: CommandID?) {
-        let others = id.flatMap { answersUnderWay.removeValue(forKey: $0) } ?? []
-        refuse(.control(error, othersChanged: !others.isEmpty), for: id)
+    func refusedByCamera(_ error: ControlError, _ asker: ControlAsker?) {
+        refuse(.control(error, othersChanged: asker?.others.isEmpty == false), for: asker?.id)
     }
 }

@@ -7,16 +7,17 @@ extension LiveStream {
     /// As the leading target sees it.
     var snapshot: StreamSnapshot { snapshot(of: leading) }
 
-    private func snapshot(of target: PublishTarget) -> StreamSnapshot {
-        let buffer = target.buffer
-        var sent = buffer.sent
-        sent.droppedFrames += hub.refusedFrameCount + buffer.refusedFrameCount
+    private func snapshot(of target: PublishTarget?) -> StreamSnapshot {
+        let buffer = target?.buffer
+        var sent = buffer?.sent ?? SentCounters()
+        sent.droppedFrames += hub.refusedFrameCount + (buffer?.refusedFrameCount ?? 0)
         var snapshot = StreamSnapshot(
-            time: MonotonicClock.now(), target: target.destination.label, state: target.session.state,
+            time: MonotonicClock.now(), target: target?.destination.label ?? "",
+            state: target?.session.state ?? .unknown,
             encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
         if targets.count > 1 { snapshot.targets = targets.map(reading) }
-        snapshot.buffered = buffer.duration
-        snapshot.start = timeZero
+        snapshot.buffered = buffer?.duration ?? .zero
+        snapshot.start = hub.publishStart
         snapshot.isStalled = isStalled(target)
         snapshot.isPaused = control.isPaused
         snapshot.encoder = tracks.encoder
@@ -39,6 +40,11 @@ extension LiveStream {
             target.id, destination: target.destination.label, state: state, isLeading: target === leading,
             buffered: target.buffer.duration, sent: target.buffer.sent, deliveredBytes: target.buffer.delivery.byteCount
         )
+    }
+
+    func answerWithStatus(_ id: CommandID) {
+        let reporter = leading?.statusReporter ?? StatusReporter(now: MonotonicClock.now())
+        self.reporter.answer(id, .status(reporter.statusNow(snapshot)))
     }
 
     func reportStatus(of target: PublishTarget) {

@@ -26,6 +26,10 @@ extension LiveStream: TargetOwner {
         } else {
             chooseLeading()
         }
+        startTracks()
+    }
+
+    func startTracks() {
         guard !hasStarted, let timeZero else { return }
         hasStarted = true
         tracks.start(from: timeZero, until: settings.media.duration.map { timeZero + $0 })
@@ -46,7 +50,7 @@ extension LiveStream: TargetOwner {
     private func chooseLeading() {
         let running = targets.filter { !$0.isOver }
         guard let next = running.first(where: \.hasCarriedMedia) ?? running.first, next !== leading else { return }
-        hub.setLeading(false, leading.buffer)
+        if let leading { hub.setLeading(false, leading.buffer) }
         hub.setLeading(true, next.buffer)
         leading = next
         adaptation.follow(next.buffer)
@@ -107,7 +111,7 @@ extension LiveStream: TargetOwner {
         }
     }
 
-    func isStalled(_ target: PublishTarget) -> Bool { target === leading && adaptation.isLinkStalled }
+    func isStalled(_ target: PublishTarget?) -> Bool { target === leading && adaptation.isLinkStalled }
 
     func linksChanged() {
         guard let links, let events = try? links.takeEvents() else { return }

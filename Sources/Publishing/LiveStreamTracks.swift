@@ -13,6 +13,7 @@ extension LiveStream {
             hub.trackEnded()
             // Audio alone is useless after the video has ended.
             if track == .video { stopTracks.signal() }
+            if targets.isEmpty, track == .video { stop() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .video(let event): videoReported(event)
         case .encoder(let event): encoderReported(event)
@@ -30,8 +31,8 @@ extension LiveStream {
         case .source(let event): reporter.emit(.source(event))
         case .cameraSwitchFailed(let name, let reason): cameraSwitchFailed(name, reason)
         case .brightness(let brightness): reporter.tell(brightness)
-        case .controlled(let readings, let id): controlled(readings, id)
-        case .controlRefused(let error, let id): refusedByCamera(error, id)
+        case .controlled(let readings, let asker): controlled(readings, asker)
+        case .controlRefused(let error, let asker): refusedByCamera(error, asker)
         case .filtersLoaded(let result, let id): filtersLoaded(result, id)
         case .changed(let event): reporter.emit(event)
         case .filtersFailed(let reason): reporter.log("warning: filters do not work on these frames: \(reason)")

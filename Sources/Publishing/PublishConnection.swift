@@ -7,9 +7,9 @@ import Transport
 
 /// A publisher's RTMP connection: the byte stream, the session on it, and a half-written message. Used from the network
 /// thread.
-final class PublishConnection {
+package final class PublishConnection {
     /// An event for the owner of the connection.
-    enum Event {
+    package enum Event {
         case publishingStarted
         case acknowledged(byteCount: UInt64)
         /// The server wants another connection before it answers (a password's challenge): `reopen` on it.
@@ -49,17 +49,19 @@ final class PublishConnection {
     /// The last turn ended before everything was read. There may be bytes that no descriptor reports.
     private var readsOn = false
 
-    init(stream: any ByteStream, configuration: PublishConfiguration) {
+    package init(stream: any ByteStream, configuration: PublishConfiguration) {
         url = configuration.url
         self.stream = stream
         session = PublishSession(configuration: configuration)
     }
 
-    var fileDescriptor: Int32 { stream.fileDescriptor }
-    var peer: String { stream.peer }
+    package var fileDescriptor: Int32 { stream.fileDescriptor }
+    package var peer: String { stream.peer }
     /// In the past if there may be more to read.
-    var nextDeadline: MediaTimestamp? { readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline }
-    var isPublishing: Bool { session.isPublishing }
+    package var nextDeadline: MediaTimestamp? {
+        readsOn && !isLingering ? .zero : goodbyeDeadline ?? session.nextDeadline
+    }
+    package var isPublishing: Bool { session.isPublishing }
     /// Includes the part of a half-written message that the kernel has not taken yet.
     var unsentByteCount: Int { stream.unsentByteCount + unwrittenByteCount }
     /// The same, plus bytes sent but not acknowledged.
@@ -72,16 +74,16 @@ final class PublishConnection {
     /// Whether the server's machine does not acknowledge bytes that were sent repeatedly.
     var isUnanswered: Bool { stream.isUnanswered }
     /// Whether the next media message can be accepted.
-    var isIdle: Bool { message == nil && control.isEmpty }
-    var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
+    package var isIdle: Bool { message == nil && control.isEmpty }
+    package var pollEvents: PollEvents { stream.pollEvents(hasBytesToWrite: !isIdle) }
 
-    func open() throws -> [Event] {
+    package func open() throws -> [Event] {
         perform(session.connectionOpened(now: MonotonicClock.now()))
         return try flush()
     }
 
     /// Continues the session on a new stream; the old one is closed.
-    func reopen(on stream: any ByteStream) throws -> [Event] {
+    package func reopen(on stream: any ByteStream) throws -> [Event] {
         self.stream.close()
         self.stream = stream
         message = nil
@@ -93,7 +95,7 @@ final class PublishConnection {
     }
 
     /// Reads available bytes, writes as much as fits, and checks the clock.
-    func service(ready: PollEvents) throws -> [Event] {
+    package func service(ready: PollEvents) throws -> [Event] {
         if let goodbyeDeadline, MonotonicClock.now() >= goodbyeDeadline { return [.stopped] }
         if isLingering { return hasServerClosed() ? [.stopped] : [] }
         // Room to write is not a reason to read, unless TLS needs room in order to read.
@@ -112,7 +114,7 @@ final class PublishConnection {
     func send(_ packet: EncodedPacket) throws -> [Event] { try send(session.chunk(packet)) }
 
     /// Sends an FLV tag with its own timestamp. To be called only while `isIdle`.
-    func send(_ tag: FLVTag) throws -> [Event] { try send(session.chunk(tag)) }
+    package func send(_ tag: FLVTag) throws -> [Event] { try send(session.chunk(tag)) }
 
     /// Whether metadata of another frame size has to be sent before this packet.
     func needsMetadata(before packet: EncodedPacket) -> Bool { session.updateMetadata(before: packet) }
@@ -137,7 +139,7 @@ final class PublishConnection {
     ///
     /// Closing a socket with unread bytes from the server resets the connection, and the server loses what it has not read yet.
     /// So close this direction first and wait for the server to close the other.
-    func stop(within timeout: Duration) throws -> [Event] {
+    package func stop(within timeout: Duration) throws -> [Event] {
         goodbyeDeadline = MonotonicClock.now() + timeout
         perform(session.stopRequested())
         return try flush()
@@ -155,7 +157,7 @@ final class PublishConnection {
         return false
     }
 
-    func close() { stream.close() }
+    package func close() { stream.close() }
 
     /// Discards unsent bytes and tells the server that the connection is dead.
     func abort() { stream.abort() }

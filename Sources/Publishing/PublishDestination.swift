@@ -30,7 +30,7 @@ public final class PublishDestination: Sendable {
     /// For messages; without stream name and query.
     public let label: String
     /// PEM file of the authorities that TLS trusts; `nil` for the system's.
-    let authorityFile: String?
+    package let authorityFile: String?
 
     /// - Parameters:
     ///   - name: distinguishes a stream's servers; `nil` for the only one.
@@ -77,7 +77,7 @@ public final class PublishDestination: Sendable {
     }
 
     /// The service's requirements for a stream.
-    var platform: PlatformProfile {
+    package var platform: PlatformProfile {
         switch kind {
         case .url(let url): PlatformProfile(host: url.host)
         case .described(let stream, _): stream.platform
@@ -106,7 +106,7 @@ public final class PublishDestination: Sendable {
     var usesNonces: Bool { if case .described(_, _?) = kind { true } else { false } }
 
     /// The URL for one connection. Saves the nonce before using it, which takes as long as the disk needs.
-    func connectionURL() throws -> RTMPURL {
+    package func connectionURL() throws -> RTMPURL {
         switch kind {
         case .url(let url): return url
         case .described(let stream, nil):

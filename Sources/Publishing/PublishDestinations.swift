@@ -7,16 +7,14 @@ import StreamQuality
 
 /// A stream's servers, and what all of them together accept.
 public struct PublishDestinations: Sendable {
-    /// The quality follows its link.
-    public let leading: PublishDestination
-    /// They get the same stream, without packets that do not fit their links.
-    public let others: [PublishDestination]
+    /// The quality follows the first one's link. The others get the same stream, without packets that do not fit their links.
+    /// Empty for a stream that is only recorded.
+    public let all: [PublishDestination]
     /// See `StreamDescription.pauseImage`.
     let pauseImage: String?
 
-    public init(_ leading: PublishDestination, _ others: [PublishDestination] = []) {
-        self.leading = leading
-        self.others = others
+    public init(_ all: [PublishDestination]) {
+        self.all = all
         pauseImage = nil
     }
 
@@ -27,12 +25,11 @@ public struct PublishDestinations: Sendable {
         func destination(_ target: TargetDescription) -> PublishDestination {
             PublishDestination(target, path: path, stateDirectory: stateDirectory, authorityFile: authorityFile)
         }
-        leading = destination(stream.leading)
-        others = stream.others.map(destination)
+        all = ([stream.leading] + stream.others).map(destination)
         pauseImage = stream.pauseImage
     }
 
-    public var all: [PublishDestination] { [leading] + others }
+    public var leading: PublishDestination? { all.first }
 
     /// Whether any connection is encrypted.
     public var usesTLS: Bool { all.contains(where: \.usesTLS) }

@@ -1,3 +1,4 @@
+import Encoding
 import LinuxIO
 import MediaPipeline
 import StreamLogic
@@ -31,6 +32,10 @@ public struct PublishSettings {
     public var pauseImage: String?
     /// The name that text filters write for `{name}`.
     public var deviceName = FilterStatus().name
+    /// Keeps the stream's packets; `nil` if nothing is recorded.
+    public var archive: (any PacketArchive)?
+    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
+    public var isRecorded = false
     /// Warnings for the log.
     public var warnings: [String] = []
 

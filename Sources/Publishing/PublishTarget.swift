@@ -77,7 +77,8 @@ final class PublishTarget {
         reporter = surroundings.reporter.of(id)
         statusReporter = StatusReporter(now: now)
         buffer = try SinkBuffer(
-            of: surroundings.hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone
+            of: surroundings.hub, .target(settings.quality.bufferLimits), hasVideo: !settings.media.video.isNone,
+            knowsDelivered: settings.archive != nil
         ) { [reports = surroundings.reports] in reports.send(TargetReport(target: id, content: .buffer($0))) }
         var ofSession = StreamSessionSettings(destination: destination.label)
         ofSession.statusInterval = settings.statusInterval
@@ -156,7 +157,7 @@ final class PublishTarget {
 
     /// - Parameter now: `nil` at the end, when nothing more comes.
     func reportDrops(now: MediaTimestamp?) {
-        for line in drops.takeLines(since: surroundings.hub.start, now: now) { reporter.note(line) }
+        for line in drops.takeLines(since: surroundings.hub.publishStart, now: now) { reporter.note(line) }
     }
 
     // MARK: Actions of the session
@@ -258,7 +259,7 @@ final class PublishTarget {
         let hub = surroundings.hub
         let isHandover = mediaConnection.map { connections[$0] != nil } ?? false
         mediaConnection = id
-        let timeZero = hub.mediaStarted(at: MonotonicClock.now())
+        let timeZero = hub.publishingStarted(at: MonotonicClock.now())
         // After a loss, the buffer restarts. A server that only asked to move misses nothing.
         if !isHandover { hub.restart(buffer) }
         let headers = isHandover ? buffer.sent.brought(upToDate: hub.headers) : []

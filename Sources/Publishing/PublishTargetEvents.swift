@@ -51,7 +51,7 @@ extension PublishTarget {
     /// The connection has stopped at a keyframe. If nothing else has taken over meanwhile, it continues.
     private func keyframeReached(on id: ConnectionID) {
         perform(session.keyframeReached(now: MonotonicClock.now()))
-        guard mediaConnection == id, let timeZero = surroundings.hub.start else { return }
+        guard mediaConnection == id, let timeZero = surroundings.hub.publishStart else { return }
         connections[id]?.commands.send(.startMedia(timeZero: timeZero, headers: []))
     }
 
@@ -65,7 +65,7 @@ extension PublishTarget {
         for event in events {
             if case .droppedItems(let items) = event { drops.dropped(items, now: MonotonicClock.now()) }
             let isAway = session.state != .live || isStalled
-            for event in StreamEvent.ofSendBuffer(event, since: surroundings.hub.start, isServerAway: isAway) {
+            for event in StreamEvent.ofSendBuffer(event, since: surroundings.hub.publishStart, isServerAway: isAway) {
                 reporter.emit(event)
             }
         }

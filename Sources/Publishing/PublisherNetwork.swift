@@ -16,10 +16,22 @@ public struct PublisherNetwork: Sendable {
         public let card: CardCalls
         /// A descriptor: once it is readable, the attempt ends with `canceled`. Nothing is read from it.
         public let cancellation: Int32
+
+        package init(
+            url: RTMPURL, authorityFile: String?, timeouts: ConnectionTimeouts, settings: TCPSettings, card: CardCalls,
+            cancellation: Int32
+        ) {
+            self.url = url
+            self.authorityFile = authorityFile
+            self.timeouts = timeouts
+            self.settings = settings
+            self.card = card
+            self.cancellation = cancellation
+        }
     }
 
     /// Waits until the connection is up, on the thread that will use it.
-    let connect: @Sendable (Request) throws(TransportError) -> any ByteStream
+    package let connect: @Sendable (Request) throws(TransportError) -> any ByteStream
     /// Called on the thread that will use it; `nil` if links cannot be observed.
     let watchLinks: @Sendable () -> (any LinkWatch)?
 

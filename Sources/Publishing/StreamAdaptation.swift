@@ -25,8 +25,8 @@ final class StreamAdaptation {
     /// Makes the encoder's configuration for an operating point; `nil` if the encoder does not support it.
     var resizedEncoder: ((OperatingPoint) -> VideoEncoderConfiguration?)?
     private let control: EncoderRequests
-    /// The leading target's.
-    private var queue: SinkBuffer
+    /// The leading target's; `nil` without targets.
+    private var queue: SinkBuffer?
     private let counters: SharedCounters
     /// `nil` while no media is sent.
     private(set) var nextMeasurement: MediaTimestamp?
@@ -38,7 +38,7 @@ final class StreamAdaptation {
     /// The next connection is a restart of the stream that Tallycam itself decided.
     private var isRestarting = false
 
-    init(settings: QualitySettings, control: EncoderRequests, queue: SinkBuffer, counters: SharedCounters) {
+    init(settings: QualitySettings, control: EncoderRequests, queue: SinkBuffer?, counters: SharedCounters) {
         controller = QualityController(settings: settings, now: MonotonicClock.now())
         self.control = control
         self.queue = queue
@@ -72,7 +72,7 @@ final class StreamAdaptation {
 
     /// Measures if a measurement is due.
     func timePassed(now: MediaTimestamp) -> [Event] {
-        guard let time = nextMeasurement, now >= time else { return [] }
+        guard let queue, let time = nextMeasurement, now >= time else { return [] }
         nextMeasurement = max(time + Self.interval, now + Self.interval / 2)
         let measurement = queue.measurement(counters.snapshot, now: now)
         lastMeasurement = measurement
@@ -142,7 +142,7 @@ final class StreamAdaptation {
             switch action {
             case .resizeVideo, .setVideo, .setAudio, .requestKeyframe: return nil
             case .discardWaitingVideo:
-                queue.discardWaitingVideo()
+                queue?.discardWaitingVideo()
                 return nil
             case .restartStream(let point):
                 isRestarting = true

@@ -1,3 +1,4 @@
+import Bitstream
 import Media
 
 /// The stream's properties that `onMetaData` announces to players (FLV 10.1 annex E.5).
@@ -60,6 +61,13 @@ public struct StreamMetadata: Hashable, Sendable {
             ]
         }
         return properties + [AMF0Property("encoder", .string(encoderName))]
+    }
+
+    /// `onMetaData` as the first tag of a file has it.
+    public func tag(encoderName: String) -> FLVTag {
+        FLVTag(
+            kind: .script, timestamp: 0,
+            body: Array(dataFrame(encoderName: encoderName).dropFirst(Self.setDataFrame.count)))
     }
 
     /// The body of the `@setDataFrame` data message.

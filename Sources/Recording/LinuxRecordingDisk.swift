@@ -7,6 +7,20 @@ import RecordingLogic
 public struct LinuxRecordingDisk: RecordingDisk {
     public init() {}
 
+    public func mountPoints(in folder: String) throws(SystemCallError) -> [String] {
+        var parent = stat()
+        // Without the folder, nothing can be mounted in it.
+        guard stat(folder, &parent) == 0 else { return [] }
+        return try fileNames(in: folder).sorted().map { "\(folder)/\($0)" }.filter { path in
+            var status = stat()
+            return stat(path, &status) == 0 && status.st_dev != parent.st_dev
+        }
+    }
+
+    public func unmount(_ path: String) throws(SystemCallError) {
+        guard umount2(path, 0) == 0 else { throw SystemCallError("umount", subject: path) }
+    }
+
     public func prepare(_ folder: String) throws(SystemCallError) {
         // The parent must exist: if a stick is not mounted, its recordings would end up on the disk below.
         guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw SystemCallError("mkdir", subject: folder) }
@@ -50,6 +64,8 @@ public struct LinuxRecordingDisk: RecordingDisk {
             opening: path, flags: O_WRONLY | O_APPEND | O_NOFOLLOW | (creates ? O_CREAT : 0))
         do throws(SystemCallError) {
             try file.writeAll(bytes)
+            // A stick's file system may otherwise keep an empty file through a power cut.
+            guard fdatasync(file.rawValue) == 0 else { throw SystemCallError("fdatasync", subject: path) }
         } catch {
             throw SystemCallError(error.call, number: error.number, subject: path)
         }

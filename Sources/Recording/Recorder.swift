@@ -2,7 +2,7 @@ import LinuxIO
 import Media
 import RecordingLogic
 
-/// Records a stream on a disk. Add `sink` to the stream's hub, and call `start`.
+/// Records streams on a disk, one after the other. Add `sink` to each stream's hub, and call `start`.
 ///
 /// Its thread `recording` may hang as long as the disk does; no call here waits for it, except `end`, for a limited time.
 /// Reports come on this thread, on encoders' threads, and on that of `check`.
@@ -14,9 +14,7 @@ public final class Recorder: Sendable {
 
     /// The thread's tools.
     struct Parts: Sendable {
-        let settings: RecordingSettings
         let hasVideo: Bool
-        let hasAudio: Bool
         let sink: RecordingSink
         let disk: any RecordingDisk
         let watch: DiskCallWatch
@@ -29,20 +27,19 @@ public final class Recorder: Sendable {
     }
 
     /// - Parameters:
+    ///   - bufferByteCount: bytes that wait for a slow disk, at most.
     ///   - hasVideo: whether files start at keyframes.
-    ///   - hasAudio: whether audio is expected.
     ///   - report: receives events on any thread.
     public init(
-        _ settings: RecordingSettings, hasVideo: Bool, hasAudio: Bool, disk: any RecordingDisk = LinuxRecordingDisk(),
+        bufferByteCount: Int = 16 << 20, hasVideo: Bool = true, disk: any RecordingDisk = LinuxRecordingDisk(),
         clock: RecordingClock = .kernel(), report: @escaping @Sendable (RecordingEvent) -> Void
     ) throws(SystemCallError) {
-        sink = try RecordingSink(limit: settings.bufferByteCount, hasVideo: hasVideo, report: report)
         orders = try Mailbox()
+        sink = try RecordingSink(limit: bufferByteCount, hasVideo: hasVideo, orders: orders, report: report)
         ended = try EventFD()
         watch = DiskCallWatch(report: report)
         let parts = Parts(
-            settings: settings, hasVideo: hasVideo, hasAudio: hasAudio, sink: sink, disk: disk, watch: watch,
-            clock: clock, report: report)
+            hasVideo: hasVideo, sink: sink, disk: disk, watch: watch, clock: clock, report: report)
         try Self.startThread(parts, orders, ended)
     }
 
@@ -69,23 +66,22 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Records from the next keyframe on.
-    /// - Parameter folder: where to; its parent must exist.
-    public func start(in folder: String) { orders.send(.start(folder: folder)) }
+    /// Records from the next keyframe on. A recorder that is recording already goes on, in a new file if the plan is another.
+    public func start(_ plan: RecordingPlan) { orders.send(.start(plan)) }
 
     /// Finishes the present file.
     public func stop() { orders.send(.stop) }
 
-    /// A disk has appeared or changed: try again now.
+    /// A disk has appeared or changed: try again now, or move to it.
     public func diskChanged() { orders.send(.diskChanged) }
 
     /// Notes a moment in the journal.
     public func mark(_ text: String) { orders.send(.mark(text, MonotonicClock.now())) }
 
-    /// A server has all media of this range of capture times.
-    public func acknowledged(by target: String, _ range: Range<MediaTimestamp>) {
-        orders.send(.acknowledged(target: target, range))
-    }
+    /// Unmounts the disk that recordings are on, or else the first one, and goes on recording elsewhere. The event `ejected`
+    /// tells the result.
+    /// - Parameter media: the folder that disks are mounted in.
+    public func eject(from media: String) { orders.send(.eject(media: media)) }
 
     /// Call it every second: reports a disk that has not answered for 5 s.
     public func check(now: MediaTimestamp) { watch.check(now: now) }

@@ -49,7 +49,8 @@ extension RecorderWork {
         _ access: RecordingFolderAccess, _ steps: [MP4FileStep], _ file: RecordingAssembler.RecordedFile
     ) throws(SystemCallError) {
         guard let open else { return }
-        journal.fileEnded(at: file.end)
+        // The last frame lasts beyond its start, and no other file begins before its end.
+        journal.fileEnded(at: file.end + .seconds(1))
         try access.perform(steps, on: open.file, open.name)
         let byteCount = steps.end
         folder.changed(
@@ -66,7 +67,8 @@ extension RecorderWork {
     /// Removes the oldest recordings, if the limits or the disk demand it.
     private mutating func makeRoom(_ access: RecordingFolderAccess, for byteCount: Int) throws(SystemCallError) {
         let space = try access.space()
-        guard let surplus = folder.surplus(before: byteCount, on: space, open: open?.name, settings: settings) else {
+        guard let surplus = folder.surplus(before: byteCount, on: space, open: open?.name, settings: plan.settings)
+        else {
             throw SystemCallError("write", number: ENOSPC, subject: access.folder)
         }
         guard !surplus.isEmpty else { return }

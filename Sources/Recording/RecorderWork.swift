@@ -6,9 +6,10 @@ import RecordingLogic
 /// The work of the thread `recording`.
 struct RecorderWork: ~Copyable {
     enum Order: Sendable {
-        case start(folder: String)
+        case start(RecordingPlan)
         case stop
         case diskChanged
+        case eject(media: String)
         case mark(String, MediaTimestamp)
         case acknowledged(target: String, Range<MediaTimestamp>)
         case end
@@ -23,18 +24,21 @@ struct RecorderWork: ~Copyable {
         var byteCount = 0
     }
 
-    let settings: RecordingSettings
+    var plan = RecordingPlan(in: .folder(""))
     let sink: RecordingSink
     let disk: any RecordingDisk
     let watch: DiskCallWatch
     let clock: RecordingClock
     let report: @Sendable (RecordingEvent) -> Void
     private let hasVideo: Bool
-    private let hasAudio: Bool
     private var session = RecordingSession()
     private var assembler: RecordingAssembler
     var journal = RecordingJournal()
+    /// The folder that is open; `nil` before the first one.
     var access: RecordingFolderAccess?
+    /// A disk that cannot be used is reported once.
+    private var unusable: Set<String> = []
+    private var knownFolders: [String] = []
     var folder = RecordingFolder([])
     var open: OpenFile?
     /// No file is open.
@@ -42,27 +46,23 @@ struct RecorderWork: ~Copyable {
     private(set) var isOver = false
 
     init(_ recorder: Recorder.Parts) {
-        settings = recorder.settings
         sink = recorder.sink
         disk = recorder.disk
         watch = recorder.watch
         clock = recorder.clock
         report = recorder.report
         hasVideo = recorder.hasVideo
-        hasAudio = recorder.hasAudio
-        assembler = RecordingAssembler(
-            hasVideo: recorder.hasVideo, hasAudio: recorder.hasAudio, length: recorder.settings.length)
+        assembler = RecordingAssembler(hasVideo: hasVideo, hasAudio: plan.hasAudio, length: plan.settings.length)
     }
 
     var nextTime: MediaTimestamp? { session.nextTime }
 
     mutating func perform(_ order: Order) {
         switch order {
-        case .start(let folder):
-            access = RecordingFolderAccess(folder: folder, disk: disk, watch: watch)
-            perform(session.started())
+        case .start(let plan): start(plan)
         case .stop: perform(session.stopped())
-        case .diskChanged: perform(session.diskChanged())
+        case .diskChanged: diskChanged()
+        case .eject(let media): eject(from: media)
         case .mark(let text, let time): write([journal.mark(text, at: time)].compactMap { $0 })
         case .acknowledged(let target, let range):
             write(journal.acknowledged(by: target, range))
@@ -72,6 +72,38 @@ struct RecorderWork: ~Copyable {
             perform(session.stopped())
             isOver = true
         }
+    }
+
+    private mutating func start(_ next: RecordingPlan) {
+        if next != plan { perform(session.stopped(isContinued: true)) }
+        plan = next
+        perform(session.started())
+    }
+
+    /// A better disk ends the file on the present one.
+    private mutating func diskChanged() {
+        let folders = folders()
+        if folders != knownFolders { unusable.removeAll() }
+        knownFolders = folders
+        let best = folders.first { !unusable.contains($0) }
+        let isElsewhere = session.state == .recording && best != access?.folder
+        if isElsewhere { perform(session.stopped(isContinued: true) + session.started()) }
+        perform(session.diskChanged())
+    }
+
+    private mutating func eject(from media: String) {
+        let disks = mountPoints(in: media)
+        let used = disks.first { access?.folder.hasPrefix("\($0)/") == true }
+        guard let disk = used ?? disks.first else { return report(.ejectFailed(nil)) }
+        let isOn = session.state != .off
+        if used != nil { perform(session.stopped(isContinued: isOn)) }
+        do throws(SystemCallError) {
+            try watch.call("umount", disk) { () throws(SystemCallError) in try self.disk.unmount(disk) }
+            report(.ejected(path: disk))
+        } catch {
+            report(.ejectFailed(error))
+        }
+        if isOn, used != nil { perform(session.started()) }
     }
 
     mutating func timePassed() { perform(session.timePassed(now: MonotonicClock.now())) }
@@ -99,7 +131,8 @@ struct RecorderWork: ~Copyable {
             switch action {
             case .open: openFolder()
             case .start:
-                assembler = RecordingAssembler(hasVideo: hasVideo, hasAudio: hasAudio, length: settings.length)
+                assembler = RecordingAssembler(
+                    hasVideo: hasVideo, hasAudio: plan.hasAudio, length: plan.settings.length)
                 sink.open()
             case .stop: stop()
             case .report(let state): report(.stateChanged(state))
@@ -154,14 +187,37 @@ struct RecorderWork: ~Copyable {
         }
     }
 
+    /// The possible folders, the preferred ones first.
+    private func folders() -> [String] {
+        switch plan.place {
+        case .folder(let folder): [folder]
+        case .automatic(let media, let card):
+            mountPoints(in: media).map(RecordingPlace.folder(onDisk:)) + [card]
+        }
+    }
+
+    private func mountPoints(in media: String) -> [String] {
+        let points = try? watch.call("opendir", media) { () throws(SystemCallError) in
+            try disk.mountPoints(in: media)
+        }
+        return points ?? []
+    }
+
     private mutating func openFolder() {
-        guard let access else { return }
-        do throws(SystemCallError) {
-            folder = RecordingFolder(try access.prepare())
-            for file in folder.files.suffix(Self.mostRepairs) { repair(file.name, access) }
-            perform(session.opened(now: MonotonicClock.now()))
-        } catch {
-            perform(session.failed(RecordingFailure(error), now: MonotonicClock.now()))
+        let folders = folders()
+        knownFolders = folders
+        for path in folders {
+            do throws(SystemCallError) {
+                let next = RecordingFolderAccess(folder: path, disk: disk, watch: watch)
+                folder = RecordingFolder(try next.prepare())
+                access = next
+                for file in folder.files.suffix(Self.mostRepairs) { repair(file.name, next) }
+                return perform(session.opened(now: MonotonicClock.now()))
+            } catch {
+                let failure = RecordingFailure(error)
+                guard path != folders.last else { return perform(session.failed(failure, now: MonotonicClock.now())) }
+                if unusable.insert(path).inserted { report(.diskUnusable(failure)) }
+            }
         }
     }
 

@@ -4,6 +4,10 @@ import RecordingLogic
 
 /// Where recordings are written. Every call may take any time, and is made on the thread `recording`.
 public protocol RecordingDisk: Sendable {
+    /// The paths below a folder at which a disk is mounted, in order.
+    func mountPoints(in folder: String) throws(SystemCallError) -> [String]
+    /// - Parameter path: where it is mounted. Everything that was written is on the disk afterwards.
+    func unmount(_ path: String) throws(SystemCallError)
     /// Creates the folder if its parent exists.
     func prepare(_ folder: String) throws(SystemCallError)
     func recordings(in folder: String) throws(SystemCallError) -> [RecordingFolder.File]

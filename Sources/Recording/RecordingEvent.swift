@@ -24,6 +24,13 @@ public enum RecordingEvent: Hashable, Sendable {
     /// A call has not returned for a while. The thread that makes it hangs with it.
     case stalled(DiskCall, after: Duration)
     case stallEnded(DiskCall, after: Duration)
+    /// A disk cannot be recorded on; another place is used.
+    case diskUnusable(RecordingFailure)
+    /// The disk may be pulled out.
+    /// - Parameter path: where it was mounted.
+    case ejected(path: String)
+    /// - Parameter 0: `nil` if no disk is mounted.
+    case ejectFailed(SystemCallError?)
 }
 
 /// A call that the disk is answering.
@@ -61,6 +68,10 @@ extension RecordingEvent {
         case .droppingEnded(let loss):
             "recording again; \(loss.gopCount) GOPs (\(loss.frameCount) frames) are missing"
         case .stalled(let call, let time): "\(call.name) \(call.path) has not returned for \(time)"
+        case .diskUnusable(let failure): "recording elsewhere than on a disk that cannot be used: \(failure)"
+        case .ejected(let path): "\(path) may be pulled out"
+        case .ejectFailed(let error):
+            error.map { "the disk cannot be ejected: \($0)" } ?? "there is no disk to eject"
         case .stallEnded(let call, let time): "\(call.name) \(call.path) returned after \(time)"
         }
     }

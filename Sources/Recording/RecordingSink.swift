@@ -7,9 +7,10 @@ import Synchronization
 
 /// A recorder's place at the hub. The hub appends on the encoders' threads; the thread `recording` takes. A full buffer drops
 /// whole GOPs and says so, and the stream goes on.
-public final class RecordingSink: PacketSink {
+public final class RecordingSink: PacketArchive {
     /// Signaled when there is something to take.
     let wakeup: EventFD
+    private let orders: Mailbox<RecorderWork.Order>
     private let report: @Sendable (RecordingEvent) -> Void
     private let state: Mutex<State>
 
@@ -20,9 +21,11 @@ public final class RecordingSink: PacketSink {
     }
 
     init(
-        limit: Int, hasVideo: Bool, report: @escaping @Sendable (RecordingEvent) -> Void
+        limit: Int, hasVideo: Bool, orders: Mailbox<RecorderWork.Order>,
+        report: @escaping @Sendable (RecordingEvent) -> Void
     ) throws(SystemCallError) {
         wakeup = try EventFD()
+        self.orders = orders
         self.report = report
         state = Mutex(State(buffer: RecordingBuffer(limit: limit, hasVideo: hasVideo)))
     }
@@ -51,11 +54,16 @@ public final class RecordingSink: PacketSink {
 
     public func epochStarted() { state.withLock { $0.buffer.epochStarted() } }
 
-    public func mediaEnded() {}
+    /// The next packets are another stream's.
+    public func mediaEnded() { state.withLock { $0.buffer.streamEnded() } }
 
     public func wake(_ events: [SendBufferEvent]) {
         wakeup.signal()
         for event in state.withLock({ $0.takeEvents() }) { report(event) }
+    }
+
+    public func acknowledged(by target: String, _ range: Range<MediaTimestamp>) {
+        orders.send(.acknowledged(target: target, range))
     }
 
     // MARK: Out

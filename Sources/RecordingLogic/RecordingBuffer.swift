@@ -155,6 +155,14 @@ public struct RecordingBuffer: Sendable {
         items.append(.newFile)
     }
 
+    /// The stream has ended, and with it the file. Another one may follow at any time.
+    public mutating func streamEnded() {
+        (videoHeader, audioHeader) = (nil, nil)
+        guard isOpen, loss == nil else { return }
+        isAwaitingKeyframe = true
+        items.append(.gap)
+    }
+
     /// Takes everything that waits. It counts until `settled`.
     public mutating func takeAll() -> [Item] {
         defer {

@@ -109,16 +109,24 @@ public struct RecordingJournalContents: Hashable, Sendable {
         }
     }
 
+    /// Times in files are rounded.
+    private static let tolerance = Duration.milliseconds(1)
+
+    /// The parts of a file that no acknowledgment of this server covers.
+    public func missing(of target: String, until end: Duration) -> TimeRanges {
+        let missing = (acknowledged[target] ?? TimeRanges()).missing(in: .zero..<max(.zero, end))
+        return TimeRanges(missing.ranges.filter { $0.upperBound - $0.lowerBound > Self.tolerance })
+    }
+
     /// The parts of a file that a server lacks: whole GOPs, which can be decoded by themselves.
     /// - Parameters:
     ///   - keyframes: their times in the file, in order.
-    ///   - end: where the file ends.
+    ///   - end: after the last sample's start.
     public func gaps(of target: String, keyframes: [Duration], end: Duration) -> TimeRanges {
-        let missing = (acknowledged[target] ?? TimeRanges()).missing(in: .zero..<max(.zero, end))
-        return TimeRanges(
-            missing.ranges.map { range in
-                let start = keyframes.last { $0 <= range.lowerBound } ?? range.lowerBound
-                let next = keyframes.first { $0 >= range.upperBound } ?? end
+        TimeRanges(
+            missing(of: target, until: end).ranges.map { range in
+                let start = keyframes.last { $0 <= range.lowerBound + Self.tolerance } ?? range.lowerBound
+                let next = keyframes.first { $0 >= range.upperBound - Self.tolerance } ?? end
                 return start..<next
             })
     }

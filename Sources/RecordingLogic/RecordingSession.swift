@@ -96,11 +96,14 @@ public struct RecordingSession: Sendable {
         return enter(.opening) + [.open]
     }
 
-    public mutating func stopped() -> [Action] {
+    /// - Parameter isContinued: `started` follows at once, so nobody needs to hear of it.
+    public mutating func stopped(isContinued: Bool = false) -> [Action] {
         guard state != .off else { return [] }
         let stops: [Action] = state == .recording ? [.stop] : []
         retry = nil
-        return stops + enter(.off)
+        guard isContinued else { return stops + enter(.off) }
+        state = .off
+        return stops
     }
 
     public mutating func opened(now: MediaTimestamp) -> [Action] {

@@ -16,18 +16,14 @@ public struct RecordingSettings: Hashable, Sendable {
     public var share: Int
     /// Full means the end: no recording is deleted for a new one.
     public var keepsAll: Bool
-    /// Bytes that wait for a slow disk, at most.
-    public var bufferByteCount: Int
 
     /// Values outside the ranges are replaced by the nearest within.
     public init(
-        length: Duration = .seconds(60), minutes: Int? = nil, share: Int = 80, keepsAll: Bool = false,
-        bufferByteCount: Int = 16 << 20
+        length: Duration = .seconds(60), minutes: Int? = nil, share: Int = 80, keepsAll: Bool = false
     ) {
         self.length = min(max(length, Self.lengths.lowerBound), Self.lengths.upperBound)
         self.minutes = minutes.map { max(1, $0) }
         self.share = min(max(share, Self.shares.lowerBound), Self.shares.upperBound)
         self.keepsAll = keepsAll
-        self.bufferByteCount = max(1 << 20, bufferByteCount)
     }
 }

@@ -42,9 +42,8 @@ public struct SendBuffer: Sendable {
 
     /// Bytes of the packets waiting here, without those in the kernel.
     public internal(set) var waitingByteCount = 0
-    /// A recording overflowed: it ends with the packets that are waiting.
-    public internal(set) var hasOverflowed = false
-    var handedOutByteCount = 0
+    /// All bytes ever taken, without those that were lost with a connection.
+    public internal(set) var handedOutByteCount = 0
     private var largestDelivery = 0
 
     /// RTMP's chunk headers and FLV's media header add about this much to each packet.
@@ -98,7 +97,6 @@ public struct SendBuffer: Sendable {
     /// Adds a packet from the encoder. The packets of each track must arrive in decode order.
     public mutating func append(_ packet: EncodedPacket, now: MediaTimestamp) -> [SendBufferEvent] {
         var events: [SendBufferEvent] = []
-        if overflows(with: packet, &events) { return events }
         if packet.isHeader {
             enqueue(packet)
             return events

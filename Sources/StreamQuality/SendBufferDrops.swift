@@ -9,7 +9,6 @@ extension SendBuffer {
     private var isTooLarge: Bool { byteCount > SendBufferLimits.maxByteCount }
 
     mutating func makeRoom(_ now: MediaTimestamp, _ events: inout [SendBufferEvent]) {
-        if case .recording = policy { return }
         guard isVideoOverfull || isAudioOverfull else { return }
         // As long as the buffer stays full, each keyframe would be dropped like the last one, so requests are not
         // urgent.
@@ -24,15 +23,6 @@ extension SendBuffer {
             drop(.audio, .bufferFull, into: &dropped) { buffer, _ in buffer.isAudioOverfull }
         }
         report(dropped, isUrgent: isUrgent, now, &events)
-    }
-
-    /// A recording that cannot hold the packet ends here. The waiting packets are complete and still get written.
-    mutating func overflows(with packet: EncodedPacket, _ events: inout [SendBufferEvent]) -> Bool {
-        guard case .recording(let maxByteCount) = policy, !hasOverflowed else { return hasOverflowed }
-        guard waitingByteCount + packet.wireByteCount > maxByteCount else { return false }
-        hasOverflowed = true
-        events.append(.overflowed(byteCount: waitingByteCount))
-        return true
     }
 
     /// Drops the waiting frames so that the next one sent is a keyframe at most a second old: one that is already

@@ -35,8 +35,6 @@ public enum SendBufferEvent: Hashable, Sendable {
     case full
     /// The dropped packets, oldest first.
     case droppedItems([DroppedItem])
-    /// A recording could not be written fast enough. No more packets are accepted.
-    case overflowed(byteCount: Int)
     /// The duration reached the high threshold.
     case roseAboveHigh
     /// The duration fell below the low threshold.

@@ -7,15 +7,12 @@ public enum SendBufferPolicy: Hashable, Sendable {
     /// For a viewer of the preview: limited to about a second. All waiting packets are dropped, and a keyframe restarts
     /// it.
     case preview
-    /// For a file: limited in bytes. Nothing is dropped; an overflow ends the recording with an event.
-    case recording(maxByteCount: Int)
 
     /// The buffer's thresholds and its longest duration.
     var limits: SendBufferLimits {
         switch self {
         case .target(let limits): limits
         case .preview: .preview
-        case .recording: .standard
         }
     }
 }

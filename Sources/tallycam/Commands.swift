@@ -22,7 +22,7 @@ private let cameraCommands = CommandDescription.all(on: .socket).filter {
 
 private let firstCommands: [Command] = [
     Command(
-        name: "publish", summary: "stream live video and audio, or an FLV file, to an RTMP server", run: runPublish),
+        name: "publish", summary: "stream live video and audio, or a file, to an RTMP server", run: runPublish),
     Command(name: "receive", summary: "receive streams as an RTMP server, count and record them", run: runReceive),
     Command(
         name: "run", summary: "run the camera appliance: button, lights, console, boot partition", run: runAppliance),
@@ -33,6 +33,7 @@ private let lastCommands: [Command] = [
     Command(name: "cameras", summary: "list cameras and their features", run: runCameras),
     Command(name: "microphones", summary: "list microphones", run: runMicrophones),
     Command(name: "capture", summary: "capture frames without encoding, report timing and losses", run: runCapture),
+    Command(name: "recordings", summary: "list recordings, and write what servers lack of them", run: runRecordings),
     Command(name: "doctor", summary: "check the device part by part; say what to do next", run: runDoctor),
     Command(name: "check", summary: "report every fault in the card's JSON files", run: runCheck),
 ]

@@ -61,7 +61,7 @@ struct LEDTests {
         let patterns = states.map(\.pattern) + ApplianceFault.allCases.map { ApplianceState.fault($0).pattern } + [.off]
         #expect(Set(patterns).count == patterns.count)
         #expect(Set(ApplianceFault.allCases.map(\.blinkCount)).count == ApplianceFault.allCases.count)
-        #expect(ApplianceFault.allCases.allSatisfy { (2...10).contains($0.blinkCount) && !$0.meaning.isEmpty })
+        #expect(ApplianceFault.allCases.allSatisfy { (2...11).contains($0.blinkCount) && !$0.meaning.isEmpty })
     }
 
     @Test func everyCycleAlternatesAndEnds() {

@@ -12,8 +12,21 @@ import Testing
         .message("button pressed"), .deviceStateChanged(.live), .deviceStateChanged(.fault(.camera)),
         .faultFound("stream.json:1:1 url: must not be empty"),
         .machineRestarting(reason: "it hangs; restart 1 of at most 3"),
-        .eventsDropped(count: 7),
+        .eventsDropped(count: 7), .recordingChanged(recording), .recordingChanged(problem),
+        .recordingFinished(file: "/state/recordings/1.mp4", seconds: 60, byteCount: 7_500_000),
     ]
+
+    private static var recording: RecordingReading {
+        var reading = RecordingReading()
+        (reading.state, reading.file) = ("recording", "/state/recordings/1.mp4")
+        return reading
+    }
+
+    private static var problem: RecordingReading {
+        var reading = RecordingReading()
+        (reading.state, reading.problem) = ("failed", "write: no space left on device")
+        return reading
+    }
 
     @Test func tableListsTheEventsAndTheirFields() throws {
         let table = try EventTable(of: "tallycam run")
@@ -33,6 +46,8 @@ import Testing
                 "fault: stream.json:1:1 url: must not be empty",
                 "machineRestarting (2007): it hangs; restart 1 of at most 3",
                 "7 events dropped: this connection was read too slowly",
+                "recording: to /state/recordings/1.mp4", "recording: no: write: no space left on device",
+                "recorded /state/recordings/1.mp4: 60.0 s, 7500 kB",
             ])
     }
 }

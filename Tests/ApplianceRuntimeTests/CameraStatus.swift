@@ -1,3 +1,4 @@
+import ApplianceLogic
 import JSONText
 import Settings
 import Testing
@@ -9,6 +10,10 @@ extension Camera {
         let state: String
         let isStreamWanted: Bool
         let isPaused: Bool
+        /// The server in stream.json; `nil` while the file cannot be used.
+        let destination: String?
+        /// As `RecordingReading` names it.
+        let recording: String
         /// The blink count of each present fault.
         let faults: [Int]
         /// What is wrong and how to repair it.
@@ -36,6 +41,7 @@ extension Camera {
         return Status(
             state: try #require(json["state"]?.text),
             isStreamWanted: try #require(json["isStreamWanted"]?.flag), isPaused: try #require(json["paused"]?.flag),
+            destination: json["destination"]?.text, recording: try #require(json["recording"]?["state"]?.text),
             faults: json["faults"]?.elements.compactMap { $0["blinks"]?.number } ?? [],
             details: json["details"]?.elements.compactMap(\.text) ?? [],
             webcam: try json["webcam"].map(webcam))
@@ -51,6 +57,8 @@ extension Camera {
     }
 
     func state() throws -> String { try status().state }
+    func recordingState() throws -> String { try status().recording }
+    func faults() throws -> [ApplianceFault] { try status().faults.compactMap(ApplianceFault.init) }
 }
 
 extension JSONValue {

@@ -126,7 +126,7 @@ import Testing
             try camera.waitUntil { camera.streams.runs.count == 2 }
             let next = camera.streams.runs[1]
             #expect(next.request.isPaused)
-            #expect(next.request.description.pauseImage == camera.path("boot/slate.png"))
+            #expect(next.request.description?.pauseImage == camera.path("boot/slate.png"))
             next.goLive()
             try waitForState("paused")
             #expect(try camera.ask("stop").hasPrefix("ok"))

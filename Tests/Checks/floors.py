@@ -47,6 +47,10 @@ ENGINES = {
         "MediaPipeline", "Encoding", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport", "Settings",
         "Controls", "Filters", "FrameFiltering", "LinuxIO", "Media",
     },
+    "FilePublishing": {
+        "Publishing", "FileSources", "Terminal", "StreamLogic", "StreamQuality", "RTMP", "Bitstream", "Transport",
+        "Settings", "LinuxIO", "Media",
+    },
     "Recording": {
         "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
     },
@@ -60,7 +64,7 @@ ENGINES = {
     },
     "BoardRuntime": {"ApplianceLogic", "Settings", "BoardIO", "LinuxIO", "Media"},
     "DeviceStreams": {
-        "CardStorage", "WebcamService", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
+        "CardStorage", "WebcamService", "Encoding", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
     "Diagnosis": {
@@ -72,7 +76,8 @@ ENGINES = {
         "Filters", "JSONText", "LinuxIO", "Media",
     },
     "ApplianceRuntime": {
-        "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic",
+        "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Recording",
+        "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },

@@ -14,13 +14,13 @@ WIRINGS = [REFERENCE / "hardware.md", CHECKOUT / "docs/start/wiring.md"]
 SOURCES = {
     "stream.json": ["StreamDescription", "TargetDescription", "PlainStreamDescription", "PiliStreamDescription"],
     "device.json": ["DeviceDescription", "DeviceAudio", "DeviceBehavior", "DeviceCameras", "DeviceControls", "DeviceFilters",
-                    "DevicePreview", "DeviceQuality", "DeviceSnapshots", "DeviceWebcam"],
+                    "DevicePreview", "DeviceQuality", "DeviceRecord", "DeviceSnapshots", "DeviceWebcam"],
     "network.json": ["NetworkDescription"],
     "board.json": ["BoardDescription"],
 }
 # Former names of keys: they are read only to report the present name.
 FORMER = {"device.json": {"flashLED"}}
-READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|number|choice|texts|object|objects|elements|objectOfTexts|moment|quality)\(\s*\"(\w+)\"")
+READ = re.compile(r"\.(?:name|text|flag|flagOrChoice|integer|integerOrChoice|number|choice|texts|object|objects|elements|objectOfTexts|moment|quality|folder)\(\s*\"(\w+)\"")
 ACCEPTED = re.compile(r"\.accept\(((?:\"\w+\"(?:, )?)+)\)")
 
 
@@ -113,7 +113,7 @@ def test_these_tests_know_every_way_to_read_a_key(file):
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "flagOrChoice", "integer", "integerOrChoice", "number",
                         "choice", "texts", "object", "objects", "elements", "accept",
-                        "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word", "quality"}, read  # fmt: skip
+                        "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word", "quality", "folder"}, read  # fmt: skip
 
 
 LIMITED = re.compile(r"\.(?:integer|integerOrChoice|number)\(\s*\"(\w+)\", in: ([\w.-]+?)(?:\.\.\.([\d_]+))?[,)]")

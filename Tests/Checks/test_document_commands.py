@@ -63,6 +63,8 @@ NOT_RUN = {
     "sudo systemctl restart nginx": COMPUTER,
     "nc -vz 192.168.1.20 1935": COMPUTER,
     r"printf 'status json\n' | nc -N -U /run/tallycam.sock": COMPUTER,
+    "out/x86_64/tallycam recordings /media/STICK/tallycam": COMPUTER,
+    "out/x86_64/tallycam recordings --gaps 000123_20261126T133905Z.mp4 --target youtube": COMPUTER,
     "ffplay received.flv": COMPUTER,
     "ffplay stage.flv": COMPUTER,
     "ffplay rtmp://192.168.1.20/live/stage": COMPUTER,
@@ -290,7 +292,9 @@ def words_of(command: str) -> list[str]:
 
 def is_endless(command: str) -> bool:
     words = words_of(command)
-    if Path(words[0]).name != "tallycam" or "--help" in words or "|" in command or "--from-flv" in words:
+    if Path(words[0]).name != "tallycam" or "--help" in words or "|" in command:
+        return False
+    if "--from-flv" in words or "--from-mp4" in words:
         return False
     if words[1] == "publish" and "--duration" in words:
         return int(words[words.index("--duration") + 1]) > 5

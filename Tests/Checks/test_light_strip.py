@@ -35,7 +35,7 @@ def copy(tmp_path):
         ("ButtonAndLights/LEDPattern", "[250, 250], count", "[200, 300], count", "differs from the code"),
         ("Appliance/ApplianceState", "case .reconnecting: .shortShortShortLong", "case .reconnecting: .fast", "no state shows"),
         ("Appliance/ApplianceState", "case .paused: .longDark", "case .paused, .resting: .longDark", "resting"),
-        ("Faults/ApplianceFault", "case camera = 4", "case lens = 11\n    case camera = 4", "lens"),
+        ("Faults/ApplianceFault", "case camera = 4", "case lens = 12\n    case camera = 4", "lens"),
     ],
 )
 def test_a_change_of_the_code_is_seen(copy, file, old, new, problem):

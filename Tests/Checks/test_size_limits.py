@@ -18,9 +18,13 @@ FUNCTION = re.compile(r"\b(func\s+[^\s(<]+|init[?!]?|deinit|subscript)\s*(?=[(<{
 # A computed property, or the observers of a stored one.
 PROPERTY = re.compile(r"\bvar\s+(\w+|`\w+`)\s*:[^={}\n]*(?:\n[^={}\n]*)?(?=\{)")
 INITIALIZER = re.compile(r"(?<![.\w])init[?!]?\s*(?:<[^>]*>)?\s*\(")
+# A call of an initializer. What has more arguments than an initializer may have parameters is a struct's implicit one.
+INITIALIZATION = re.compile(r"(?<![\w.])(?:[A-Z]\w*(?:\.[A-Z]\w*)*(?:<[^<>()]*>)?|(?:[A-Z]\w*|self|super)?\.init)\(")
+DECLARED_TYPE = re.compile(r"\b(?:struct|class)\s+(\w+)")
 # From the end of the parameters to the body; a declaration in between starts something else.
 BEFORE_BODY = re.compile(r"[^{}\n]*(?:\n(?!\s*(?:@|public|private|func|var|let|init|static|case|\}))[^{}\n]*)*\{")
 NESTED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
+BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 PORT_CAST = re.compile(
     r"\bas[?!] (?:any (?!\w*(?:Error|Failure)\b)|\w*(?:Camera|Connection|Encoder|Microphone|Scaler|Sink|Source|Stream)\b)"
 )
@@ -74,6 +78,18 @@ def parameters(text: str) -> int:
     return most
 
 
+def arguments(text: str) -> dict[str, int]:
+    """The most arguments in a call of each type's initializer."""
+    code, most = code_of(text), {}
+    for match in INITIALIZATION.finditer(code):
+        inner = code[match.end() : closing(code, match.end() - 1)].replace("->", "")
+        while (flat := BRACKETS.sub("", inner)) != inner:
+            inner = flat
+        name, count = match[0][:-1], inner.count(",") + 1 if inner.strip() else 0
+        most[name] = max(most.get(name, 0), count)
+    return most
+
+
 def lines_with(pattern: re.Pattern, file: SwiftFile) -> list[str]:
     return [f"{file.name}:{at + 1}" for at, line in enumerate(file.code_lines) if pattern.search(line)]
 
@@ -120,6 +136,18 @@ def test_initializers_do_not_have_too_many_parameters():
     assert_none(excess(counts, PARAMETERS, WIDE_INITIALIZERS))
 
 
+def test_structs_without_an_initializer_do_not_have_too_many_fields():
+    own = {name for file in swift_files() for name in DECLARED_TYPE.findall(file.text)} | {"init"}
+    counts = {
+        f"{file.name} {name}": count
+        for file in swift_files()
+        for name, count in arguments(file.text).items()
+        if re.sub("<.*", "", name).rpartition(".")[2] in own
+    }
+    assert len(counts) > 1000, "the calls were not found"
+    assert_none(excess(counts, PARAMETERS, {}))
+
+
 def test_no_cast_finds_out_what_a_port_can_do():
     assert_none([place for file in swift_files() for place in lines_with(PORT_CAST, file)])
 
@@ -163,6 +191,19 @@ def test_the_lines_of_a_function_are_counted(text, expected):
 )
 def test_the_parameters_of_an_initializer_are_counted(text, expected):
     assert parameters(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("let x = Y(a: 1, b: [2, 3], c: f(4, 5)) { 6 }", {"Y": 3}),
+        ("let x = Y.Z<A, B>(\n    a: 1, b: g { $0, 1 })", {"Y.Z<A, B>": 2}),
+        ("self.init(a: 1)\nlet x: Y = .init(a: 1, b: 2)", {"self.init": 1, ".init": 2}),
+        ("f(1, 2)\nx.Y(3)\nY()", {"Y": 0}),
+    ],
+)
+def test_the_arguments_of_an_initializer_are_counted(text, expected):
+    assert arguments(text) == expected
 
 
 def test_excesses_are_detected():

@@ -42,6 +42,8 @@ import Testing
         ["-profile:v", "baseline"], ["-profile:v", "main", "-bf", "3"],
         ["-profile:v", "high", "-bf", "3", "-g", "8", "-b:a", "64k", "-movflags", "+faststart"],
         ["-profile:v", "high", "-bf", "2", "-x264-params", "open-gop=1:keyint=6"],
+        ["-g", "8", "-movflags", "+frag_keyframe+empty_moov"], ["-g", "8", "-bf", "2", "-movflags", "+frag_keyframe"],
+        ["-g", "8", "-movflags", "+frag_keyframe+empty_moov+omit_tfhd_offset+separate_moof"],
     ])
     func framesComeInOrderAtTheirTimes(options: [String]) throws {
         let source = try open(movie("a.mp4", options + ["-c:a", "aac"]))
@@ -128,8 +130,8 @@ import Testing
                 return "\(error)"
             }
         }
-        let fragmented = try movie("f.mp4", ["-movflags", "+frag_keyframe+empty_moov"])
-        #expect(failure(fragmented).contains("fragmented") && failure(fragmented).contains("-c copy"))
+        let whole = try readFile(try movie("w.mp4", []), limit: 1 << 20)
+        #expect(failure(try directory.write(whole.dropLast(100), to: "cut.mp4")).contains("no table of contents"))
         let tenBits = directory.file("ten.mp4")
         try run(["-i", try movie("t.mp4", ["-an"]), "-pix_fmt", "yuv420p10", "-c:v", "libx264", tenBits])
         #expect(failure(tenBits).contains("profile 110"))

@@ -22,16 +22,16 @@ import Testing
     }
 
     private func request(_ id: UInt64, _ changes: ControlChange...) -> EncoderRequests.ControlRequest {
-        EncoderRequests.ControlRequest(changes: changes, id: CommandID(id))
+        EncoderRequests.ControlRequest(changes: changes, asker: ControlAsker(CommandID(id)))
     }
 
     /// The answers since the last call.
     private func answers() -> [String] {
         reports.takeAll().compactMap { report -> String? in
             switch report {
-            case .video(.controlled(let readings, let id)):
-                "\(id?.number ?? 0): \(readings.map(\.description).joined(separator: ", "))"
-            case .video(.controlRefused(let error, let id)): "\(id?.number ?? 0): \(error)"
+            case .video(.controlled(let readings, let asker)):
+                "\(asker?.id.number ?? 0): \(readings.map(\.description).joined(separator: ", "))"
+            case .video(.controlRefused(let error, let asker)): "\(asker?.id.number ?? 0): \(error)"
             default: nil
             }
         }
@@ -39,8 +39,8 @@ import Testing
 
     @Test func changesWaitingForACameraThatHangsAreBounded() {
         let zoom = [ControlChange(.mirror, .flag(true))]
-        #expect((1...64).allSatisfy { requests.set(zoom, for: CommandID($0)) })
-        #expect(!requests.set(zoom, for: CommandID(65)))
+        #expect((1...64).allSatisfy { requests.set(zoom, for: ControlAsker(CommandID($0))) })
+        #expect(!requests.set(zoom, for: ControlAsker(CommandID(65))))
     }
 
     // MARK: During a camera switch

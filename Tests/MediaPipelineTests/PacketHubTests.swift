@@ -52,17 +52,17 @@ import Testing
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard), isLeading: true)
-            let recording = try sink(of: hub, .recording(maxByteCount: 10_000))
+            let preview = try sink(of: hub, .preview)
             hub.append([header(.audioHeader, 2)])
             hub.append([header(.videoHeader, 1), frame(at: 0, isKey: true)])
             for number in 1..<20 {
                 hub.append([audio(at: Double(number) * 0.04)])
                 hub.append([frame(at: Double(number) * 0.04)])
             }
-            let (one, other) = (taken(target), taken(recording))
+            let (one, other) = (taken(target), taken(preview))
             #expect(one.count == 41 && one.map(\.kind) == other.map(\.kind))
             #expect(one.map(\.decodeTime) == other.map(\.decodeTime))
-            #expect(target.sent.sentFrames == 20 && recording.sent.sentAudioPackets == 19)
+            #expect(target.sent.sentFrames == 20 && preview.sent.sentAudioPackets == 19)
         }
     }
 
@@ -89,7 +89,7 @@ import Testing
             let hub = hub()
             hub.append([header(.videoHeader, 1), frame(at: 0, isKey: true)])
             hub.append([header(.videoHeader, 7), frame(at: 1, isKey: true)])
-            let late = try sink(of: hub, .recording(maxByteCount: 100))
+            let late = try sink(of: hub, .preview)
             #expect(taken(late).map(\.payload) == [[7]])
         }
     }
@@ -103,12 +103,12 @@ import Testing
         }
     }
 
-    /// A server takes the next epoch on a new connection; recordings continue.
+    /// A server takes the next epoch on a new connection; previews continue.
     @Test func newEpochEndsOnlyTheTargetsStream() throws {
         try time.run {
             let hub = hub()
             let target = try sink(of: hub, .target(.standard), isLeading: true)
-            let recording = try sink(of: hub, .recording(maxByteCount: 10_000))
+            let preview = try sink(of: hub, .preview)
             hub.append([header(.videoHeader, 1), frame(at: 0, isKey: true)])
             #expect(taken(target).count == 2 && !target.isDrained)
             let epoch = hub.epochStarts(replacesVideo: true, replacesAudio: false)
@@ -119,7 +119,7 @@ import Testing
             hub.restart(target)
             hub.append([frame(at: 0.3, isKey: true)], epoch: epoch)
             #expect(taken(target).map(\.payload) == [[2], [0]])
-            #expect(taken(recording).map(\.payload) == [[1], [0], [2], [0], [0]])
+            #expect(taken(preview).map(\.payload) == [[1], [0], [2], [0], [0]])
         }
     }
 
@@ -132,7 +132,7 @@ import Testing
             hub.trackEnded()
             #expect(!target.isFinished)
             #expect(taken(target).count == 2 && target.isFinished)
-            let late = try sink(of: hub, .recording(maxByteCount: 100))
+            let late = try sink(of: hub, .preview)
             #expect(taken(late).count == 1 && late.isFinished)
         }
     }
@@ -153,11 +153,11 @@ import Testing
     @Test func removedSinkReceivesNothingMore() throws {
         try time.run {
             let hub = hub()
-            let recording = try sink(of: hub, .recording(maxByteCount: 1_000))
+            let preview = try sink(of: hub, .preview)
             hub.append([frame(at: 0, isKey: true)])
-            hub.remove(recording)
+            hub.remove(preview)
             hub.append([frame(at: 0.1)])
-            #expect(taken(recording).count == 1)
+            #expect(taken(preview).count == 1)
         }
     }
 

@@ -1,4 +1,5 @@
 import Bitstream
+import FilePublishing
 import LinuxIO
 import Media
 import MediaPipeline
@@ -50,7 +51,8 @@ import WireSupport
             try NamedThread("file") {
                 do {
                     try FilePublisher(
-                        path: path, settings: Self.settings(pace), network: network, reporter: sink
+                        PublishedFile(path: path, path.hasSuffix(".mp4") ? .mp4 : .flv), settings: Self.settings(pace),
+                        network: network, reporter: sink
                     ).run()
                     ends.send(nil)
                 } catch {
@@ -66,7 +68,7 @@ import WireSupport
             video: FakeCameraChoice.asAsked, audio: AudioSourceDescription.none, quality: .medium1,
             audioQuality: .standard, dimension: .standard, encoder: FakeEncoderChoice.software)
         var settings = PublishSettings(
-            destinations: PublishDestinations(PublishDestination(url: testURL)), media: media,
+            destinations: PublishDestinations([PublishDestination(url: testURL)]), media: media,
             quality: QualitySettings(videoQuality: .medium1, audioQuality: nil))
         settings.pace = pace
         return settings
@@ -119,6 +121,47 @@ import WireSupport
             let failure = try publish(file(tags), to: server)
             #expect(failure?.code == code && failure?.kind == .connection)
             #expect(recorder.states == [.connecting, .error])
+        }
+    }
+
+    /// A recording with the tags' frames.
+    private func movie() throws -> String {
+        let set: [UInt8] = [0x67, 66, 0xC0, 0x1E, 0x8C, 0x68, 0x0A, 0x03, 0xDA, 0x01, 0xE1, 0x10, 0x8D, 0x40]
+        let header = [1, 66, 0xC0, 0x1E, 0xFF, 0xE1, 0, UInt8(set.count)] + set + [1, 0, 4, 0x68, 0xCE, 0x3C, 0x80]
+        let tracks = try MP4RecordedTracks(videoHeader: header, audioHeader: nil)
+        var writer = MP4RecordingWriter(tracks, start: .zero, creation: nil)
+        var steps = writer.begin()
+        for tag in tags.dropFirst() {
+            if let packet = try tag.packet(base: .zero) { _ = writer.append(packet) }
+        }
+        steps += writer.endFragment(nextFrame: nil, clock: nil) + writer.finish()
+        var bytes: [UInt8] = []
+        for case .write(let pieces, let offset) in steps {
+            let content = pieces.flatMap { $0 }
+            bytes.replaceSubrange(offset..<min(bytes.count, offset + content.count), with: content)
+        }
+        return try directory.write(bytes, to: "media.mp4")
+    }
+
+    @Test func movieArrivesAsItsFrames() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let start = MonotonicClock.now()
+            #expect(try publish(movie(), to: server, pace: .realtime) == nil)
+            #expect(MonotonicClock.now() - start >= .milliseconds(960))
+            let received = server[1].tags
+            #expect(received.first?.isSequenceHeader == true)
+            #expect(Array(received.dropFirst()) == Array(tags.dropFirst()))
+        }
+    }
+
+    @Test func movieThatIsCutOffBothersNoServer() throws {
+        try time.run {
+            let server = try ScriptedServer()
+            let whole = try readFile(movie(), limit: 1 << 20)
+            let path = try directory.write(whole.dropLast(5), to: "cut.mp4")
+            #expect(try publish(path, to: server)?.kind == .media)
+            #expect(server.connectionCount == 0)
         }
     }
 

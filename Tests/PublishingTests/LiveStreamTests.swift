@@ -1,5 +1,6 @@
 import Controls
 import DevicePorts
+import Encoding
 import LinuxIO
 import Media
 import MediaPipeline
@@ -510,12 +511,13 @@ final class StreamUnderTest {
     private var hasEnded = false
 
     init(
-        on server: ScriptedServer, to destination: PublishDestination = PublishDestination(url: testURL),
+        on server: ScriptedServer, to destination: PublishDestination? = PublishDestination(url: testURL),
         card: CardCalls = .onCallingThread, reconnects: ReconnectPolicy.Limit = .attempts(3),
         duration: Duration? = nil, isWatched: Bool = false, links: ScriptedLinks? = nil, cameras: [String] = [],
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
         controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false,
-        others: [String: ScriptedServer] = [:], connecting: Duration = .zero
+        others: [String: ScriptedServer] = [:], connecting: Duration = .zero,
+        archive: (any PacketArchive)? = nil, isRecorded: Bool = false
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -538,13 +540,14 @@ final class StreamUnderTest {
                             url: RTMPURL(scheme: .rtmp, host: host, application: "live", streamName: "key"),
                             name: String(host.prefix { $0 != "." }))
                     }
-                    let destinations = PublishDestinations(destination, others)
+                    let destinations = PublishDestinations((destination.map { [$0] } ?? []) + others)
                     var settings = try StreamUnderTest.settings(
                         destinations, reconnects, duration, cameras, preview, listener)
                     settings.card = card
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
+                    (settings.archive, settings.isRecorded) = (archive, isRecorded)
                     let stream = try LiveStream(
                         settings: settings,
                         commands: commands, network: network,

@@ -11,7 +11,7 @@ import Testing
         let all = hosts.map {
             PublishDestination(url: RTMPURL(scheme: .rtmps, host: $0, application: "live", streamName: "key"))
         }
-        return PublishDestinations(all[0], Array(all.dropFirst()))
+        return PublishDestinations(all)
     }
 
     @Test(arguments: [

@@ -87,8 +87,8 @@ import Testing
     }
 
     @Test func settingsAreKeptWithinTheirRanges() {
-        let settings = RecordingSettings(length: .zero, minutes: 0, share: 100, bufferByteCount: 0)
-        #expect(settings == RecordingSettings(length: .seconds(10), minutes: 1, share: 95, bufferByteCount: 1 << 20))
+        let settings = RecordingSettings(length: .zero, minutes: 0, share: 100)
+        #expect(settings == RecordingSettings(length: .seconds(10), minutes: 1, share: 95))
         #expect(RecordingSettings(length: .seconds(86_400)).length == .seconds(3600))
     }
 }

@@ -38,8 +38,8 @@ private final class SmallDisk {
         events = try RecordedEvents()
     }
 
-    private func recorder(_ settings: RecordingSettings) throws -> Recorder {
-        try Recorder(settings, hasVideo: true, hasAudio: true, clock: .fixed, report: { [events] in events.add($0) })
+    private func recorder() throws -> Recorder {
+        try Recorder(clock: .fixed, report: { [events] in events.add($0) })
     }
 
     /// A minute with a keyframe each second, 50 kB a frame: 75 MB.
@@ -57,8 +57,8 @@ private final class SmallDisk {
     @Test(.enabled(if: geteuid() == 0, "needs root to mount a disk"))
     func oldestGoesWhenTheDiskIsFull() throws {
         let disk = try SmallDisk(directory, megabytes: 100)
-        let recorder = try recorder(RecordingSettings(length: .seconds(10), share: 95))
-        recorder.start(in: "\(disk.path)/r")
+        let recorder = try recorder()
+        recorder.start(RecordingPlan(in: .folder("\(disk.path)/r"), RecordingSettings(length: .seconds(10), share: 95)))
         #expect(events.wait(for: .stateChanged(.recording)))
         recorder.sink.bring(SampleStream.headers)
         recordAMinute(recorder)
@@ -74,8 +74,10 @@ private final class SmallDisk {
     @Test(.enabled(if: geteuid() == 0, "needs root to mount a disk"))
     func keptRecordingsFillTheDiskAndSayIt() throws {
         let disk = try SmallDisk(directory, megabytes: 78)
-        let recorder = try recorder(RecordingSettings(length: .seconds(10), share: 95, keepsAll: true))
-        recorder.start(in: "\(disk.path)/r")
+        let recorder = try recorder()
+        recorder.start(
+            RecordingPlan(
+                in: .folder("\(disk.path)/r"), RecordingSettings(length: .seconds(10), share: 95, keepsAll: true)))
         #expect(events.wait(for: .stateChanged(.recording)))
         recorder.sink.bring(SampleStream.headers)
         recordAMinute(recorder)
@@ -93,8 +95,8 @@ private final class SmallDisk {
     func readOnlyDiskIsReported() throws {
         let disk = try SmallDisk(directory, megabytes: 50)
         try disk.makeReadOnly()
-        let recorder = try recorder(RecordingSettings())
-        recorder.start(in: "\(disk.path)/r")
+        let recorder = try recorder()
+        recorder.start(RecordingPlan(in: .folder("\(disk.path)/r"), RecordingSettings()))
         #expect(
             events.wait {
                 if case .stateChanged(.failed(let failure)) = $0 { failure.kind == .readOnly } else { false }
@@ -112,8 +114,8 @@ private final class SmallDisk {
                 "50",
                 "-pix_fmt", "yuv420p", "-c:a", "aac", clip,
             ], log: directory.file("log"))
-        let recorder = try recorder(RecordingSettings(length: .seconds(10)))
-        recorder.start(in: directory.file("r"))
+        let recorder = try recorder()
+        recorder.start(RecordingPlan(in: .folder(directory.file("r")), RecordingSettings(length: .seconds(10))))
         #expect(events.wait(for: .stateChanged(.recording)))
         for tag in try recordedTags(clip) {
             if let packet = try tag.packet(base: .zero) { recorder.sink.bring([packet]) }

@@ -16,23 +16,25 @@ struct RecorderRun {
     let events: RecordedEvents
     let recorder: Recorder
     let folder: String
+    let plan: RecordingPlan
 
     init(
         in directory: TemporaryDirectory? = nil, settings: RecordingSettings = RecordingSettings(length: .seconds(10)),
-        hasAudio: Bool = true
+        hasAudio: Bool = true, bufferByteCount: Int = 16 << 20
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
         folder = directory.file("recordings")
         let events = try RecordedEvents()
         self.events = events
+        plan = RecordingPlan(in: .folder(folder), settings, hasAudio: hasAudio)
         recorder = try Recorder(
-            settings, hasVideo: true, hasAudio: hasAudio, disk: disk, clock: .fixed, report: { events.add($0) })
+            bufferByteCount: bufferByteCount, disk: disk, clock: .fixed, report: { events.add($0) })
     }
 
     /// Starts, and waits until packets are taken.
     func start() {
-        recorder.start(in: folder)
+        recorder.start(plan)
         #expect(events.wait(for: .stateChanged(.recording)))
         // The thread opens the sink before it reports.
         recorder.sink.bring(SampleStream.headers)
@@ -85,7 +87,7 @@ struct RecorderRun {
         hub.mediaStarted(at: .zero)
         for header in SampleStream.headers { hub.append([header]) }
         hub.add(run.recorder.sink)
-        run.recorder.start(in: run.folder)
+        run.recorder.start(run.plan)
         #expect(run.events.wait(for: .stateChanged(.recording)))
         for packet in SampleStream.packets(0..<1400) { hub.append([packet]) }
         let epoch = hub.epochStarts(replacesVideo: true, replacesAudio: false)
@@ -102,11 +104,11 @@ struct RecorderRun {
         run.start()
         run.record(0..<4000)
         #expect(run.events.wait { if case .fileStarted = $0 { true } else { false } })
-        run.recorder.acknowledged(by: "a", MediaTimestamp.zero..<MediaTimestamp(milliseconds: 1500))
-        run.recorder.acknowledged(by: "a", MediaTimestamp(milliseconds: 2500)..<MediaTimestamp(milliseconds: 3000))
+        run.recorder.sink.acknowledged(by: "a", MediaTimestamp.zero..<MediaTimestamp(milliseconds: 1500))
+        run.recorder.sink.acknowledged(by: "a", MediaTimestamp(milliseconds: 2500)..<MediaTimestamp(milliseconds: 3000))
         run.recorder.stop()
         // After the file's end.
-        run.recorder.acknowledged(by: "a", MediaTimestamp(milliseconds: 3000)..<MediaTimestamp(milliseconds: 9000))
+        run.recorder.sink.acknowledged(by: "a", MediaTimestamp(milliseconds: 3000)..<MediaTimestamp(milliseconds: 9000))
         #expect(run.recorder.end(within: .seconds(60)))
         let journal = try readFile("\(run.folder)/000001_20261126T133905Z.jsonl", limit: 10_000)
         let contents = RecordingJournalContents(JournalText.entries(in: journal))
@@ -143,7 +145,7 @@ struct RecorderRun {
     }
 
     @Test func slowDiskCostsGOPsButNeverTheStream() throws {
-        let run = try RecorderRun(settings: RecordingSettings(length: .seconds(10), bufferByteCount: 1 << 20))
+        let run = try RecorderRun(bufferByteCount: 1 << 20)
         run.start()
         run.record(0..<2000)
         #expect(run.events.wait { if case .fileStarted = $0 { true } else { false } })
@@ -186,7 +188,7 @@ struct RecorderRun {
             let run = try RecorderRun()
             run.disk.fail(call, number)
             run.recorder.sink.bring(SampleStream.headers)
-            run.recorder.start(in: run.folder)
+            run.recorder.start(run.plan)
             if kind != .missing {
                 #expect(run.events.wait(for: .stateChanged(.recording)))
                 run.record(0..<3000)

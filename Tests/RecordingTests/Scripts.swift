@@ -46,6 +46,8 @@ final class ScriptedDisk: RecordingDisk {
         var stepsLeft: Int?
         var openCount = 0
         var space: RecordingFolder.Space?
+        /// `nil` for the kernel's.
+        var mountPoints: [String]?
     }
 
     let state = Mutex(State())
@@ -65,6 +67,16 @@ final class ScriptedDisk: RecordingDisk {
     }
 
     func fail(_ call: String, _ number: Int32?) { state.withLock { $0.failures[call] = number } }
+
+    func mountPoints(in folder: String) throws(SystemCallError) -> [String] {
+        if let points = state.withLock({ $0.mountPoints }) { return points }
+        return try disk.mountPoints(in: folder)
+    }
+
+    func unmount(_ path: String) throws(SystemCallError) {
+        try check("umount", path)
+        state.withLock { state in state.mountPoints?.removeAll { $0 == path } }
+    }
 
     func prepare(_ folder: String) throws(SystemCallError) {
         try check("mkdir", folder)

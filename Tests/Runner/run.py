@@ -23,7 +23,7 @@ COMPUTING = ["unit", "fuzz"]
 LAST = ["nice", "-n", "5"]
 # How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
-FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "recording", "filters", "images", "usb"]
+FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "mp4tags", "recording", "filters", "images", "usb"]
 FUZZ_SECONDS = 10
 BOARD_PARTS = (
     ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/userland"],

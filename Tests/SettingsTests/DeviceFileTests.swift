@@ -95,8 +95,9 @@ struct DeviceFileTests {
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
              "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
-             "lowLight": "slow", "mains": "60", "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
+             "lowLight": "slow", "mains": "60", "timecode": true, "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
+             "record": {"when": "always", "folder": "/media/stick", "fileSeconds": 600, "minutes": 90, "diskPercent": 50, "keep": "all"},
              "filters": [{"filter": "text", "text": "Studio {time}", "size": 0.1, "outline": 1e-5}, {"filter": "gray"}]}
             """)
         #expect(result.faults == [])
@@ -126,6 +127,7 @@ struct DeviceFileTests {
         expected.torch = .auto
         expected.lowLight = .slow
         expected.mains = .hertz60
+        expected.timecode = true
         expected.doublePress = .snapshot
         expected.preview.display = .hdmi
         expected.preview.camera = .always
@@ -135,6 +137,12 @@ struct DeviceFileTests {
         expected.snapshots.quality = 75
         expected.snapshots.flash = .auto
         expected.snapshots.size = .stream
+        expected.record.when = .always
+        expected.record.folder = "/media/stick"
+        expected.record.fileSeconds = 600
+        expected.record.minutes = 90
+        expected.record.diskPercent = 50
+        expected.record.keep = .all
         expected.filters = try FilterChain(parsing: ["text,text=Studio {time},size=0.1,outline=0.00001", "gray"])
         #expect(result.value == expected)
     }
@@ -156,7 +164,21 @@ struct DeviceFileTests {
         #expect([value.lowestQuality, value.startQuality, value.highestQuality] == [lowest, start, highest])
     }
 
+    @Test func recordHasAShortForm() throws {
+        for when in DeviceDescription.Record.When.allCases {
+            let value = try device("{\"record\": \"\(when.rawValue)\"}").value
+            #expect(value?.record.when == when)
+        }
+    }
+
     @Test(arguments: [
+        (#"{"record": true}"#, "1:12 record wrongType"),
+        (#"{"record": "allways"}"#, "1:12 record invalidValue"),
+        (#"{"record": {"folder": "sticks"}}"#, "1:23 record.folder invalidValue"),
+        (#"{"record": {"fileSeconds": 9}}"#, "1:28 record.fileSeconds invalidValue"),
+        (#"{"record": {"diskPercent": 100}}"#, "1:28 record.diskPercent invalidValue"),
+        (#"{"record": {"keep": "oldest"}}"#, "1:21 record.keep invalidValue"),
+        (#"{"record": {"minutes": 0}}"#, "1:24 record.minutes invalidValue"),
         (#"{"dimension": "7x5"}"#, "1:15 dimension invalidValue"),
         (#"{"orientation": 45}"#, "1:17 orientation invalidValue"),
         (#"{"orientation": 360}"#, "1:17 orientation invalidValue"),
@@ -268,6 +290,7 @@ struct DeviceFileTests {
         (#""reconnectAttempts": true"#, #"must be a whole number from 0 to 1000, or "endless", not true or false"#),
         (#""preview": "on""#, #"must be "off" or "hdmi", or an object in curly brackets"#),
         (#""preview": true"#, #"must be "off" or "hdmi", or an object in curly brackets, not true or false"#),
+        (#""timecode": "yes""#, #"must be true or false without quotes, not text"#),
         (#""mains": 50"#, #"must be one of "auto", "50", "60", "off", not a number"#),
         (#""orientation": 360"#, "must be one of 0, 90, 180, 270, not 360"),
     ])

@@ -46,38 +46,6 @@ import Testing
         }
         #expect(taken == 500)
     }
-
-    @Test func recordingTakesEveryPacketWhateverTheTime() {
-        var buffer = SendBuffer(.recording(maxByteCount: 1_000_000))
-        var script = MediaScript()
-        var given = 0
-        for _ in 0..<250 {
-            for packet in [script.frame(), script.audio()] {
-                #expect(dropped(buffer.append(packet, now: script.videoTime)).isEmpty)
-                given += 1
-            }
-        }
-        #expect(buffer.duration > .seconds(9) && !buffer.hasOverflowed)
-        #expect(takeAll(&buffer).count == given)
-    }
-
-    @Test func recordingThatIsTooSlowFailsOnceAndKeepsWaitingPackets() {
-        var buffer = SendBuffer(.recording(maxByteCount: 50_000))
-        var script = MediaScript()
-        var overflows: [SendBufferEvent] = []
-        var accepted: [Int] = []
-        for _ in 0..<100 {
-            let frame = script.frame()
-            let events = buffer.append(frame, now: script.videoTime)
-            overflows += events.filter { if case .overflowed = $0 { true } else { false } }
-            if !buffer.hasOverflowed { accepted.append(frame.number) }
-            #expect(dropped(events).isEmpty && buffer.byteCount <= 50_000)
-        }
-        #expect(overflows == [.overflowed(byteCount: 49 * 1_014)])
-        #expect(takeAll(&buffer).map(\.number) == accepted && accepted == Array(0..<49))
-        // There is room again, but further packets would leave a gap.
-        #expect(buffer.append(script.frame(key: true), now: script.videoTime) == [] && buffer.byteCount == 0)
-    }
 }
 
 @Suite struct KeyframeRequestsTests {

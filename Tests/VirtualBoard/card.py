@@ -96,10 +96,11 @@ class CardBoard(Board):
     """The virtual board with a card in its slot, as its firmware starts it."""
 
     def __init__(
-        self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None, drive: tuple[str, ...] | None = None
+        self, folder: Path, card: Card, *, memory: int = 512, clock: str | None = None, drive: tuple[str, ...] | None = None,
+        devices: tuple[str, ...] = (),
     ):
         """`clock` is the machine's clock at power-on, such as 2001-02-03; with `None`, it is the host's time. `drive` is what
-        QEMU has between the slot and the card, under the name `slot`."""
+        QEMU has between the slot and the card, under the name `slot`. `devices` are more of QEMU's arguments."""
         self.folder = folder
         self.card = card
         self.processors = 2
@@ -121,7 +122,7 @@ class CardBoard(Board):
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
             command_line=f"{card.read('cmdline.txt').decode().strip()} {HANDED_OVER}", device_tree=self._device_tree(memory),
-            memory=memory, processors=self.processors, arguments=network + slot + (("-rtc", f"base={clock}") if clock else ()),
+            memory=memory, processors=self.processors, arguments=network + slot + devices + (("-rtc", f"base={clock}") if clock else ()),
         )  # fmt: skip
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:

@@ -4,6 +4,7 @@ QEMU records them in the format of the kernel's dm-log-writes, and an SD card of
 does.
 """
 
+import json
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import NamedTuple
 from card import Card
 
 SECTOR = 512
-DISCARD = 4
+FLUSH, DISCARD = 1, 4
 
 
 class Write(NamedTuple):
@@ -36,11 +37,16 @@ class RecordedWrites:
 
     @property
     def drive(self) -> tuple[str, ...]:
-        return (
-            "-blockdev", f"driver=file,node-name=card,filename={self.card.path}",
-            "-blockdev", f"driver=file,node-name=log,filename={self._log}",
-            "-blockdev", f"driver=blklogwrites,node-name=slot,file=card,log=log,log-sector-size={SECTOR}",
-        )  # fmt: skip
+        return tuple(word for node in self.nodes("slot") for word in ("-blockdev", json.dumps(node)))
+
+    def nodes(self, name: str) -> list[dict]:
+        """QEMU's block devices, the last of which has this name and uses the others."""
+        card, log = f"{name}-card", f"{name}-log"
+        return [
+            {"driver": "file", "node-name": card, "filename": str(self.card.path)},
+            {"driver": "file", "node-name": log, "filename": str(self._log)},
+            {"driver": "blklogwrites", "node-name": name, "file": card, "log": log, "log-sector-size": SECTOR},
+        ]
 
     def __iter__(self) -> Iterator[Write]:
         """The writes in their order. The log starts with a sector that describes it, and each entry with one of its own."""
@@ -52,6 +58,20 @@ class RecordedWrites:
                 assert not flags & DISCARD
                 if count:
                     yield Write(sector, log.read(count * SECTOR))
+
+    def flushes(self) -> list[int]:
+        """After how many writes the board waited until the disk had them all."""
+        found, count = [], 0
+        with open(self._log, "rb") as log:
+            log.seek(SECTOR)
+            while len(head := log.read(SECTOR)) == SECTOR:
+                _, sectors, flags, _ = struct.unpack("<QQQQ", head[:32])
+                if flags & FLUSH and count and (not found or found[-1] < count):
+                    found.append(count)
+                if sectors:
+                    count += 1
+                    log.seek(sectors * SECTOR, 1)
+        return found
 
     def cuts(self, most: int, always: int) -> Iterator[int]:
         """Makes the card as it was before, and then as it was after more and more writes: after the last and the middle one of

@@ -20,6 +20,8 @@ extension Appliance {
         case .none, .withoutCamera: break
         }
         if isLoading { return .updating }
+        // Like a webcam in use, it is shown whatever prevents a stream.
+        if isRecording { return .recording }
         return faults.first.map { .fault($0) } ?? .ready
     }
 

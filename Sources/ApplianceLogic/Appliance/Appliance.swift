@@ -28,6 +28,8 @@ public struct Appliance: Sendable {
     /// Kept as long as the stream is wanted, even across restarts: only a person ends a pause.
     public private(set) var isPaused = false
     private(set) var webcam = WebcamUse.none
+    /// Whether media is being recorded.
+    private(set) var isRecording = false
     private(set) var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
@@ -213,6 +215,11 @@ public struct Appliance: Sendable {
         return updated()
     }
 
+    public mutating func recordingChanged(isOn: Bool) -> [Action] {
+        isRecording = isOn
+        return updated()
+    }
+
     public mutating func timerFired(now: MediaTimestamp) -> [Action] {
         if let powerOff { return powerOff.deadline <= now ? finishedPowerOff() : [] }
         guard let deadline = clock.deadline, deadline <= now else { return [] }
@@ -223,9 +230,10 @@ public struct Appliance: Sendable {
 
     public var isPoweringOff: Bool { powerOff != nil }
 
-    /// Nothing is live, wanted or under way, including for a computer.
+    /// Nothing is live, recorded, wanted or under way, including for a computer.
     public var isIdle: Bool {
         isLoaded && !isLoading && !wantsStream && !streamIsRunning && powerOff == nil && webcam == .none
+            && !isRecording
     }
 
     private var streamIsRunning: Bool {

@@ -1,3 +1,4 @@
+import Media
 import StreamLogic
 
 /// An event of the device as a whole, in addition to those of its stream: docs/reference/events.md.
@@ -9,6 +10,8 @@ public enum ApplianceEvent: Event {
     case faultFound(String)
     /// - Parameter reason: why, and how often it has happened lately.
     case machineRestarting(reason: String)
+    case recordingChanged(RecordingReading)
+    case recordingFinished(file: String, seconds: Double, byteCount: Int)
     /// A follower did not read in time, so this many events were dropped.
     case eventsDropped(count: Int)
 
@@ -20,6 +23,8 @@ public enum ApplianceEvent: Event {
         case .deviceStateChanged: "deviceStateChanged"
         case .faultFound: "faultFound"
         case .machineRestarting: EventCode.machineRestarting.name
+        case .recordingChanged: "recordingChanged"
+        case .recordingFinished: "recordingFinished"
         case .eventsDropped: "eventsDropped"
         }
     }
@@ -31,6 +36,9 @@ public enum ApplianceEvent: Event {
             state.name + (state.fault.map { ": \($0.meaning) (\($0.blinkCount) blinks)" } ?? "")
         case .faultFound(let line): "fault: \(line)"
         case .machineRestarting(let reason): "\(name) (\(EventCode.machineRestarting.rawValue)): \(reason)"
+        case .recordingChanged(let reading): "recording: \(reading.text)"
+        case .recordingFinished(let file, let seconds, let byteCount):
+            "recorded \(file): \(fixed(seconds, decimals: 1)) s, \(byteCount / 1000) kB"
         case .eventsDropped(let count): "\(count) events dropped: this connection was read too slowly"
         }
     }
@@ -43,6 +51,11 @@ public enum ApplianceEvent: Event {
                 + (state.fault.map { [("blinks", .integer($0.blinkCount)), ("meaning", .text($0.meaning))] } ?? [])
         case .faultFound(let line): [("fault", .text(line))]
         case .machineRestarting(let reason): [("reason", .text(reason))]
+        case .recordingChanged(let reading):
+            [("state", .text(reading.state))] + (reading.file.map { [("file", .text($0))] } ?? [])
+                + (reading.problem.map { [("problem", .text($0))] } ?? [])
+        case .recordingFinished(let file, let seconds, let byteCount):
+            [("file", .text(file)), ("seconds", .number(seconds)), ("bytes", .integer(byteCount))]
         case .eventsDropped(let count): [("count", .integer(count))]
         }
     }

@@ -18,6 +18,8 @@ public struct AppliancePage: Hashable, Sendable {
     public var cameraProblem: String?
     /// A program on a computer waits until someone presses the button.
     public var waitsForPress = false
+    /// Whether media is being recorded.
+    public var isRecording = false
 
     public init() {}
 
@@ -54,6 +56,7 @@ public struct AppliancePage: Hashable, Sendable {
         case .boot: (.waiting, "starting", [])
         case .updating: (.waiting, "reading changed files", [])
         case .ready: (.idle, "ready", ["press the button to go live"])
+        case .recording: (.idle, "recording", ["press the button to go live as well"])
         case .webcam: (.live, "a computer is watching", ["press the button to go live as well"])
         case .asked: (.waiting, "a computer requests the camera", ["press the button to allow video and audio"])
         case .connecting: (.waiting, "connecting", [])
@@ -68,7 +71,7 @@ public struct AppliancePage: Hashable, Sendable {
         }
     }
 
-    private var liveHeadline: String { stream?.headline ?? "live" }
+    private var liveHeadline: String { (stream?.headline ?? "live") + (isRecording ? ", recording" : "") }
 }
 
 extension ApplianceFault {
@@ -84,6 +87,7 @@ extension ApplianceFault {
         case .encoder: "choose a smaller dimension in device.json, or restart"
         case .board: "see faults.txt on the card"
         case .hardwareEncoder: "restart the camera when nothing is live"
+        case .recording: "insert a USB stick with free space, or see faults.txt on the card"
         }
     }
 }

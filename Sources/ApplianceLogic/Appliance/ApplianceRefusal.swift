@@ -33,6 +33,12 @@ public enum ApplianceRefusal: Hashable, Sendable {
     case noWaitingProgram
     case webcam(reason: String)
 
+    // Recordings.
+    /// device.json forbids them.
+    case recordingIsOff
+    case nothingIsRecorded
+    case eject(reason: String)
+
     // Snapshots.
     case snapshotsWaiting
     /// A separate snapshot would show the camera that a pause hides.
@@ -68,6 +74,9 @@ extension ApplianceRefusal {
         case .unknownTorchMode: "unknownTorchMode"
         case .noWaitingProgram: "noWaitingProgram"
         case .webcam: "webcam"
+        case .recordingIsOff: "recordingIsOff"
+        case .nothingIsRecorded: "nothingIsRecorded"
+        case .eject: "eject"
         case .snapshotsWaiting: "snapshotsWaiting"
         case .hiddenByPause: "hiddenByPause"
         case .snapshot(let failure): failure.name
@@ -99,6 +108,9 @@ extension ApplianceRefusal: CustomStringConvertible {
         case .unknownTorchMode(let word): Self.torchText(word)
         case .noWaitingProgram: "no program on a computer waits"
         case .webcam(let reason): "no webcam: \(reason); it is tried again"
+        case .recordingIsOff: "device.json says \"record\": \"off\""
+        case .nothingIsRecorded: "nothing is being recorded"
+        case .eject(let reason): reason
         case .snapshotsWaiting: "others are already waiting"
         case .hiddenByPause: "the stream is paused and interrupted: no frame may be shown"
         case .snapshot(let failure): "no snapshot: \(failure)"

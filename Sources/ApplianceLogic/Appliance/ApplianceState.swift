@@ -6,6 +6,8 @@ public enum ApplianceState: Hashable, Sendable {
     /// Nothing can be streamed, or the last stream ended with this fault.
     case fault(ApplianceFault)
     case ready
+    /// No stream; the camera's frames are recorded.
+    case recording
     /// No stream; a program on a computer receives the camera's frames.
     case webcam
     /// No stream; a program on a computer waits until a person at the camera agrees.
@@ -37,6 +39,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .fault(.network): "no network"
         case .fault: "fault"
         case .ready: "ready"
+        case .recording: "recording"
         case .webcam: "webcam"
         case .asked: "waiting for a press"
         case .connecting: "connecting"
@@ -56,6 +59,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .updating: .shortShortLong
         case .fault(let fault): .count(fault.blinkCount)
         case .ready: .heartbeat
+        case .recording: .quickHeartbeat
         case .asked: .flicker
         case .connecting: .fast
         // Someone can see the camera's frames, which is what a tally light shows.

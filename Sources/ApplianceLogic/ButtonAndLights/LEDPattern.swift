@@ -23,6 +23,8 @@ public struct LEDPattern: Hashable, Sendable {
     public static let fast = LEDPattern([125, 125])
     /// Ready: a short flash now and then.
     public static let heartbeat = LEDPattern([80, 2920])
+    /// Recording without a stream: a short flash each second.
+    public static let quickHeartbeat = LEDPattern([80, 920])
     /// A press is wanted: a flicker too fast to count, then a pause, like a ringing telephone.
     public static let flicker = LEDPattern([50, 50, 50, 50, 50, 50, 50, 1150])
     /// Live with lowered quality: lit with short gaps.

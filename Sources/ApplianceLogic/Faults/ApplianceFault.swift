@@ -16,6 +16,8 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     case board = 9
     /// The hardware encoder is dead until the machine restarts; the software encoder replaces it.
     case hardwareEncoder = 10
+    /// The disk cannot be recorded on. Streams go on.
+    case recording = 11
 
     /// Faults that only a stream can detect, and that may pass without repair.
     static let media: Set<ApplianceFault> = [.camera, .microphone, .encoder]
@@ -27,7 +29,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     public var preventsStreaming: Bool {
         switch self {
         case .streamFile, .camera, .encoder: true
-        case .settings, .microphone, .network, .server, .board, .hardwareEncoder: false
+        case .settings, .microphone, .network, .server, .board, .hardwareEncoder, .recording: false
         }
     }
 
@@ -43,6 +45,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
         case .encoder: "no video encoder works"
         case .board: "the board's description or hardware is faulty"
         case .hardwareEncoder: "the hardware encoder is dead until the machine restarts; encoding in software"
+        case .recording: "nothing can be recorded"
         }
     }
 

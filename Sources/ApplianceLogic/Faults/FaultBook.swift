@@ -65,6 +65,8 @@ public struct FaultBook: Sendable {
     public private(set) var cardFailures: [String] = []
     /// Why the hardware encoder is dead, and what helps.
     public private(set) var deadEncoder: String?
+    /// Why nothing can be recorded, although it should be.
+    private var recordingFailure: String?
     /// The last failures of camera, microphone, encoder or server that still count.
     private var failures: [ApplianceFault: Failure] = [:]
     /// Targets that failed while the stream goes on to others, until they are live or switched off.
@@ -94,6 +96,7 @@ public struct FaultBook: Sendable {
         if !isNetworkUp { current.insert(.network) }
         if programFailure != nil || crash != nil || !cardFailures.isEmpty { current.insert(.board) }
         if deadEncoder != nil { current.insert(.hardwareEncoder) }
+        if recordingFailure != nil { current.insert(.recording) }
         if !failedTargets.isEmpty { current.insert(.server) }
         return current.union(Set(failures.keys).subtracting(forgiven)).union(interruptions.map(\.fault))
     }
@@ -136,6 +139,12 @@ extension FaultBook {
 
     /// - Parameter text: `nil` if it works or is not wanted.
     public mutating func hardwareEncoderChecked(_ text: String?) { deadEncoder = text }
+
+    /// - Parameter text: `nil` if it works or is not wanted.
+    public mutating func recordingChecked(_ text: String?) { recordingFailure = text }
+
+    /// Camera, microphones and encoder work.
+    public mutating func mediaProved() { for fault in ApplianceFault.media { removeFailure(fault) } }
 
     /// Streaming has crashed the program too often; it stays off.
     public mutating func streamStands(_ text: String) { crash = text }
@@ -195,7 +204,7 @@ extension FaultBook {
         failedTargets = [:]
         vainAttempts = 0
         hasBeenUp = false
-        for fault in ApplianceFault.media { removeFailure(fault) }
+        mediaProved()
     }
 
     public mutating func streamFailed(_ failure: Failure, now: MediaTimestamp) {
@@ -261,6 +270,9 @@ extension FaultBook {
         report.others = interruptions.sorted { ($0.fault, $0.source) < ($1.fault, $1.source) }
             .map { FaultReport.Entry(fault: $0.fault, text: $0.text) }
         if let deadEncoder { report.others.append(FaultReport.Entry(fault: .hardwareEncoder, text: deadEncoder)) }
+        if let recordingFailure {
+            report.others.append(FaultReport.Entry(fault: .recording, text: recordingFailure))
+        }
         report.others += [crash, programFailure].compactMap { $0 }.map { FaultReport.Entry(fault: .board, text: $0) }
         guard report != reported else { return nil }
         let earlier = Set(reported?.lines ?? [])

@@ -1,7 +1,7 @@
 import Media
 
 /// The `moov` box of an MP4 or QuickTime file (ISO 14496-12): where the samples of H.264 and AAC are in the file, and
-/// when each is shown. Fragmented files are refused.
+/// when each is shown.
 public struct MP4Movie: Sendable {
     static let structure = "MP4 file"
     /// Size limit of a `moov` box: a day of video and audio needs less.
@@ -15,33 +15,52 @@ public struct MP4Movie: Sendable {
     public let otherVideo: String?
     /// The format of an audio track, if no track is AAC.
     public let otherAudio: String?
+    /// H.264 tracks beside the first one.
+    public let furtherVideoCount: Int
+    /// AAC tracks beside the first one.
+    public let furtherAudioCount: Int
+    /// A fragmented file ends inside a fragment, which is left out.
+    public let isCutOff: Bool
 
     /// - Parameters:
     ///   - moov: the box's content.
     ///   - fileByteCount: size of the file, which must contain all samples.
-    /// - Throws: `truncated` also if the file ends before its last sample.
+    /// - Throws: `truncated` also if the file ends before its last sample; `unsupported` for a fragmented file.
     public init(parsing moov: [UInt8], fileByteCount: Int) throws(BitstreamError) {
+        try self.init(parsing: moov, fragments: nil, fileByteCount: fileByteCount)
+    }
+
+    /// - Parameter fragments: all of a fragmented file; `nil` for a plain one.
+    init(parsing moov: [UInt8], fragments: MP4FragmentedSamples?, fileByteCount: Int) throws(BitstreamError) {
         let boxes = MP4Boxes(try MP4Box.all(in: moov[...]))
-        guard boxes["mvex"] == nil else { throw .unsupported(structure: Self.structure, feature: "fragments") }
+        guard boxes["mvex"] == nil || fragments != nil else {
+            throw .unsupported(structure: Self.structure, feature: "fragments")
+        }
         var header = try boxes.required("mvhd").reader
         let version = try header.versionAndFlags()
         try header.skip(version == 1 ? 16 : 8)
         let timescale = try Self.timescale(&header)
         var found: [String: MP4Track] = [:]
         var others: [String: String] = [:]
+        var further: [String: Int] = [:]
         for box in boxes.all("trak") {
             let children = try box.children
             var handler = try children.required("mdia").children.required("hdlr").reader
             try handler.skip(8)
             let kind = String(decoding: try handler.slice(4), as: UTF8.self)
-            guard kind == "vide" || kind == "soun", found[kind] == nil else { continue }
+            guard kind == "vide" || kind == "soun" else { continue }
             switch try MP4SampleDescription(of: children) {
             case .other(let name): others[kind] = others[kind] ?? name
+            case _ where found[kind] != nil: further[kind, default: 0] += 1
             case let description:
+                let samples = try fragments?.samples(of: children, fileByteCount: fileByteCount)
                 found[kind] = try MP4Track(
-                    children, description, movieTimescale: timescale, fileByteCount: fileByteCount)
+                    children, description, samples, movieTimescale: timescale, fileByteCount: fileByteCount)
             }
         }
+        furtherVideoCount = further["vide"] ?? 0
+        furtherAudioCount = further["soun"] ?? 0
+        isCutOff = fragments?.isCutOff ?? false
         video = found["vide"]
         audio = found["soun"]
         otherVideo = video == nil ? others["vide"] : nil
@@ -73,20 +92,25 @@ public struct MP4Track: Sendable {
     /// The rotation that shows frames upright.
     public let rotation: FrameRotation
 
+    /// - Parameter samples: those of a fragmented file; `nil` to read the track's own tables.
     init(
-        _ boxes: MP4Boxes, _ description: MP4SampleDescription, movieTimescale: Int, fileByteCount: Int
+        _ boxes: MP4Boxes, _ description: MP4SampleDescription, _ samples: MP4SampleTable?, movieTimescale: Int,
+        fileByteCount: Int
     ) throws(BitstreamError) {
         self.description = description
         let media = try boxes.required("mdia").children
         var header = try media.required("mdhd").reader
         try header.skip(try header.versionAndFlags() == 1 ? 16 : 8)
         timescale = try MP4Movie.timescale(&header)
-        samples = try MP4SampleTable(
-            try media.required("minf").children.required("stbl").children, fileByteCount: fileByteCount)
+        self.samples =
+            if let samples { samples } else {
+                try MP4SampleTable(
+                    try media.required("minf").children.required("stbl").children, fileByteCount: fileByteCount)
+            }
         let edit = try MP4Edit(boxes["edts"]?.children["elst"])
         firstTime = edit.firstTime
         start = .ofUnits(edit.delay, perSecond: movieTimescale)
-        let rest = Duration.ofUnits(max(0, samples.end - firstTime), perSecond: timescale)
+        let rest = Duration.ofUnits(max(0, self.samples.end - firstTime), perSecond: timescale)
         let wanted = edit.duration.map { Duration.ofUnits($0, perSecond: movieTimescale) }
         end = start + min(rest, wanted ?? rest)
         guard end <= Self.longest else {
@@ -101,6 +125,16 @@ public struct MP4Track: Sendable {
     /// When a sample is shown, relative to the movie's start; before `start` for samples that are not shown.
     public func time(of sample: MP4Sample) -> Duration {
         start + .ofUnits(sample.time - firstTime, perSecond: timescale)
+    }
+
+    /// When a sample is decoded, relative to the movie's start.
+    public func decodeTime(of sample: MP4Sample) -> Duration {
+        start + .ofUnits(sample.decodeTime - firstTime, perSecond: timescale)
+    }
+
+    /// How much later than decoded a sample is shown.
+    public func compositionOffset(of sample: MP4Sample) -> Duration {
+        .ofUnits(sample.time - sample.decodeTime, perSecond: timescale)
     }
 
     /// Samples per second, on average.

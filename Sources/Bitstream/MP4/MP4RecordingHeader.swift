@@ -7,7 +7,7 @@ struct MP4RecordingHeader: Hashable, Sendable {
     let creation: Int64?
 
     /// From 1904-01-01 to 1970-01-01, in seconds.
-    private static let epochOfMP4: Int64 = 2_082_844_800
+    static let epochOfMP4: Int64 = 2_082_844_800
     private static let unityMatrix: [UInt32] = [0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000]
 
     /// 32 bytes.

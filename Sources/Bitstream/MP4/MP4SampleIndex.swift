@@ -52,7 +52,7 @@ struct MP4SampleIndex: Sendable {
 }
 
 extension MP4SampleIndex.Track {
-    fileprivate mutating func add(_ run: MP4Fragment.Run, offset: Int) {
+    mutating func add(_ run: MP4Fragment.Run, offset: Int) {
         if sizes.isEmpty {
             start = run.baseTime
         } else {
@@ -112,7 +112,7 @@ extension MP4SampleIndex.Track {
     }
 
     private func appendChunkOffsets(to writer: inout MP4BoxWriter) {
-        let isLong = (chunks.last?.offset ?? 0) > Int(UInt32.max)
+        let isLong = chunks.contains { $0.offset > Int(UInt32.max) }
         writer.fullBox(isLong ? "co64" : "stco") { box in
             box.append(UInt32(truncatingIfNeeded: chunks.count))
             for chunk in chunks {

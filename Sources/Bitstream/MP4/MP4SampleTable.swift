@@ -20,6 +20,8 @@ public struct MP4SampleTable: Sendable, Sequence {
     static let largestSample = 16 << 20
 
     public let count: Int
+    /// Decode time of the first sample, in the track's timescale: 0 unless the file is fragmented.
+    public let start: Int64
     /// Total duration of the samples, in the track's timescale.
     public let duration: Int64
     /// When the last sample stops being shown, in the track's timescale.
@@ -27,10 +29,11 @@ public struct MP4SampleTable: Sendable, Sequence {
     fileprivate let tables: MP4Tables
 
     /// - Throws: `BitstreamError` if the tables contradict each other or a sample is not in the file.
-    init(_ boxes: MP4Boxes, fileByteCount: Int) throws(BitstreamError) {
+    init(_ boxes: MP4Boxes, start: Int64 = 0, fileByteCount: Int) throws(BitstreamError) {
         tables = try MP4Tables(boxes)
         count = tables.sampleCount
-        var cursor = MP4SampleCursor(tables)
+        self.start = start
+        var cursor = MP4SampleCursor(tables, start: start)
         var end: Int64 = 0
         while let sample = try cursor.next() {
             guard sample.byteCount <= Self.largestSample else {
@@ -43,10 +46,10 @@ public struct MP4SampleTable: Sendable, Sequence {
             end = Swift.max(end, sample.time + cursor.decodeTime - sample.decodeTime)
         }
         self.end = end
-        duration = cursor.decodeTime
+        duration = cursor.decodeTime - start
     }
 
-    public func makeIterator() -> Iterator { Iterator(cursor: MP4SampleCursor(tables)) }
+    public func makeIterator() -> Iterator { Iterator(cursor: MP4SampleCursor(tables, start: start)) }
 
     /// The tables were already read completely, so they are known to be valid.
     public struct Iterator: IteratorProtocol, Sendable {
@@ -125,7 +128,7 @@ private struct MP4SampleCursor {
     private var keyframes: ByteReader?
     private var nextKeyframe: Int?
     /// Decode time of the next sample.
-    private(set) var decodeTime: Int64 = 0
+    private(set) var decodeTime: Int64
 
     /// Pairs of count and value.
     private struct Runs {
@@ -145,8 +148,9 @@ private struct MP4SampleCursor {
         }
     }
 
-    init(_ tables: MP4Tables) {
+    init(_ tables: MP4Tables, start: Int64) {
         self.tables = tables
+        decodeTime = start
         sizes = tables.sizes
         durations = Runs(tables.durations)
         distances = tables.distances.map { Runs($0) }

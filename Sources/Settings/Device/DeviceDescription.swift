@@ -111,6 +111,8 @@ public struct DeviceDescription: Hashable, Sendable {
         /// Pauses or resumes the live stream.
         case pause
         case torch
+        /// Starts or stops a recording.
+        case record
     }
 
     /// The size of snapshots taken without a stream.
@@ -132,6 +134,41 @@ public struct DeviceDescription: Hashable, Sendable {
         public var quality = 90
         public var flash = Flash.off
         public var size = StillSize.full
+
+        public init() {}
+    }
+
+    /// What is recorded, where, and how much of it is kept.
+    public struct Record: Hashable, Sendable {
+        public enum When: String, CaseIterable, Sendable {
+            /// By command or button only.
+            case command
+            /// Whenever a stream is live.
+            case live
+            /// From power-on, also without a stream and without a network.
+            case always
+            /// Commands are refused, too.
+            case off
+        }
+
+        /// What happens when the limits are reached.
+        public enum Keep: String, CaseIterable, Sendable {
+            /// The oldest recordings go first.
+            case newest
+            /// Nothing is deleted: the recording stops.
+            case all
+        }
+
+        public var when = When.command
+        /// `nil` for a USB stick if there is one, otherwise the folder on the state partition.
+        public var folder: String?
+        /// Seconds of each file.
+        public var fileSeconds = 60
+        /// Minutes of all recordings together; `nil` for no limit.
+        public var minutes: Int?
+        /// Percent of the disk for all recordings together.
+        public var diskPercent = 80
+        public var keep = Keep.newest
 
         public init() {}
     }
@@ -163,6 +200,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public var mirrored = false
     public var lowLight = LowLight.noisy
     public var mains = Mains.auto
+    /// Whether each frame contains the time of day of its capture.
+    public var timecode = false
     /// The camera's controls at the start of a stream.
     public var controls: [ControlChange] = []
     /// Names of video qualities, or bit rates such as "3500k"; the stream starts with `startQuality` and stays between the other two.
@@ -195,6 +234,7 @@ public struct DeviceDescription: Hashable, Sendable {
     public var torch = Torch.off
     public var doublePress = DoublePress.none
     public var snapshots = Snapshots()
+    public var record = Record()
     public var preview = Preview()
     public var webcam = Webcam.off
 
@@ -228,6 +268,7 @@ extension DeviceDescription {
             device.readPreview(&reader)
             device.readWebcam(&reader)
             device.readSnapshots(&reader)
+            device.readRecord(&reader)
             return device
         }
     }
@@ -252,5 +293,6 @@ extension DeviceDescription {
         lowLight = light.flatMap(LowLight.init) ?? lowLight
         let frequency = reader.choice("mains", of: Mains.allCases.map(\.rawValue), example: #""mains": "50""#)
         mains = frequency.flatMap(Mains.init) ?? mains
+        timecode = reader.flag("timecode", example: #""timecode": true"#)?.value ?? timecode
     }
 }

@@ -5,14 +5,7 @@ extension DeviceDescription {
         let usual = Snapshots()
         let given: Snapshots? = reader.object("snapshots", example: example) { reader in
             var given = usual
-            if let folder = reader.name("folder", example: #""folder": "auto""#) {
-                if folder != "auto", !folder.hasPrefix("/") || folder.split(separator: "/").contains("..") {
-                    reader.report(
-                        .invalidValue, "folder", "must be \"auto\" or a path from the root, without \"..\"",
-                        example: #""folder": "auto""#)
-                }
-                given.folder = folder == "auto" ? nil : folder
-            }
+            given.folder = reader.folder("folder")
             let (count, megabytes, quality) = (
                 reader.integer("count", in: 1...10_000, example: #""count": 20"#),
                 reader.integer("megabytes", in: 1...100_000, unit: "MB", example: #""megabytes": 8"#),

@@ -28,6 +28,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     case microphones
     case pause
     case snapshot
+    case record
     case torch
     case webcam
     case faults
@@ -100,6 +101,14 @@ public struct CommandDescription: Hashable, Sendable {
                 CommandForm("send [QUALITY]", "answer with the JPEG file", on: .socket),
                 CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: .publish),
             ], summary: "take a JPEG snapshot"),
+        CommandDescription(
+            .record,
+            [
+                CommandForm("start|stop", "start or stop a recording, also without a stream", on: .appliance),
+                CommandForm("mark TEXT [TEXT...]", "note this moment beside the recording", on: .appliance),
+                CommandForm("eject", "make the USB stick ready to be pulled out", on: .appliance),
+            ], summary: "record on the camera",
+            absence: "publish records nothing: only the camera appliance (tallycam run) does"),
         CommandDescription(
             .torch,
             [CommandForm("[off|on|live|auto]", "show or set when the flash LED is lit", on: .appliance)],

@@ -32,6 +32,8 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Switch to another of the stream's cameras.
     /// - Parameter id: as for `apply`.
     case switchCamera(CameraChoice, CommandID? = nil)
+    /// Recording has started: do not wait for a server with the media.
+    case record
     /// Start or stop one of the stream's targets, by its name.
     /// - Parameter id: as for `apply`.
     case switchTarget(String, isOn: Bool, CommandID? = nil)
@@ -42,6 +44,18 @@ public struct CommandID: Hashable, Sendable {
     public let number: UInt64
 
     public init(_ number: UInt64) { self.number = number }
+}
+
+/// A command that waits for the camera's answer to changes of controls.
+public struct ControlAsker: Hashable, Sendable {
+    public let id: CommandID
+    /// The other changes of the same line, which are done.
+    public let others: [String]
+
+    public init(_ id: CommandID, others: [String] = []) {
+        self.id = id
+        self.others = others
+    }
 }
 
 /// The result of a command, for the client that waits for it; everyone else reads the events.

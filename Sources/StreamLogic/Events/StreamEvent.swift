@@ -165,7 +165,7 @@ extension StreamEvent {
         case .durationChanged(let duration): [.bufferDuration(duration)]
         case .droppedItems(let items):
             items.map { item in .dropped(item, time: start.map { item.decodeTime - $0 } ?? .zero) }
-        case .keyframeNeeded, .overflowed: []
+        case .keyframeNeeded: []
         }
     }
 }

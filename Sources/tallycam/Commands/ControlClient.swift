@@ -92,10 +92,6 @@ private func fitted(_ answer: [UInt8], to command: String) -> [UInt8] {
     return Array((isReport ? WordWrap.report(text, to: STDOUT_FILENO) : WordWrap.fitted(text, to: STDOUT_FILENO)).utf8)
 }
 
-func noAnswer(at path: String, _ error: SystemCallError) -> CommandFailure {
-    CommandFailure(.system, "the camera does not answer at \(path): \(error.reason); is tallycam run running?")
-}
-
 /// - Parameter limit: size of the answer in bytes.
 /// - Returns: the answer after its first line, which reports success.
 func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: Int) throws -> [UInt8] {
@@ -116,7 +112,7 @@ func cameraAnswer(to command: String, _ arguments: CommandLineArguments, limit: 
         }
         answer = try connection.readAll(limit: limit)
     } catch {
-        throw noAnswer(at: path, error)
+        throw CommandFailure(noAnswerAt: path, error)
     }
     guard let end = answer.firstIndex(of: 0x0A) else {
         throw CommandFailure(.system, "the camera's answer at \(path) is cut off")

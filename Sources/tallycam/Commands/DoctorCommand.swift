@@ -1,6 +1,7 @@
 import ApplianceLogic
 import ApplianceRuntime
 import CardStorage
+import CommandChannels
 import Diagnosis
 import Glibc
 import LinuxIO

@@ -1,3 +1,4 @@
+import FilePublishing
 import FrameFiltering
 import LinuxIO
 import MediaPipeline
@@ -8,7 +9,7 @@ enum PauseImageOption {
     /// An unusable image is reported before the stream starts, rather than during the first pause.
     static func path(_ arguments: CommandLineArguments, media: MediaSettings) throws -> String? {
         // An encoded file cannot be paused; `PublishArguments` rejects this and other unsuitable options.
-        guard let path = arguments["pause-image"], !arguments.contains("from-flv") else { return nil }
+        guard let path = arguments["pause-image"], try PublishedFile(arguments) == nil else { return nil }
         guard !media.video.isNone else {
             throw CommandFailure.usage("--pause-image cannot be combined with --video none: it is shown in the video")
         }

@@ -1,4 +1,5 @@
 import Controls
+import FilePublishing
 import Filters
 import FrameFiltering
 import LinuxIO
@@ -17,26 +18,27 @@ import VideoCapture
 struct PublishArguments {
     var publish: PublishSettings
     /// A file to publish without encoding, instead of live media.
-    let flvPath: String?
+    let file: PublishedFile?
     /// Read commands from standard input even if it is not a terminal.
     let takesCommands: Bool
     /// `nil` without a preview.
     let preview: PreviewOption?
 
     init(_ arguments: CommandLineArguments) throws {
-        flvPath = arguments["from-flv"]
+        file = try PublishedFile(arguments)
         try TimeZoneOption.apply(arguments)
         var (destinations, warnings) = try Self.destinations(arguments)
         var media = try Self.media(arguments)
-        if flvPath == nil {
-            try Self.check(media)
-            media = try destinations.fitted(media, warnings: &warnings)
-        } else {
+        if let file {
             var unused: [String] = []
             _ = try destinations.fitted(media, warnings: &unused)
-            guard destinations.others.isEmpty else {
-                throw CommandFailure.usage("--from-flv publishes to one server; the stream file lists several targets")
+            guard destinations.all.count == 1 else {
+                throw CommandFailure.usage(
+                    "\(file.option) publishes to one server; the stream file lists several targets")
             }
+        } else {
+            try Self.check(media)
+            media = try destinations.fitted(media, warnings: &warnings)
         }
         let quality = try AdaptationOptions.settings(
             arguments, media: media, destinations: destinations, warnings: &warnings)
@@ -55,7 +57,7 @@ struct PublishArguments {
         if takesCommands, media.readsStandardInput {
             throw CommandFailure.usage("--commands: standard input is already used by --video or --audio")
         }
-        if preview != nil, flvPath == nil, media.video.isNone {
+        if preview != nil, file == nil, media.video.isNone {
             throw CommandFailure.usage("--preview cannot be combined with --video none: it shows the video")
         }
         try checkCombination(arguments)
@@ -87,6 +89,7 @@ struct PublishArguments {
             }
         }
         media.rotation = rotation
+        media.hasTimecode = arguments.contains("timecode")
         media.controls = try controls(arguments["set"] ?? "")
         media.filters = try filters(arguments.values(of: "filter"))
         media.isVideoChosen = arguments["dimension"] != nil || arguments["quality"] != nil
@@ -164,21 +167,15 @@ struct PublishArguments {
     }
 
     private func checkCombination(_ arguments: CommandLineArguments) throws {
-        if flvPath != nil,
-            let extra = [
-                "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
-                "trace", "commands", "preview", "orientation", "pause-image", "time-zone",
-            ]
-            .first(where: arguments.contains)
-                ?? AdaptationOptions.options.map(\.name).first(where: arguments.contains)
-        {
-            throw CommandFailure.usage("--\(extra) cannot be combined with --from-flv: the file is already encoded")
+        guard let file else {
+            if arguments.contains("pace") { try SourceOptions.checkPace(publish.media) }
+            return
         }
-        if flvPath != nil, arguments.contains("reconnect") {
-            throw CommandFailure.usage(
-                "--reconnect cannot be combined with --from-flv: a file is sent over one connection")
-        }
-        if flvPath == nil, arguments.contains("pace") { try SourceOptions.checkPace(publish.media) }
+        let ofEncoding = [
+            "video", "camera", "audio", "quality", "audio-quality", "dimension", "set", "filter", "encoder",
+            "trace", "commands", "preview", "orientation", "pause-image", "time-zone", "timecode",
+        ]
+        try file.check(arguments, without: ofEncoding + AdaptationOptions.options.map(\.name))
     }
 
     private static func check(_ media: MediaSettings) throws {
@@ -219,7 +216,7 @@ struct PublishArguments {
         case (let text?, nil):
             do {
                 let url = try RTMPURL(parsing: text)
-                return (PublishDestinations(PublishDestination(url: url, authorityFile: authorityFile)), [])
+                return (PublishDestinations([PublishDestination(url: url, authorityFile: authorityFile)]), [])
             } catch {
                 let place = arguments["url"] == nil ? "$TALLYCAM_URL" : "--url"
                 throw CommandFailure.usage("\(place): \(error)")

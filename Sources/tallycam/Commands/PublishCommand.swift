@@ -1,4 +1,5 @@
 import DisplayOutput
+import FilePublishing
 import Glibc
 import LinuxIO
 import MachineDevices
@@ -26,8 +27,8 @@ func runPublish(_ arguments: [String]) throws -> ExitStatus {
     for warning in asked.publish.warnings { console.log("warning: \(warning)") }
     let view = StreamView(console)
     do {
-        if let path = asked.flvPath {
-            try FilePublisher(path: path, settings: asked.publish, reporter: EventSink(view.take)).run()
+        if let file = asked.file {
+            try FilePublisher(file, settings: asked.publish, reporter: EventSink(view.take)).run()
         } else {
             let takesCommands: Bool? = asked.publish.media.readsStandardInput ? nil : asked.takesCommands
             let display = try asked.preview.map { option in

@@ -1,3 +1,4 @@
+import FilePublishing
 import Filters
 import LinuxIO
 import Publishing
@@ -7,7 +8,9 @@ import Terminal
 extension PublishArguments {
     static let usage = "tallycam publish (--url URL | --stream stream.json) [OPTION...]"
 
-    static let options =
+    static let options: [CommandLineOption] = sourceOptions + networkOptions + fileOptions
+
+    private static let sourceOptions: [CommandLineOption] =
         [
             CommandLineOption(
                 "url", takes: "URL", isSingle: true,
@@ -101,13 +104,20 @@ extension PublishArguments {
                     show the sent video on a display of this machine: the first
                     connected one, or that of a connector such as HDMI-A-1
                     """),
+            CommandLineOption("timecode", help: "write the time of day into each frame (SEI, MISB ST 0604)"),
             CommandLineOption("duration", takes: "SECONDS", help: "stop after SECONDS of media"),
             CommandLineOption(
                 "reconnect", takes: "N", help: "attempts after a failure: a number (default 3) or endless"),
-        ] + StepTimeouts.options + [
+        ]
+
+    private static let networkOptions: [CommandLineOption] =
+        StepTimeouts.options + [
             CommandLineOption(
-                "status-interval", takes: "SECONDS", help: "seconds between status reports, 1 to 30 (default 3)"),
-            CommandLineOption("from-flv", takes: "FILE", help: "publish an encoded file without encoding it again"),
+                "status-interval", takes: "SECONDS", help: "seconds between status reports, 1 to 30 (default 3)")
+        ]
+
+    private static let fileOptions: [CommandLineOption] =
+        PublishedFile.options + [
             SourceOptions.pace,
             CommandLineOption(
                 "commands",

@@ -16,8 +16,8 @@ enum SourceOptions {
     static let pace = CommandLineOption(
         "pace", takes: "PACE",
         help: """
-            speed of --from-flv and of raw pipes: realtime (default) or fast,
-            as fast as the server or the pipe allows
+            speed of --from-flv, --from-mp4 and raw pipes: realtime (default)
+            or fast, as fast as the server or the pipe allows
             """)
 
     static func rotation(_ arguments: CommandLineArguments) throws(CommandFailure) -> FrameRotation {
@@ -41,7 +41,7 @@ enum SourceOptions {
         let hasRawVideo = (media.video as? VideoInput)?.isRaw ?? false
         let hasRawAudio = (media.audio as? AudioInput)?.hasRaw ?? false
         guard hasRawVideo || hasRawAudio else {
-            throw .usage("--pace can only be used with --from-flv and raw: sources")
+            throw .usage("--pace can only be used with --from-flv, --from-mp4 and raw: sources")
         }
     }
 

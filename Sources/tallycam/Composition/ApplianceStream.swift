@@ -118,6 +118,7 @@ extension MediaSettings {
         frameSinks = request.receivers.frames
         audioSinks = request.receivers.audio
         isQualityChangeable = true
+        hasTimecode = device.timecode
         controls = device.controls
         if device.smallestSize != defaults.smallestSize {
             smallestSize = try VideoDimension(parsing: device.smallestSize).size
@@ -152,14 +153,19 @@ extension PublishSettings {
         let device = request.sources.device
         let lowest = try VideoQuality(named: device.lowestQuality)
         let start = try VideoQuality(named: device.startQuality)
-        let destinations = PublishDestinations(request.description, stateDirectory: request.storage.stateDirectory)
+        let directory = request.storage.stateDirectory
+        let destinations =
+            request.description.map { PublishDestinations($0, stateDirectory: directory) } ?? PublishDestinations([])
         var media = try MediaSettings(request)
         let highest = media.quality
         let filters = request.filters()
         media.filters = filters.filters
         var warnings = filters.unusable.map(\.problem)
         media = try destinations.fitted(media, warnings: &warnings)
-        var range = BitrateRange(minimum: lowest.bitrate, start: start.bitrate, maximum: highest.bitrate)
+        // Without a server, nothing is too fast.
+        var range = BitrateRange(
+            minimum: lowest.bitrate, start: request.description == nil ? highest.bitrate : start.bitrate,
+            maximum: highest.bitrate)
         if let limit = destinations.limit(&range) { warnings.append(limit) }
         var quality = QualitySettings(
             videoQuality: highest, audioQuality: media.audio.isNone ? nil : media.audioQuality, bitrateRange: range)
@@ -177,6 +183,8 @@ extension PublishSettings {
         card = request.storage.card
         isMuted = request.isMuted
         isPaused = request.isPaused
+        archive = request.receivers.archive
+        isRecorded = request.receivers.isRecorded
         if let name = request.sources.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout

@@ -2,22 +2,27 @@ import Bitstream
 import Glibc
 import LinuxIO
 import Media
+import Publishing
 import RTMP
 import StreamLogic
 import Transport
 
-/// Publishes an encoded FLV file as it is. One thread; holds one tag and one block of the file at a time.
+/// Publishes an encoded file as it is. One thread; holds one tag and one block of the file at a time.
 public final class FilePublisher {
     /// How late the server's messages and signals may be noticed between two tags. Sleeping costs half as much as polling, and
     /// tags come every few milliseconds.
-    private static let pollInterval = Duration.milliseconds(100)
+    private static let pollInterval = Duration.milliseconds(200)
+    /// A tag that has to wait may be this late, so that the next ones can go with it: waking up costs more than sending, and
+    /// encoders and networks vary more.
+    private static let latenessNanoseconds: Int64 = 10_000_000
     private static let stopTimeout = Duration.milliseconds(400)
 
     private let path: String
     let settings: PublishSettings
     let reporter: EventSink
     private let signals: SignalFD
-    private let input: FLVInput
+    private let input: any TagInput
+    private let destination: PublishDestination
     private let url: RTMPURL
     private let network: PublisherNetwork
     private var waits: PollSet<Waited>
@@ -33,32 +38,32 @@ public final class FilePublisher {
     /// State that changes with every tag. It is outside the object, because Swift checks each access to an object's properties
     /// for overlaps at run time.
     private struct Progress {
-        var reader = FLVReader()
         var tally = MediaTally()
         var watch: PlatformWatch
         var status: FileStatusReporter
     }
 
     public init(
-        path: String, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine, reporter: EventSink
+        _ file: PublishedFile, settings: PublishSettings, network: PublisherNetwork = .ofThisMachine,
+        reporter: EventSink
     ) throws {
-        self.path = path
+        path = file.path
         self.network = network
         self.settings = settings
         self.reporter = reporter
-        url = try settings.destinations.leading.connectionURL()
+        guard let destination = settings.destinations.leading else {
+            throw StreamFailure(.settings, "no server to publish to")
+        }
+        self.destination = destination
+        url = try destination.connectionURL()
         signals = try SignalFD([SIGINT, SIGTERM, SIGUSR1])
         waits = [.connection: -1, .signals: signals.fileDescriptor, .input: -1]
-        do {
-            input = try FLVInput(path: path)
-        } catch {
-            throw StreamFailure(.media, "\(path): cannot be read: \(error.reason)")
-        }
+        input = try file.open()
     }
 
     public func run() throws {
         var progress = Progress(
-            watch: PlatformWatch(settings.destinations.leading.platform),
+            watch: PlatformWatch(destination.platform),
             status: FileStatusReporter(interval: settings.statusInterval))
         do {
             try publish(&progress)
@@ -72,12 +77,13 @@ public final class FilePublisher {
     }
 
     private func publish(_ progress: inout Progress) throws {
-        // Before connecting, check that this is an FLV file with at least one tag.
+        // Before connecting, check that the file has at least one tag.
         guard let first = try nextTag(&progress, on: nil) else {
             guard isEnding else { throw StreamFailure(.media, "\(path): the file holds no tags") }
             return
         }
-        reporter.log("publishing to \(settings.destinations.leading.label)")
+        for note in input.notes { reporter.log("warning: \(note)") }
+        reporter.log("publishing to \(destination.label)")
         enter(.connecting)
         guard let stream = try connect() else { return }
         reporter.emit(.connected(server: stream.peer))
@@ -108,7 +114,7 @@ public final class FilePublisher {
             do {
                 let stream = try network.connect(
                     PublisherNetwork.Request(
-                        url: url, authorityFile: settings.destinations.leading.authorityFile,
+                        url: url, authorityFile: destination.authorityFile,
                         timeouts: settings.timeouts.connection(), settings: tcpSettings, card: settings.card,
                         cancellation: signals.fileDescriptor))
                 if let reason = stream.fallbackReason { reporter.emit(.tlsFallback(reason: reason)) }
@@ -127,7 +133,7 @@ public final class FilePublisher {
             if try handle(events, on: connection) || isEnding { return }
             events = try wait(for: connection, until: connection.nextDeadline)
         }
-        reporter.emit(.publishing(destination: settings.destinations.leading.label))
+        reporter.emit(.publishing(destination: destination.label))
         enter(.live)
         progress.status.start(now: MonotonicClock.now())
         let isPaced = settings.pace == .realtime
@@ -157,7 +163,7 @@ public final class FilePublisher {
     ) throws -> Bool {
         while !isEnding, !connection.isIdle || due.map({ MonotonicClock.now() < $0 }) ?? false {
             if let due, due < nextPollTime, connection.isIdle {
-                MonotonicClock.sleep(until: due)
+                MonotonicClock.sleep(until: MediaTimestamp(nanoseconds: due.nanoseconds &+ Self.latenessNanoseconds))
                 break
             }
             // When everything is written, only the server's messages and the clock matter.
@@ -239,14 +245,10 @@ public final class FilePublisher {
     /// - Returns: `nil` at the file's end, or if the stream should end.
     private func nextTag(_ progress: inout Progress, on connection: PublishConnection?) throws -> FLVTag? {
         while true {
-            do throws(FLVInputError) {
-                switch try input.next(&progress.reader) {
-                case .tag(let tag): return tag
-                case .end: return nil
-                case .late: break
-                }
-            } catch {
-                throw StreamFailure(.media, "\(path): \(error)")
+            switch try input.next() {
+            case .tag(let tag): return tag
+            case .end: return nil
+            case .late: break
             }
             if try !waitForInput(on: connection, &progress) { return nil }
         }

@@ -1,0 +1,45 @@
+// `record` of device.json.
+extension DeviceDescription {
+    mutating func readRecord(_ reader: inout DescriptionReader) {
+        let times = Record.When.allCases.map(\.rawValue)
+        // The short form: when to record, without an object.
+        if let kind = reader.kind(of: "record"), kind != "an object" {
+            let words = times.map { "\"\($0)\"" }.joined(separator: ", ")
+            let when = reader.choice(
+                "record", of: times, allowed: "one of \(words), or an object in curly brackets",
+                example: #""record": "live""#)
+            record.when = when.flatMap(Record.When.init) ?? record.when
+            return
+        }
+        let example = #""record": {"when": "live", "folder": "auto", "keep": "newest"}"#
+        let usual = Record()
+        let given: Record? = reader.object("record", example: example) { reader in
+            var given = usual
+            let when = reader.choice("when", of: times, example: #""when": "live""#)
+            given.when = when.flatMap(Record.When.init) ?? usual.when
+            given.folder = reader.folder("folder")
+            let length = reader.integer("fileSeconds", in: 10...3600, unit: "seconds", example: #""fileSeconds": 60"#)
+            given.fileSeconds = length?.value ?? usual.fileSeconds
+            given.minutes = reader.integer("minutes", in: 1...1_000_000, example: #""minutes": 600"#)?.value
+            let share = reader.integer("diskPercent", in: 1...95, unit: "percent", example: #""diskPercent": 80"#)
+            given.diskPercent = share?.value ?? usual.diskPercent
+            let keep = reader.choice("keep", of: Record.Keep.allCases.map(\.rawValue), example: #""keep": "all""#)
+            given.keep = keep.flatMap(Record.Keep.init) ?? usual.keep
+            return given
+        }
+        record = given ?? record
+    }
+}
+
+extension DescriptionReader {
+    /// A folder, by its path from the root.
+    /// - Returns: `nil` for "auto", which is the default.
+    mutating func folder(_ name: String) -> String? {
+        let example = "\"\(name)\": \"auto\""
+        guard let folder = self.name(name, example: example), folder != "auto" else { return nil }
+        if !folder.hasPrefix("/") || folder.split(separator: "/").contains("..") {
+            report(.invalidValue, name, "must be \"auto\" or a path from the root, without \"..\"", example: example)
+        }
+        return folder
+    }
+}

@@ -1,0 +1,157 @@
+"""The card's board records to USB sticks: what a power cut, a pulled stick or a bad one leaves behind."""
+
+import json
+import subprocess
+
+import pytest
+from card import CardBoard, server
+from recorded_writes import RecordedWrites
+from reported import ask
+from stick import PORT, SYSTEMS, Stick
+
+pytestmark = pytest.mark.takes(minutes=6, processors=0.5)
+
+RECORDING = {
+    "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"},
+    "quality": {"lowest": "Low1", "start": "Low1", "highest": "Low1"}, "record": {"when": "always", "fileSeconds": 10},
+}  # fmt: skip
+# A keyframe every two seconds, at 12 frames per second and never more than 15.
+GOP = 30
+
+
+@pytest.fixture(scope="module")
+def recorder(kept_slot) -> CardBoard:
+    """A board that records on its card, since it has no stick."""
+    for name, content in {"device.json": RECORDING, "stream.json": server(1)}.items():
+        kept_slot.card.write(name, content)
+    board = kept_slot.start(devices=PORT)
+    board.wait_for_agent()
+    board.wait_for_state("recording", 120)
+    return board
+
+
+def recording(board: CardBoard) -> dict:
+    return board.status()["recording"]
+
+
+def wait_for_file(board: CardBoard, folder: str) -> None:
+    board.wait_until(f"tallycam status --json | grep -q '\"file\": *\"{folder}/'", 60)
+
+
+def files(board: CardBoard, folder: str) -> list[str]:
+    return board.run(f"ls {folder}/recordings/*.mp4", check=False).text.split()
+
+
+def frame_count(path) -> int:
+    """Decodes the whole file."""
+    words = ["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v", "-show_entries", "stream=nb_read_frames", "-of", "json"]
+    result = subprocess.run([*words, str(path)], capture_output=True, text=True, check=True)
+    assert not result.stderr, result.stderr
+    return int(json.loads(result.stdout)["streams"][0]["nb_read_frames"])
+
+
+def frame_counts(board: CardBoard, stick: Stick) -> dict[str, int]:
+    """The frames of each file that was there when the stick was plugged in. The one that the board is writing does not count."""
+    counts = {}
+    for path in files(board, "/run/media/sda1")[:-1]:
+        copy = stick.folder / "copy.mp4"
+        copy.write_bytes(board.get(path))
+        counts[path.rsplit("/", 1)[1]] = frame_count(copy)
+    return counts
+
+
+def eject(board: CardBoard, stick: Stick) -> None:
+    assert "may be pulled out" in ask(board, "record eject")
+    assert not board.run("grep /run/media/ /proc/mounts", check=False).text
+    stick.pull(board)
+
+
+def spread(values: list[int], count: int) -> list[int]:
+    step = max(1, len(values) // count)
+    return values[::step][: count - 1] + values[-1:]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("cuts", [5, pytest.param(34, marks=pytest.mark.slow)])
+def test_a_power_cut_costs_one_gop_at_most(recorder, tmp_path, system, cuts, capsys):
+    """Records the writes of a board that records for half a minute. Then a stick as it was after some of them is plugged in:
+    the board repairs its last file, every file plays, and from one flush to the next at most one GOP is added."""
+    stick = Stick(tmp_path, system)
+    writes = RecordedWrites(stick)
+    stick.plug(recorder, writes.nodes(stick.name))
+    wait_for_file(recorder, "/run/media/sda1")
+    recorder.sleep(28)
+    stick.pull(recorder)
+    wait_for_file(recorder, "/state")
+    flushes = writes.flushes()
+    assert len(flushes) > 15
+    seen: dict[int, int] = {}
+    for count in spread(flushes, cuts):
+        writes.replay(count)
+        stick.plug(recorder)
+        wait_for_file(recorder, "/run/media/sda1")
+        counts = frame_counts(recorder, stick)
+        eject(recorder, stick)
+        seen[count] = sum(counts.values())
+    with capsys.disabled():
+        print(f"\n  {system}: {len(flushes)} flushes; frames after some of them: {list(seen.values())}")
+    totals = list(seen.values())
+    assert totals == sorted(totals)
+    # Each fragment of a GOP takes at least one flush of its own.
+    passed = [flushes.index(count) for count in seen]
+    for (first, second), (before, after) in zip(zip(passed, passed[1:]), zip(totals, totals[1:])):
+        assert after - before <= GOP * (second - first)
+    assert totals[-1] >= 28 * 12 - 2 * GOP
+
+
+def test_a_pulled_stick_costs_no_more_than_its_last_gop(recorder, tmp_path):
+    stick = Stick(tmp_path, "exFAT")
+    stick.plug(recorder)
+    wait_for_file(recorder, "/run/media/sda1")
+    recorder.sleep(5)
+    stick.pull(recorder)
+    wait_for_file(recorder, "/state")
+    assert recording(recorder)["state"] == "recording"
+    stick.plug(recorder)
+    wait_for_file(recorder, "/run/media/sda1")
+    assert sum(frame_counts(recorder, stick).values()) >= 2 * 12
+    eject(recorder, stick)
+
+
+def test_a_locked_stick_is_reported_and_the_card_is_used(recorder, tmp_path):
+    stick = Stick(tmp_path, "FAT32")
+    stick.plug(recorder, stick.nodes(is_locked=True))
+    recorder.wait_until("grep -q /run/media/ /proc/mounts", 20)
+    recorder.wait_until("tallycam events 50 | grep -q 'a disk that cannot be used'", 20)
+    wait_for_file(recorder, "/state")
+    eject(recorder, stick)
+
+
+def test_a_stick_without_a_file_system_changes_nothing(recorder, tmp_path):
+    stick = Stick(tmp_path, "FAT32")
+    with open(stick.path, "r+b") as file:
+        file.seek(1 << 20)
+        file.write(b"\xa5" * 65536)
+    wait_for_file(recorder, "/state")
+    stick.plug(recorder)
+    recorder.sleep(4)
+    assert recording(recorder)["state"] == "recording"
+    assert not recorder.run("grep /run/media/ /proc/mounts", check=False).text
+    stick.pull(recorder)
+
+
+def test_a_stick_that_fails_beyond_its_true_size_costs_only_the_recording(recorder, tmp_path):
+    """It claims 96 MB and has 40."""
+    stick = Stick(tmp_path, "FAT32")
+    faulty = {
+        "driver": "blkdebug", "node-name": stick.name, "image": f"{stick.name}-file",
+        "inject-error": [{"event": "pwritev", "errno": 5, "sector": sector, "once": False} for sector in range(40 << 11, (40 << 11) + 64)],
+    }  # fmt: skip
+    whole = {"driver": "file", "node-name": f"{stick.name}-file", "filename": str(stick.path)}
+    stick.plug(recorder, [whole, faulty])
+    wait_for_file(recorder, "/run/media/sda1")
+    recorder.run("dd if=/dev/zero of=/run/media/sda1/other bs=1M count=39 2>/dev/null; sync", check=False)
+    recorder.sleep(20)
+    assert recorder.status()["state"] in ("recording", "fault")
+    stick.pull(recorder)
+    wait_for_file(recorder, "/state")
