@@ -9,7 +9,7 @@ from recorded_writes import RecordedWrites
 from reported import ask
 from stick import PORT, SYSTEMS, Stick
 
-pytestmark = pytest.mark.takes(minutes=6, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=5, processors=0.5)
 
 RECORDING = {
     "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"},
@@ -72,7 +72,7 @@ def spread(values: list[int], count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("cuts", [5, pytest.param(34, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("cuts", [3, pytest.param(34, marks=pytest.mark.slow)])
 def test_a_power_cut_costs_one_gop_at_most(recorder, tmp_path, system, cuts, capsys):
     """Records the writes of a board that records for half a minute. Then a stick as it was after some of them is plugged in:
     the board repairs its last file, every file plays, and from one flush to the next at most one GOP is added."""

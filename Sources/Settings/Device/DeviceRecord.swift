@@ -20,7 +20,9 @@ extension DeviceDescription {
             given.folder = reader.folder("folder")
             let length = reader.integer("fileSeconds", in: 10...3600, unit: "seconds", example: #""fileSeconds": 60"#)
             given.fileSeconds = length?.value ?? usual.fileSeconds
-            given.minutes = reader.integer("minutes", in: 1...1_000_000, example: #""minutes": 600"#)?.value
+            let minutes = reader.integerOrChoice(
+                "minutes", in: 1...1_000_000, of: ["unlimited"], example: #""minutes": 600"#)
+            if case .integer(let count)? = minutes { given.minutes = count }
             let share = reader.integer("diskPercent", in: 1...95, unit: "percent", example: #""diskPercent": 80"#)
             given.diskPercent = share?.value ?? usual.diskPercent
             let keep = reader.choice("keep", of: Record.Keep.allCases.map(\.rawValue), example: #""keep": "all""#)

@@ -29,7 +29,7 @@ func runCameraCommand(_ row: CommandDescription, _ arguments: [String]) throws -
 }
 
 private func usage(of row: CommandDescription) -> String {
-    "tallycam \(row.usages(on: .socket).first ?? row.name.rawValue) [OPTION...]"
+    row.usages(on: .socket).map { "tallycam \($0) [OPTION...]" }.joined(separator: "\n       ")
 }
 
 /// Prints the camera's report of what it did.
