@@ -32,7 +32,7 @@ final class StreamSupervisor {
 
     func start(now: MediaTimestamp) {
         let webcam = device.webcam
-        let isQueued = streams.isRunning
+        let isQueued = streams.isRunning && !streams.isOnlyRecorded
         let isMuted = startsMuted
         do {
             try streams.start(
@@ -65,6 +65,7 @@ final class StreamSupervisor {
     /// Ends stream, camera and webcam, and waits briefly for them.
     func end() {
         _ = streams.stop()
+        _ = try? streams.record(device.files, nil, isMuted: false, now: MonotonicClock.now())
         device.webcam.end(now: MonotonicClock.now())
         _ = streams.feedIdle([], of: SourceDescription(device.files), now: MonotonicClock.now())
         streams.feedIdleAudio(nil, of: device.files, now: MonotonicClock.now())

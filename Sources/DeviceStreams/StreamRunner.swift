@@ -171,8 +171,9 @@ package final class StreamRunner {
 
     /// - Returns: whether a stream was only waiting for the camera; its end will not be reported.
     package func stop() -> Bool {
-        running?.commands.send(.stop)
-        let wasWaiting = startsAgain && running == nil
+        // One that is only recorded is not what was started.
+        if !isOnlyRecorded { running?.commands.send(.stop) }
+        let wasWaiting = startsAgain && (running == nil || isOnlyRecorded)
         startsAgain = false
         if wasWaiting { openForStill(now: MonotonicClock.now()) }
         return wasWaiting

@@ -90,6 +90,27 @@ import Testing
         }
     }
 
+    /// The recorded stream takes its time to end.
+    @Test func startThatIsTakenBackLeavesTheRecordingAlone() throws {
+        try useDevice(#"{"camera": "synthetic", "audio": {"source": "none"}, "record": "always"}"#)
+        try time.run {
+            try camera.start()
+            try camera.waitUntil { camera.streams.runs.count == 1 }
+            try camera.waitUntil { try camera.state() == "recording" }
+            #expect(try camera.ask("stop") == done("recording"))
+            let recorded = camera.streams.runs[0]
+            recorded.isHanging.withLock { $0 = true }
+            #expect(try camera.ask("start") == done("connecting"))
+            _ = try camera.ask("stop")
+            recorded.end(nil)
+            try camera.waitUntil { camera.streams.runs.count == 2 }
+            #expect(camera.streams.runs[1].request.description == nil)
+            try camera.waitUntil { try camera.state() == "recording" }
+            #expect(try !camera.status().isStreamWanted)
+            try camera.end()
+        }
+    }
+
     @Test func commandsStartAndStopARecording() throws {
         try time.run {
             try camera.start()
