@@ -16,8 +16,8 @@ final class RecordingDuty {
     private var reports: Mailbox<RecordingEvent>?
     /// The plan that the recorder follows; `nil` while nothing should be recorded.
     private var plan: RecordingPlan?
-    /// Whether the present stream has been live.
-    private var isLive = false
+    /// Whether a stream connects or is live.
+    private var isStreaming = false
     private(set) var reading = RecordingReading()
     /// A call that the disk has not answered for long.
     private var stalledCall: String?
@@ -31,7 +31,10 @@ final class RecordingDuty {
     /// For the present and the next streams; `nil` if device.json forbids recordings.
     var sink: RecordingSink? { device.files.device.record.when == .off ? nil : recorder?.sink }
 
-    var isWanted: Bool { wish.isWanted(whileLive: isLive) && recorder != nil }
+    var isWanted: Bool { wish.isWanted(whileStreaming: isStreaming) && recorder != nil }
+
+    /// Whether a stream's media starts for the recording, without waiting for a server.
+    var isWantedWithoutServer: Bool { wish.isWanted(whileStreaming: false) && recorder != nil }
 
     /// Whether a file is still being finished although nothing should be recorded.
     var isFinishing: Bool { plan == nil && reading.state != "off" }
@@ -54,11 +57,11 @@ final class RecordingDuty {
         }
     }
 
-    /// The stream is live, or has ended.
-    func streamChanged(isLive: Bool) {
-        guard isLive != self.isLive else { return }
-        self.isLive = isLive
-        if !isLive { wish.streamEnded() }
+    /// The stream connects, or has ended. A recorder that is ready by the time the server accepts the stream misses nothing.
+    func streamChanged(isStreaming: Bool) {
+        guard isStreaming != self.isStreaming else { return }
+        self.isStreaming = isStreaming
+        if !isStreaming { wish.streamEnded() }
         wishChanged()
     }
 
@@ -69,7 +72,7 @@ final class RecordingDuty {
         guard let next else { return recorder.stop() }
         recorder.start(next)
         // A stream that waits for a server would not bring anything yet.
-        device.stream.send(.record)
+        if isWantedWithoutServer { device.stream.send(.record) }
     }
 
     /// - Returns: whether device.json allows it.

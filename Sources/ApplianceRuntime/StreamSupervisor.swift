@@ -50,7 +50,8 @@ final class StreamSupervisor {
     func receivers(preview: (any PreviewSink)?) -> StreamReceivers {
         let (relay, recording) = (device.webcam.relay, device.recording)
         return StreamReceivers(
-            preview: preview, frames: [relay], audio: [relay], archive: recording.sink, isRecorded: recording.isWanted)
+            preview: preview, frames: [relay], audio: [relay], archive: recording.sink,
+            isRecorded: recording.isWantedWithoutServer)
     }
 
     /// The camera has become free for a waiting stream.
@@ -163,12 +164,12 @@ final class StreamSupervisor {
         device.perform(device.appliance.streamStateChanged(to: state, now: now))
         if state == .live {
             isRecordingMuted = false
-            device.recording.streamChanged(isLive: true)
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }
         // The stream handles this once the camera is open; it does not accept controls yet.
         if state == .connecting { device.commands.lookAtControls() }
+        if state == .connecting || state == .live { device.recording.streamChanged(isStreaming: true) }
     }
 
     /// - Parameter choices: if a device was missing, the available ones as the files name them.
@@ -176,7 +177,7 @@ final class StreamSupervisor {
         let now = MonotonicClock.now()
         if streams.isOnlyRecorded { return recordedEnded(failure, choices: choices, now: now) }
         let startsAgain = streams.ended()
-        device.recording.streamChanged(isLive: false)
+        device.recording.streamChanged(isStreaming: false)
         device.commands.streamEnded(isFollowed: startsAgain || failure.map { ApplianceFault($0) } != .server)
         summary = StreamSummary()
         device.webcam.streamEnded()

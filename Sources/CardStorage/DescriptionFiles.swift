@@ -181,6 +181,14 @@ package struct DescriptionFiles {
 
     /// Choices that are valid but that this board cannot do.
     package var contradictions: [FileFault] {
+        guard device.doublePress == .record, device.record.when == .off else { return contradictionsOfTheBoard }
+        let fault = fault(
+            .settings, "device.json", "doublePress", "is \"record\", but \"record\" is \"off\"",
+            example: #""record": "command""#)
+        return [fault] + contradictionsOfTheBoard
+    }
+
+    private var contradictionsOfTheBoard: [FileFault] {
         guard let board, board.flashLED == nil else { return [] }
         let choices = [
             ("torch", device.torch.rawValue, instead: "off"),

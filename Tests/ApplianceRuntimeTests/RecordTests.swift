@@ -128,6 +128,15 @@ import Testing
         }
     }
 
+    @Test func buttonThatMayNotRecordIsAFault() throws {
+        try useDevice(#"{"camera": "synthetic", "record": "off", "doublePress": "record"}"#)
+        try time.run {
+            try camera.start()
+            try camera.waitUntil { try camera.faults() == [.settings] }
+            try camera.end()
+        }
+    }
+
     @Test func deviceFileForbidsRecordings() throws {
         try useDevice(#"{"camera": "synthetic", "record": "off"}"#)
         try time.run {

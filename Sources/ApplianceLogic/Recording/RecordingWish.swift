@@ -25,10 +25,10 @@ public struct RecordingWish: Hashable, Sendable {
     /// With `live`, the next stream is recorded whatever was asked for during this one.
     public mutating func streamEnded() { if when == .live { order = nil } }
 
-    /// - Parameter isLive: whether the stream has been live since its start.
-    public func isWanted(whileLive isLive: Bool) -> Bool {
+    /// - Parameter isStreaming: whether a stream connects or is live.
+    public func isWanted(whileStreaming isStreaming: Bool) -> Bool {
         guard when != .off else { return false }
-        return order ?? (when == .always || when == .live && isLive)
+        return order ?? (when == .always || when == .live && isStreaming)
     }
 }
 
