@@ -117,12 +117,17 @@ def test_a_path_that_the_build_root_does_not_have_is_refused():
 MANIFEST = "# rpi4, kernel debian: package, version, SHA-256\nraspi-firmware 1:1 " + "0" * 64 + "\n"
 
 
+def named(path: Path) -> Path:
+    """As messages name it: a file in the checkout from there."""
+    return path.relative_to(CHECKOUT) if path.is_relative_to(CHECKOUT) else path
+
+
 def test_a_manifest_of_another_board_or_kernel_is_refused(tmp_path):
     path = tmp_path / "manifest"
     path.write_text(MANIFEST)
     message = refusal("--kernel", "debian", "rpi3", manifest=path)
     assert message == (
-        f"image: the manifest {path} is of BOARD=rpi4 KERNEL=debian, not of BOARD=rpi3 KERNEL=debian; use one of the same board and"
+        f"image: the manifest {named(path)} is of BOARD=rpi4 KERNEL=debian, not of BOARD=rpi3 KERNEL=debian; use one of the same board and"
         " kernel, or none\n"
     )
     assert "is of BOARD=rpi4 KERNEL=debian, not of BOARD=rpi4 KERNEL=raspberrypi" in refusal("rpi4", manifest=path)
@@ -131,7 +136,7 @@ def test_a_manifest_of_another_board_or_kernel_is_refused(tmp_path):
 def test_a_file_that_is_not_a_manifest_is_refused(tmp_path):
     path = tmp_path / "manifest"
     path.write_text(MANIFEST.split("\n", 1)[1])
-    assert f'{path} is not a manifest: its first line is not "# rpi3, kernel raspberrypi: ..."' in refusal("rpi3", manifest=path)
+    assert f'{named(path)} is not a manifest: its first line is not "# rpi3, kernel raspberrypi: ..."' in refusal("rpi3", manifest=path)
 
 
 def test_buildroot_refuses_what_it_would_ignore():
