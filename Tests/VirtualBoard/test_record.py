@@ -60,6 +60,14 @@ def frame_counts(board: CardBoard, stick: Stick) -> dict[str, int]:
     return counts
 
 
+def is_used(board: CardBoard) -> bool:
+    """Waits until the stick is recorded on, or until the kernel has made it read-only: a cut inside an update of a FAT folder
+    leaves it in disorder, which a computer repairs."""
+    locked = "grep -q '/run/media/sda1 [a-z0-9]* ro,' /proc/mounts"
+    board.wait_until(f"{{ {locked}; }} || tallycam status --json | grep -q '\"file\": *\"/run/media/sda1/'", 60)
+    return board.run(locked, check=False).status != 0
+
+
 def eject(board: CardBoard, stick: Stick) -> None:
     assert "may be pulled out" in ask(board, "record eject")
     assert not board.run("grep /run/media/ /proc/mounts", check=False).text
@@ -75,7 +83,8 @@ def spread(values: list[int], count: int) -> list[int]:
 @pytest.mark.parametrize("cuts", [3, pytest.param(34, marks=pytest.mark.slow)])
 def test_a_power_cut_costs_one_gop_at_most(recorder, tmp_path, system, cuts, capsys):
     """Records the writes of a board that records for half a minute. Then a stick as it was after some of them is plugged in:
-    the board repairs its last file, every file plays, and from one flush to the next at most one GOP is added."""
+    the board repairs its last file, every file plays, and from one flush to the next at most one GOP is added. Of a stick that
+    has become read-only, every file but the last plays."""
     stick = Stick(tmp_path, system)
     writes = RecordedWrites(stick)
     stick.plug(recorder, writes.nodes(stick.name))
@@ -86,15 +95,20 @@ def test_a_power_cut_costs_one_gop_at_most(recorder, tmp_path, system, cuts, cap
     flushes = writes.flushes()
     assert len(flushes) > 15
     seen: dict[int, int] = {}
+    locked = 0
     for count in spread(flushes, cuts):
         writes.replay(count)
         stick.plug(recorder)
-        wait_for_file(recorder, "/run/media/sda1")
+        used = is_used(recorder)
         counts = frame_counts(recorder, stick)
         eject(recorder, stick)
-        seen[count] = sum(counts.values())
+        if used:
+            seen[count] = sum(counts.values())
+        else:
+            locked += 1
     with capsys.disabled():
-        print(f"\n  {system}: {len(flushes)} flushes; frames after some of them: {list(seen.values())}")
+        print(f"\n  {system}: {len(flushes)} flushes; frames after some of them: {list(seen.values())}; {locked} read-only")
+    assert locked <= (cuts // 4 if system != "ext4" else 0)
     totals = list(seen.values())
     assert totals == sorted(totals)
     # Each fragment of a GOP takes at least one flush of its own.
