@@ -22,7 +22,7 @@ MOST_INSTRUCTIONS = 95_000
 # From the smallest size to the largest. One instruction for every 64 bytes of a frame would increase the cost by a fifth.
 MOST_GROWTH = 0.03
 MOST_LATENCY = 2.0
-# Of what a stream to one server costs, payloads and encoding included.
+# As a share of the cost of a stream to one server, encoding included.
 MOST_FOR_A_TARGET = 0.25
 # About the time of a Pi's encoder for a frame, so that it finishes at a quiet moment.
 ENCODER_MILLISECONDS = 20
