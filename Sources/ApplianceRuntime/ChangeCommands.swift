@@ -79,7 +79,7 @@ extension CommandService {
 
     /// See `change`.
     func switchTarget(_ name: String, isOn: Bool, for asker: CommandAsker) -> CommandAnswer? {
-        guard device.stream.isRunning else { return Self.notLive }
+        guard device.stream.isPublishing else { return Self.notLive }
         return askStream(for: asker, isEvent: false) { .switchTarget(name, isOn: isOn, $0) }
     }
 
@@ -102,7 +102,7 @@ extension CommandService {
 
     /// See `change`. If the stream is interrupted at the moment, it will come back in this state.
     func pause(_ isPaused: Bool, for asker: CommandAsker) -> CommandAnswer? {
-        guard device.stream.isRunning, !device.stream.isOnlyRecorded else { return pauseNextStream(isPaused) }
+        guard device.stream.isPublishing else { return pauseNextStream(isPaused) }
         // It may end before it answers, so it needs a number even if nobody waits.
         let id = pending.add(.pause(isPaused), for: asker.seesEvents ? nil : asker, now: MonotonicClock.now())
         guard let id else { return Self.tooMany }
@@ -111,7 +111,7 @@ extension CommandService {
     }
 
     func togglePause() -> CommandAnswer {
-        guard !device.stream.isRunning || device.stream.isOnlyRecorded else {
+        guard !device.stream.isPublishing else {
             device.stream.send(.togglePause)
             return Self.seeEvents
         }

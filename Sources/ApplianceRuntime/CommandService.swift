@@ -73,9 +73,7 @@ final class CommandService {
     private func stop(now: MediaTimestamp) -> CommandAnswer {
         device.personActed()
         device.perform(device.appliance.stopRequested(now: now))
-        return .done([
-            device.stream.isRunning && !device.stream.isOnlyRecorded ? "stopping" : device.appliance.state.name
-        ])
+        return .done([device.stream.isPublishing ? "stopping" : device.appliance.state.name])
     }
 
     private func start(now: MediaTimestamp) -> CommandAnswer {
@@ -134,7 +132,7 @@ extension CommandService {
         case .changes(let changes, let former): answer(command, outcome, changes, former)
         case .answer, .pause: command.asker?.answer(answer(to: outcome))
         // The stream never gets a number for these.
-        case .webcamLook, .webcamStop, .snapshot: break
+        case .webcamLook, .webcamStop, .eject, .snapshot: break
         }
     }
 
@@ -169,7 +167,7 @@ extension CommandService {
             switch purpose {
             case .answer, .changes, .pause, .webcamLook: true
             case .snapshot(let snapshot): snapshot.stage == .taking
-            case .webcamStop: false
+            case .webcamStop, .eject: false
             }
         }
         for command in lost {

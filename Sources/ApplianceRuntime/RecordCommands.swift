@@ -19,10 +19,10 @@ extension CommandService {
             recording.mark(text)
             return .done(["marked"])
         case .eject:
-            guard let id = pending.add(.answer, for: asker, now: now) else { return Self.tooMany }
-            if recording.eject(id) { return nil }
-            _ = pending.remove(id)
-            return .failed(.recordingIsOff)
+            guard pending.add(.eject, for: asker, now: now) != nil else { return Self.tooMany }
+            if recording.eject() { return nil }
+            ejected(.failed(.recordingIsOff))
+            return nil
         }
     }
 
@@ -33,6 +33,9 @@ extension CommandService {
         return .done([wasWanted ? "recording stops" : "nothing was being recorded"])
     }
 
-    /// Answers a command whose result has come.
-    func answerPending(_ id: CommandID, _ answer: CommandAnswer) { pending.remove(id)?.asker?.answer(answer) }
+    /// The disk may be pulled out, or not.
+    func ejected(_ answer: CommandAnswer) {
+        let commands = pending.removeAll { if case .eject = $0 { true } else { false } }
+        for command in commands { command.asker?.answer(answer) }
+    }
 }

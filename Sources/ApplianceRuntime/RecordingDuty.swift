@@ -23,8 +23,6 @@ final class RecordingDuty {
     private var stalledCall: String?
     /// Without it, another disk is used from the next start on.
     private let mounts = try? MountWatch()
-    /// Commands that wait for the disk.
-    private var ejections: [CommandID] = []
 
     init(of device: ApplianceDevice) { self.device = device }
 
@@ -86,9 +84,8 @@ final class RecordingDuty {
 
     /// The answer comes when the disk has written everything.
     /// - Returns: whether there is a recorder.
-    func eject(_ id: CommandID) -> Bool {
+    func eject() -> Bool {
         guard let recorder else { return false }
-        ejections.append(id)
         recorder.eject(from: device.settings.mediaDirectory)
         return true
     }
@@ -161,10 +158,8 @@ final class RecordingDuty {
 
     private func ejected(_ event: RecordingEvent) {
         device.tell(text: event.text)
-        let answer: CommandAnswer =
-            if case .ejected = event { .done([event.text]) } else { .failed(.eject(reason: event.text)) }
-        for id in ejections { device.commands.answerPending(id, answer) }
-        ejections = []
+        let isDone = if case .ejected = event { true } else { false }
+        device.commands.ejected(isDone ? .done([event.text]) : .failed(.eject(reason: event.text)))
     }
 }
 

@@ -32,7 +32,7 @@ final class StreamSupervisor {
 
     func start(now: MediaTimestamp) {
         let webcam = device.webcam
-        let isQueued = streams.isRunning && !streams.isOnlyRecorded
+        let isQueued = streams.isPublishing
         let isMuted = startsMuted
         do {
             try streams.start(
@@ -139,6 +139,7 @@ final class StreamSupervisor {
         case .snapshot(let answer): device.commands.snapshotTaken(answer, brightness: nil)
         case .source(let event):
             device.faultsChanged(now: now) { $0.sourceChanged(event) }
+            if streams.isOnlyRecorded, case .started = event { device.faultsChanged(now: now) { $0.mediaProved() } }
             webcam.sourceChanged(event)
         case .retry(let failure, let stage): device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The end of the thread tells why.

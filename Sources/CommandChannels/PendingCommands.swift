@@ -18,11 +18,13 @@ package struct PendingCommand {
         case webcamLook
         /// The webcam's gadget is being removed.
         case webcamStop
+        /// A disk is being unmounted.
+        case eject
 
         /// Whether nothing depends on the command once its asker has stopped waiting.
         fileprivate var isOver: Bool {
             switch self {
-            case .answer, .webcamLook, .webcamStop: true
+            case .answer, .webcamLook, .webcamStop, .eject: true
             case .changes, .pause, .snapshot: false
             }
         }

@@ -89,6 +89,8 @@ package final class StreamRunner {
     package var isRunning: Bool { running != nil }
     /// Whether the present stream is only recorded.
     package var isOnlyRecorded: Bool { running?.recorded != nil }
+    /// Whether there is a stream with servers.
+    package var isPublishing: Bool { isRunning && !isOnlyRecorded }
     /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     package var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
