@@ -1,5 +1,6 @@
 import ApplianceLogic
 import CardStorage
+import DevicePorts
 import LinuxIO
 import Settings
 import StreamLogic
@@ -18,6 +19,17 @@ extension StreamRunner {
 
     /// The thread has reported its result.
     package func listed(_ kind: DeviceList.Kind) { listing.remove(kind) }
+
+    /// Drivers may take this long to tell which devices there are.
+    static let listingTimeout = Duration.seconds(5)
+
+    /// Empty if a driver does not answer in time.
+    static func devices(insteadOf fault: ApplianceFault, _ engine: any StreamEngine) -> [String] {
+        let devices = try? NodeOccupancy.call(of: "the list of devices", timeout: listingTimeout) {
+            engine.devices(insteadOf: fault)
+        }
+        return devices ?? []
+    }
 }
 
 extension DeviceList {

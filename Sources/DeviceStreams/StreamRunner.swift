@@ -287,15 +287,4 @@ package final class StreamRunner {
                 }
             })
     }
-
-    /// Drivers may take this long to tell which devices there are.
-    static let listingTimeout = Duration.seconds(5)
-
-    /// Empty if a driver does not answer in time.
-    private static func devices(insteadOf fault: ApplianceFault, _ engine: any StreamEngine) -> [String] {
-        let devices = try? NodeOccupancy.call(of: "the list of devices", timeout: listingTimeout) {
-            engine.devices(insteadOf: fault)
-        }
-        return devices ?? []
-    }
 }
