@@ -24,8 +24,8 @@ let package = Package(
         .target(
             name: "StreamLogic",
             dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
-        .target(name: "ApplianceLogic", dependencies: ["StreamLogic", "Settings", "Media"]),
         .target(name: "RecordingLogic", dependencies: ["Bitstream", "Media"]),
+        .target(name: "ApplianceLogic", dependencies: ["RecordingLogic", "StreamLogic", "Settings", "Media"]),
 
         // Ports and rim.
         .target(name: "DevicePorts", dependencies: ["Controls", "USBVideo", "Media"]),
@@ -287,8 +287,8 @@ let package = Package(
                 "ApplianceRuntime", "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams",
                 "WebcamService",
                 "Terminal",
-                "Transport", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls", "JSONText",
-                "BoardIO", "DevicePorts", "Filters", "USBVideo",
+                "Transport", "ApplianceLogic", "RecordingLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
+                "JSONText", "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",
             ]),
         .target(

@@ -35,7 +35,7 @@ final class RecordingDuty {
     var isWantedWithoutServer: Bool { wish.isWanted(whileStreaming: false) && recorder != nil }
 
     /// Whether a file is still being finished although nothing should be recorded.
-    var isFinishing: Bool { plan == nil && reading.state != "off" }
+    var isFinishing: Bool { plan == nil && reading.state != .off }
 
     // MARK: Wishes
 
@@ -141,8 +141,7 @@ final class RecordingDuty {
     }
 
     private func stateChanged(to state: RecordingSession.State) {
-        reading.state = state.name
-        reading.problem = state.failure?.text
+        reading.state = state
         if state != .recording { reading.file = nil }
         let event = ApplianceEvent.recordingChanged(reading)
         // People hear of the first file.
@@ -176,14 +175,5 @@ extension RecordingPlan {
                 length: .seconds(wanted.fileSeconds), minutes: wanted.minutes, share: wanted.diskPercent,
                 keepsAll: wanted.keep == .all),
             hasAudio: device.files.device.audioSource != .none)
-    }
-}
-
-extension RecordingSession.State {
-    fileprivate var failure: RecordingFailure? {
-        switch self {
-        case .waitingForDisk(let failure), .failed(let failure): failure
-        case .off, .opening, .recording: nil
-        }
     }
 }

@@ -127,7 +127,7 @@ extension ApplianceStatus {
 
 extension RecordingReading {
     fileprivate func write(to object: borrowing JSONObjectWriter) {
-        object.write("state", state)
+        object.write("state", state.name)
         if let file { object.write("file", file) }
         if let problem { object.write("problem", problem) }
         object.write("isDropping", isDropping)

@@ -55,6 +55,13 @@ public struct RecordingSession: Sendable {
             case .failed: "failed"
             }
         }
+
+        public var failure: RecordingFailure? {
+            switch self {
+            case .waitingForDisk(let failure), .failed(let failure): failure
+            case .off, .opening, .recording: nil
+            }
+        }
     }
 
     public enum Action: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import ApplianceLogic
 import Media
 import MediaTestSupport
+import RecordingLogic
 import StreamLogic
 import Testing
 
@@ -18,13 +19,13 @@ import Testing
 
     private static var recording: RecordingReading {
         var reading = RecordingReading()
-        (reading.state, reading.file) = ("recording", "/state/recordings/1.mp4")
+        (reading.state, reading.file) = (.recording, "/state/recordings/1.mp4")
         return reading
     }
 
     private static var problem: RecordingReading {
         var reading = RecordingReading()
-        (reading.state, reading.problem) = ("failed", "write: no space left on device")
+        reading.state = .failed(RecordingFailure(.noSpace, "write: no space left on device"))
         return reading
     }
 

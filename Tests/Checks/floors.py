@@ -11,8 +11,8 @@ CORE = {
     "USBVideo": {"Controls", "Media"},
     "Settings": {"Controls", "Filters", "TimeZones", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
-    "ApplianceLogic": {"StreamLogic", "Settings", "Media"},
     "RecordingLogic": {"Bitstream", "Media"},
+    "ApplianceLogic": {"RecordingLogic", "StreamLogic", "Settings", "Media"},
 }
 # Pure Swift packages that a core target may import in addition.
 CORE_PACKAGES = {"StreamQuality": {"DequeModule"}}

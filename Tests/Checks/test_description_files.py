@@ -113,7 +113,7 @@ def test_these_tests_know_every_way_to_read_a_key(file):
         read = set(re.findall(r"\b\w+\.(\w+)\(\s*\"\w+\"", text))
         assert read <= {"name", "text", "flag", "flagOrChoice", "integer", "integerOrChoice", "number",
                         "choice", "texts", "object", "objects", "elements", "accept",
-                        "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word", "quality", "folder"}, read  # fmt: skip
+                        "has", "mention", "redirect", "report", "objectOfTexts", "moment", "word", "quality", "folder", "shortForm"}, read  # fmt: skip
 
 
 LIMITED = re.compile(r"\.(?:integer|integerOrChoice|number)\(\s*\"(\w+)\", in: ([\w.-]+?)(?:\.\.\.([\d_]+))?[,)]")

@@ -52,7 +52,7 @@ public enum ApplianceEvent: Event {
         case .faultFound(let line): [("fault", .text(line))]
         case .machineRestarting(let reason): [("reason", .text(reason))]
         case .recordingChanged(let reading):
-            [("state", .text(reading.state))] + (reading.file.map { [("file", .text($0))] } ?? [])
+            [("state", .text(reading.state.name))] + (reading.file.map { [("file", .text($0))] } ?? [])
                 + (reading.problem.map { [("problem", .text($0))] } ?? [])
         case .recordingFinished(let file, let seconds, let byteCount):
             [("file", .text(file)), ("seconds", .number(seconds)), ("bytes", .integer(byteCount))]

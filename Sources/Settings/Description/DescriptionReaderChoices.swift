@@ -30,6 +30,17 @@ extension DescriptionReader {
         return word(in: value, of: words, allowed, name, example: example).map { .word($0) }
     }
 
+    /// The short form of an object: one of a few words in its place.
+    /// - Parameter take: gets the word if it is one of these.
+    /// - Returns: false if the key is absent or has an object, which is to be read then.
+    mutating func shortForm(_ name: String, of words: [String], example: String, _ take: (String) -> Void) -> Bool {
+        guard let kind = kind(of: name), kind != "an object" else { return false }
+        let list = words.map { "\"\($0)\"" }.joined(separator: " or ")
+        let allowed = "\(list), or an object in curly brackets"
+        if let word = choice(name, of: words, allowed: allowed, example: example) { take(word) }
+        return true
+    }
+
     /// A whole number within `range`, or one of a few words.
     mutating func integerOrChoice(
         _ name: String, in range: ClosedRange<Int>, of words: [String], example: String

@@ -2,15 +2,10 @@
 extension DeviceDescription {
     mutating func readPreview(_ reader: inout DescriptionReader) {
         let displays = Preview.Display.allCases.map(\.rawValue)
-        // The short form: the display alone, without an object.
-        if let kind = reader.kind(of: "preview"), kind != "an object" {
-            let words = displays.map { "\"\($0)\"" }.joined(separator: " or ")
-            let display = reader.choice(
-                "preview", of: displays, allowed: "\(words), or an object in curly brackets",
-                example: #""preview": "hdmi""#)
-            preview.display = display.flatMap(Preview.Display.init) ?? preview.display
-            return
+        let isShort = reader.shortForm("preview", of: displays, example: #""preview": "hdmi""#) {
+            preview.display = Preview.Display(rawValue: $0) ?? preview.display
         }
+        guard !isShort else { return }
         let example = #""preview": {"display": "hdmi", "camera": "always"}"#
         let given = reader.object("preview", example: example) { reader in
             var given = Preview()

@@ -2,15 +2,10 @@
 extension DeviceDescription {
     mutating func readRecord(_ reader: inout DescriptionReader) {
         let times = Record.When.allCases.map(\.rawValue)
-        // The short form: when to record, without an object.
-        if let kind = reader.kind(of: "record"), kind != "an object" {
-            let words = times.map { "\"\($0)\"" }.joined(separator: ", ")
-            let when = reader.choice(
-                "record", of: times, allowed: "one of \(words), or an object in curly brackets",
-                example: #""record": "live""#)
-            record.when = when.flatMap(Record.When.init) ?? record.when
-            return
+        let isShort = reader.shortForm("record", of: times, example: #""record": "live""#) {
+            record.when = Record.When(rawValue: $0) ?? record.when
         }
+        guard !isShort else { return }
         let example = #""record": {"when": "live", "folder": "auto", "keep": "newest"}"#
         let usual = Record()
         let given: Record? = reader.object("record", example: example) { reader in
