@@ -35,8 +35,6 @@ public final class LiveStream {
     var targets: [PublishTarget]
     /// `nil` for a stream that is only recorded.
     var leading: PublishTarget?
-    /// Whether a stream without targets was stopped.
-    private var isStopped = false
     /// When the archive learns what servers have.
     var nextDelivery: MediaTimestamp?
     /// A failed target is tried again after this time, as long as another one goes on.
@@ -148,7 +146,9 @@ public final class LiveStream {
         emitEnd()
     }
 
-    private var isOver: Bool { targets.isEmpty ? isStopped : targets.allSatisfy(\.isOver) }
+    private var isOver: Bool {
+        targets.isEmpty ? stopTracks.isSignaled(until: .zero) : targets.allSatisfy(\.isOver)
+    }
 
     /// The stream has not failed as long as one target carries it to its end. Otherwise, the last failure is the stream's, and
     /// events tell the others.
@@ -224,7 +224,6 @@ public final class LiveStream {
     }
 
     func stop() {
-        isStopped = true
         stopTracks.signal()
         for target in targets where !target.isOver { target.stop() }
     }

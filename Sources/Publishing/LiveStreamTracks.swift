@@ -13,7 +13,6 @@ extension LiveStream {
             hub.trackEnded()
             // Audio alone is useless after the video has ended.
             if track == .video { stopTracks.signal() }
-            if targets.isEmpty, track == .video { stop() }
             if let note { reporter.emit(.sourceEnded(track, note: note)) }
         case .video(let event): videoReported(event)
         case .encoder(let event): encoderReported(event)

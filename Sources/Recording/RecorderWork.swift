@@ -235,10 +235,7 @@ struct RecorderWork: ~Copyable {
                 try access.perform(repair.steps, on: file, name)
                 folder.changed(
                     RecordingFolder.File(name, byteCount: try file.byteCount, duration: repair.duration))
-                report(
-                    .repaired(
-                        path: path, frameCount: repair.frameCount, duration: repair.duration,
-                        lostByteCount: repair.lostByteCount))
+                report(RecordingEvent(repair, of: path))
             }
         } catch {
             report(.repairFailed(path: path, error))

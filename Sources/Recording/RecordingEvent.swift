@@ -1,3 +1,4 @@
+import Bitstream
 import LinuxIO
 import Media
 import RecordingLogic
@@ -31,6 +32,13 @@ public enum RecordingEvent: Hashable, Sendable {
     case ejected(path: String)
     /// - Parameter 0: `nil` if no disk is mounted.
     case ejectFailed(SystemCallError?)
+}
+
+extension RecordingEvent {
+    init(_ repair: MP4RecordingRepair, of path: String) {
+        self = .repaired(
+            path: path, frameCount: repair.frameCount, duration: repair.duration, lostByteCount: repair.lostByteCount)
+    }
 }
 
 /// A call that the disk is answering.

@@ -27,7 +27,6 @@ public enum RecordingRepairs {
         guard case .unfinished(let repair) = condition else { return nil }
         let writable = try LinuxRecordingFile(path, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK)
         for step in repair.steps { try writable.perform(step) }
-        return .repaired(
-            path: path, frameCount: repair.frameCount, duration: repair.duration, lostByteCount: repair.lostByteCount)
+        return RecordingEvent(repair, of: path)
     }
 }
