@@ -49,7 +49,7 @@ extension RecorderWork {
         _ access: RecordingFolderAccess, _ steps: [MP4FileStep], _ file: RecordingAssembler.RecordedFile
     ) throws(SystemCallError) {
         guard let open else { return }
-        // The last frame lasts beyond its start, and no other file begins before its end.
+        // The last frame lasts beyond its start. The next file ends this one if it starts earlier.
         journal.fileEnded(at: file.end + .seconds(1))
         try access.perform(steps, on: open.file, open.name)
         let byteCount = steps.end

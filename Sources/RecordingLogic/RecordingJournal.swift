@@ -34,6 +34,7 @@ public struct RecordingJournal: Sendable {
     public init() {}
 
     public mutating func fileStarted(_ name: RecordingName, at start: MediaTimestamp) {
+        if let last = files.indices.last, let end = files[last].end { files[last].end = min(end, start) }
         files.append(File(name: name, start: start))
         if files.count > Self.mostFiles { files.removeFirst() }
     }

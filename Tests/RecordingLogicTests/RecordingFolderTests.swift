@@ -103,6 +103,17 @@ import Testing
 
     private func seconds(_ start: Int, _ end: Int) -> Range<Duration> { .seconds(start)..<(.seconds(end)) }
 
+    /// The end of a file is known to about a second.
+    @Test func nextFileEndsTheOneBefore() {
+        var journal = RecordingJournal()
+        journal.fileStarted(first, at: .zero)
+        journal.fileEnded(at: MediaTimestamp(milliseconds: 61_000))
+        journal.fileStarted(second, at: MediaTimestamp(milliseconds: 60_000))
+        _ = journal.acknowledged(by: "a", range(60_000, 63_000))
+        let lines = journal.flush()
+        #expect(lines == [.init(file: second, entry: .acknowledged(target: "a", seconds(0, 3)))])
+    }
+
     @Test func lateAcknowledgmentGoesToTheFilesThatItIsIn() {
         var journal = RecordingJournal()
         journal.fileStarted(first, at: MediaTimestamp(milliseconds: 1000))
