@@ -14,6 +14,7 @@ let package = Package(
         .target(name: "TimeZones", dependencies: ["Media"]),
         .target(name: "Bitstream", dependencies: ["Media"]),
         .target(name: "RTMP", dependencies: ["Bitstream", "Media"]),
+        .target(name: "HTTP", dependencies: ["Media"]),
         .target(
             name: "StreamQuality",
             dependencies: ["Media", .product(name: "DequeModule", package: "swift-collections")]),
@@ -228,6 +229,7 @@ let package = Package(
             ], exclude: ["reference.py"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Media", "SeededNumbers"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
@@ -361,7 +363,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "TimeZones", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
+    "TimeZones", "HTTP", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",

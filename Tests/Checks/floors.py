@@ -5,6 +5,7 @@ CORE = {
     "TimeZones": {"Media"},
     "Bitstream": {"Media"},
     "RTMP": {"Bitstream", "Media"},
+    "HTTP": {"Media"},
     "StreamQuality": {"Media"},
     "Controls": {"Media"},
     "Filters": {"TimeZones", "Media"},
