@@ -25,6 +25,7 @@ let package = Package(
         .target(
             name: "StreamLogic",
             dependencies: ["StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"]),
+        .target(name: "PageLogic", dependencies: ["HTTP", "Media"]),
         .target(name: "RecordingLogic", dependencies: ["Bitstream", "Media"]),
         .target(name: "ApplianceLogic", dependencies: ["RecordingLogic", "StreamLogic", "Settings", "Media"]),
 
@@ -53,6 +54,7 @@ let package = Package(
                 "DevicePorts", "LinuxIO", "Bitstream", "Controls", "USBVideo", "Media", "CLinux", "CV4LConvert",
             ]),
         .target(name: "Transport", dependencies: ["DevicePorts", "LinuxIO", "Media", "CLinux", "CMbedTLS"]),
+        .target(name: "PageFiles", dependencies: ["CPage", "CZlib"]),
         .target(name: "SyntheticSources", dependencies: ["DevicePorts", "LinuxIO", "Media"]),
         .target(
             name: "FileSources",
@@ -130,6 +132,11 @@ let package = Package(
                 "StreamLogic", "StreamQuality", "Controls", "Filters", "TimeZones", "JSONText", "LinuxIO", "Media",
             ]),
         .target(
+            name: "WebService",
+            dependencies: [
+                "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "LinuxIO", "Media",
+            ]),
+        .target(
             name: "Diagnosis",
             dependencies: [
                 "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText",
@@ -145,7 +152,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
+                "WebService", "PageLogic", "HTTP", "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -204,6 +211,8 @@ let package = Package(
             name: "CMbedTLS",
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
         .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
+        .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "CPage", cSettings: [.headerSearchPath("page")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
         // Filters on raw frames, for benchmarks and tests; no part of the product.
@@ -230,6 +239,7 @@ let package = Package(
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "SeededNumbers"]),
         .testTarget(name: "RTMPTests", dependencies: ["RTMP", "Media", "SeededNumbers"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Media", "SeededNumbers"]),
+        .testTarget(name: "PageLogicTests", dependencies: ["PageLogic", "HTTP", "Media"]),
         .testTarget(name: "StreamQualityTests", dependencies: ["StreamQuality", "SeededNumbers"]),
         .testTarget(
             name: "SettingsTests",
@@ -343,6 +353,7 @@ let package = Package(
 let shims: Set = [
     "CLinux", "CGPIOD", "COpenH264", "CLibYUV", "CJPEG", "CFDKAAC", "CLibcamera", "CALSA", "CResampler", "CV4LConvert",
     "CMbedTLS", "CRapidJSON", "CFilterKernels", "CTranspose", "CFreeType", "CPNG", "CDRM",
+    "CZlib", "CPage",
 ]
 
 // Debian's compiler is built with its assertions, and verifies its own work after each step: 37 % of its instructions,

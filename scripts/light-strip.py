@@ -27,11 +27,11 @@ STATES = {
     "boot": "starting",
     "updating": "reading changed files",
     "recording": "recording, not live",
-    "asked": "a computer asks for the webcam",
+    "asked": "a computer or browser asks: press to allow it",
     "stopping": "ending, powering off",
 }
 # States that look like another one, which stands for both.
-SAME = {"webcam": "live", "shutdown": "stopping"}
+SAME = {"webcam": "live", "shutdown": "stopping", "pairing": "asked"}
 FAULTS = {
     "streamFile": "stream.json",
     "settings": "device.json, network.json",

@@ -19,6 +19,7 @@ extension ApplianceDevice {
             pendingActions.removeFirst()
         }
         supervisor.wishChanged()
+        hearDoublePresses()
     }
 
     private func perform(_ action: Appliance.Action) {
@@ -68,9 +69,10 @@ extension ApplianceDevice {
         // A broken description must not remove the light that reports it.
         if files.board == nil { files.takeBoard(previous.board ?? files.boardOfTheImage) }
         board.boardChanged(to: files.board, now: now)
-        board.hearsDoublePress = files.device.doublePress != .none
+        hearDoublePresses()
         if previous.networkText != files.networkText { takeUpNetworkSettings(previous: previous.network) }
         hasLoaded = true
+        page.openIfWanted()
         openConsole()
         supervisor.openPreview()
         recording.filesChanged()
@@ -102,6 +104,11 @@ extension ApplianceDevice {
         if hasLoaded { tell(.networkSettingsChanged) }
         // At boot, the start scripts have already applied the same settings.
         card.give(.takeUpNetwork(network, restarts: hasLoaded), now: MonotonicClock.now())
+    }
+
+    /// A single press is delayed only while two presses mean something.
+    func hearDoublePresses() {
+        board.hearsDoublePress = files.device.doublePress != .none || page.wantsDoublePress
     }
 
     func openConsole() {

@@ -25,6 +25,7 @@ final class ApplianceDevice {
     private(set) lazy var webcam = WebcamRuntime(of: self)
     private(set) lazy var doctor = DoctorDuty(of: self)
     private(set) lazy var recording = RecordingDuty(of: self)
+    private(set) lazy var page = PageDuty(of: self)
     private(set) lazy var network = NetworkWatch(of: self)
     var appliance: Appliance
     var events: EventRing
@@ -103,6 +104,7 @@ final class ApplianceDevice {
         network.tick()
         board.checkLines(now: now)
         control.openIfMissing()
+        page.openIfWanted()
         openConsole()
         recording.tick(now: now)
         boardChecked(now: now)
@@ -112,6 +114,7 @@ final class ApplianceDevice {
     }
 
     func end() {
+        page.end()
         supervisor.end()
         recording.end()
         recording.takeReports()

@@ -19,12 +19,12 @@ extension ApplianceDevice {
             case .shortPress:
                 personActed()
                 tell(.pressed)
-                commands.take(.press, from: button())
+                if !admitted(twice: false, now: now) { commands.take(.press, from: button()) }
             case .doublePress:
                 personActed()
                 tell(.pressedTwice)
                 board.answer(.doublePress, now: now)
-                doublePressed()
+                if !admitted(twice: true, now: now) { doublePressed() }
             case .longPress:
                 personActed()
                 tell(.held)
@@ -32,6 +32,13 @@ extension ApplianceDevice {
             case .forgetPress, .setTimer: break
             }
         }
+    }
+
+    /// - Returns: whether the press has admitted a browser to the page.
+    private func admitted(twice: Bool, now: MediaTimestamp) -> Bool {
+        guard page.pressed(twice: twice, now: now) else { return false }
+        board.answer(.doublePress, now: now)
+        return true
     }
 
     private func doublePressed() {
@@ -71,6 +78,7 @@ extension ApplianceDevice {
         case .written: boardChecked(now: now)
         case .restartsSaved(let isSaved): restartsSaved(isSaved, now: now)
         case .snapshotSaved(let id, let result): commands.snapshotSaved(id, result)
+        case .edited(let id, let outcome): page.edited(id, outcome)
         case .networkTakenUp(let failure):
             if let failure { tell(.networkSettingsUnusable(reason: "\(failure)")) }
         }
@@ -121,10 +129,11 @@ extension ApplianceDevice {
     func report(_ event: some Event, line: String?) {
         let kept = line.map { events.append($0) }
         if let line { consolePort.console?.print(line) }
-        let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json)
+        let isJSONWanted = log?.writesJSON == true || control.hasFollowers(of: .json) || page.eventsAreWanted
         let json = isJSONWanted ? self.json(of: event) : []
         log?.write(json: json, line: kept)
         control.tellFollowers(json: json, line: kept)
+        page.tell(json: json)
     }
 
     func json(of event: some Event) -> [UInt8] { jsonLine(event, at: (MonotonicClock.now() - start).inSeconds) }

@@ -10,7 +10,7 @@ import Terminal
 
 /// What the appliance's main thread waits for.
 enum ApplianceWait {
-    case signals, board, stream, links, console, supplicant, card, control, doctor, recording, mounts
+    case signals, board, stream, links, console, supplicant, card, control, doctor, recording, mounts, page
 }
 
 /// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.
@@ -70,6 +70,7 @@ extension ApplianceDevice {
         commands.join(&waits)
         doctor.join(&waits)
         recording.join(&waits)
+        page.join(&waits)
         card.join(&waits)
         control.join(&waits)
         consolePort.console?.join(&waits)
@@ -87,6 +88,7 @@ extension ApplianceDevice {
         if waits.isReady(.console) { serveConsole() }
         for report in card.reports.takeAll() { cardReported(report) }
         control.serve(now: MonotonicClock.now()) { commands.take($0, from: $1) }
+        page.serve(now: MonotonicClock.now())
     }
 
     /// Handles the consequences of this turn's events.

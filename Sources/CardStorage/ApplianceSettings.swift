@@ -1,5 +1,6 @@
 import Glibc
 import Settings
+import Transport
 
 /// Paths and modes of `tallycam run`.
 public struct ApplianceSettings: Sendable {
@@ -11,6 +12,8 @@ public struct ApplianceSettings: Sendable {
     /// wpa_supplicant's control interface, with one socket per Wi-Fi interface.
     public var supplicantDirectory = NetworkDescription.controlDirectory
     public var socketPath = "/run/tallycam.sock"
+    /// Where the page is served; `nil` for nowhere.
+    public var pageEndpoint: Endpoint?
     /// Whether power-off and reboot only end the program.
     public var simulatesPower = false
     /// Nobody reads error messages at the start. The program continues without a boot folder or control socket, shows the fault

@@ -2,6 +2,7 @@ import ApplianceLogic
 import Glibc
 import JSONText
 import LinuxIO
+import Settings
 
 /// A description file's state, for detecting changes.
 enum FoundFile: Hashable {
@@ -20,7 +21,7 @@ enum FoundFile: Hashable {
 
 /// The card's FAT partition, which is writable only while something is written. Used from the thread "card".
 struct BootPartition: Sendable {
-    private static let ownFiles = ["faults.txt", "events.txt"]
+    private static let ownFiles = ["faults.txt", "events.txt"] + DescriptionKind.allCases.map(\.rawValue)
 
     let directory: String
     /// Whether it was made writable and must be made read-only again.

@@ -24,6 +24,8 @@ package enum CardJob: Sendable {
     /// Writes the network settings, and runs the network's start script again if they differ from those at boot: programs are
     /// read from the card.
     case takeUpNetwork(NetworkDescription, restarts: Bool)
+    /// - Parameter 0: the connection of the page that waits.
+    case edit(UInt64, DescriptionRequest)
 }
 
 /// The description files as a reference, because copying a value of this size takes much code.
@@ -41,6 +43,7 @@ package enum CardEvent: Sendable {
     /// - Parameter result: the path, or the error.
     case snapshotSaved(CommandID, Result<String, SystemCallError>)
     case networkTakenUp(failure: String?)
+    case edited(UInt64, DescriptionOutcome)
 }
 
 /// The state and work of the thread "card": everything that waits for the card. A write may take many seconds or hang forever,
@@ -79,6 +82,7 @@ struct CardWork: Sendable {
             return .snapshotSaved(id, Result { () throws(SystemCallError) in try store.save(snapshot.bytes) })
         case .saveRestarts(let text): return .restartsSaved(save("restarts", Array(text.utf8)) == nil)
         case .takeUpNetwork(let network, let restarts): return takeUpNetwork(network, restarts: restarts)
+        case .edit(let id, let request): return .edited(id, boot.answer(request))
         }
     }
 
@@ -99,7 +103,7 @@ struct CardWork: Sendable {
         if !hasLookedForLeftovers {
             hasLookedForLeftovers = true
             // Nonces belong to the stream, which may be writing one right now.
-            for path in temporaryFiles(of: ["events", "restarts"], in: settings.stateDirectory) { unlink(path) }
+            for path in temporaryFiles(of: ["events", "restarts", "browsers"], in: settings.stateDirectory) { unlink(path) }
         }
         var failed: Set<String> = []
         var firstError: SystemCallError?
@@ -215,7 +219,7 @@ package final class Card {
             perform(boot.written(failed: failed, failure: failure, now: now), .boot, now: now)
         case .written(.state, let failed, let failure):
             perform(state.written(failed: failed, failure: failure, now: now), .state, now: now)
-        case .read, .restartsSaved, .snapshotSaved, .networkTakenUp: break
+        case .read, .restartsSaved, .snapshotSaved, .networkTakenUp, .edited: break
         }
     }
 

@@ -91,7 +91,7 @@ package struct DescriptionFiles {
         let fault = DescriptionFault(
             kind: .suspicious, keyPath: "", position: .start,
             problem: "the whole file is ignored and defaults apply until it is corrected; "
-                + "only a console or audio that is switched off stays off")
+                + "only a console, page or audio that is switched off stays off")
         add([fault], "device.json")
     }
 

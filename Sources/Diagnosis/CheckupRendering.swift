@@ -13,15 +13,26 @@ extension DeviceList {
     package var jsonLines: [UInt8] {
         var writer = JSONLineWriter()
         var lines: [UInt8] = []
-        for device in devices {
-            lines += writer.line { object in
-                object.write("name", device.name)
-                object.write("label", device.label)
-                object.write("inUse", device.isInUse)
-            }
-        }
+        for device in devices { lines += writer.line { device.write(to: $0) } }
         for note in notes { lines += writer.line { $0.write("note", note) } }
         return lines
+    }
+
+    /// The same objects in one array.
+    package var jsonArray: [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.arrayLine { array in
+            for device in devices { array.writeObject { device.write(to: $0) } }
+            for note in notes { array.writeObject { $0.write("note", note) } }
+        }
+    }
+}
+
+extension ListedDevice {
+    fileprivate func write(to object: borrowing JSONObjectWriter) {
+        object.write("name", name)
+        object.write("label", label)
+        object.write("inUse", isInUse)
     }
 }
 

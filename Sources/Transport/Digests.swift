@@ -24,6 +24,26 @@ public enum MD5 {
     }
 }
 
+/// SHA-1 (RFC 3174), required by the handshake of WebSocket. Not for anything new.
+public enum SHA1 {
+    /// - Returns: 20 bytes.
+    public static func digest(of message: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 20)
+        mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA1), message, message.count, &digest)
+        return digest
+    }
+}
+
+/// SHA-256 (FIPS 180-4).
+public enum SHA256 {
+    /// - Returns: 32 bytes.
+    public static func digest(of message: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256), message, message.count, &digest)
+        return digest
+    }
+}
+
 /// Cryptographically secure random bytes from the kernel (getrandom(2)). Waits for the kernel's first entropy, which can take
 /// seconds right after boot.
 public func randomBytes(count: Int) throws(SystemCallError) -> [UInt8] {

@@ -12,6 +12,7 @@ CORE = {
     "USBVideo": {"Controls", "Media"},
     "Settings": {"Controls", "Filters", "TimeZones", "Media"},
     "StreamLogic": {"StreamQuality", "Settings", "Controls", "Filters", "Bitstream", "Media"},
+    "PageLogic": {"HTTP", "Media"},
     "RecordingLogic": {"Bitstream", "Media"},
     "ApplianceLogic": {"RecordingLogic", "StreamLogic", "Settings", "Media"},
 }
@@ -25,6 +26,7 @@ RIM = {
     "AudioCapture": {"CALSA", "CResampler"},
     "Transport": {"CLinux", "CMbedTLS"},
     "SyntheticSources": set(),
+    "PageFiles": {"CPage", "CZlib"},
     "FileSources": {"COpenH264", "CFDKAAC", "CJPEG", "CPNG", "CLibYUV"},
     "JSONText": {"CRapidJSON"},
     "LibcameraCapture": {"CLibcamera"},
@@ -68,6 +70,7 @@ ENGINES = {
         "CardStorage", "WebcamService", "Encoding", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
+    "WebService": {"PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "LinuxIO", "Media"},
     "Diagnosis": {
         "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
         "RTMP", "Transport", "LinuxIO", "Media",
@@ -77,8 +80,8 @@ ENGINES = {
         "Filters", "JSONText", "LinuxIO", "Media",
     },
     "ApplianceRuntime": {
-        "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Recording",
-        "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
+        "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "WebService",
+        "PageLogic", "HTTP", "Recording", "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },

@@ -13,6 +13,8 @@ extension Appliance {
         case .unknown, .disconnected, .error: if isWaitingForClock { return connectingState }
         }
         if !isLoaded { return .boot }
+        // A person must see this whatever prevents a stream: the press then means something else.
+        if isPairing { return .pairing }
         switch webcam {
         case .active: return .webcam
         // A person must see this even while no stream can start.

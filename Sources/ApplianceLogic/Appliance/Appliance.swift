@@ -30,6 +30,8 @@ public struct Appliance: Sendable {
     private(set) var webcam = WebcamUse.none
     /// Whether media is being recorded.
     private(set) var isRecording = false
+    /// Whether a browser waits for a press.
+    private(set) var isPairing = false
     private(set) var powerOff: (kind: PowerOff, deadline: MediaTimestamp)?
     private var isPoweredOff = false
     private var needsClock = false
@@ -217,6 +219,12 @@ public struct Appliance: Sendable {
 
     public mutating func recordingChanged(isOn: Bool) -> [Action] {
         isRecording = isOn
+        return updated()
+    }
+
+    /// A browser waits for a press, or no longer does.
+    public mutating func pairingChanged(isWaiting: Bool) -> [Action] {
+        isPairing = isWaiting
         return updated()
     }
 

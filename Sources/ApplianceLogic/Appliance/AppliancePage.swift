@@ -59,6 +59,7 @@ public struct AppliancePage: Hashable, Sendable {
         case .recording: (.idle, "recording", ["press the button to go live as well"])
         case .webcam: (.live, "a computer is watching", ["press the button to go live as well"])
         case .asked: (.waiting, "a computer requests the camera", ["press the button to allow video and audio"])
+        case .pairing: (.waiting, "a browser asks to be paired", ["press the button to admit it"])
         case .connecting: (.waiting, "connecting", [])
         case .live: (.live, liveHeadline, [])
         case .degraded: (.live, liveHeadline, ["the uplink is slow: quality reduced"])

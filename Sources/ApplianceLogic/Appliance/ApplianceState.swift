@@ -12,6 +12,8 @@ public enum ApplianceState: Hashable, Sendable {
     case webcam
     /// No stream; a program on a computer waits until a person at the camera agrees.
     case asked
+    /// No stream; a browser waits until a person at the camera admits it.
+    case pairing
     case connecting
     case live
     case degraded
@@ -42,6 +44,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .recording: "recording"
         case .webcam: "webcam"
         case .asked: "waiting for a press"
+        case .pairing: "pairing"
         case .connecting: "connecting"
         case .live: "live"
         case .degraded: "degraded"
@@ -60,7 +63,7 @@ public enum ApplianceState: Hashable, Sendable {
         case .fault(let fault): .count(fault.blinkCount)
         case .ready: .heartbeat
         case .recording: .quickHeartbeat
-        case .asked: .flicker
+        case .asked, .pairing: .flicker
         case .connecting: .fast
         // Someone can see the camera's frames, which is what a tally light shows.
         case .live, .webcam: .steady

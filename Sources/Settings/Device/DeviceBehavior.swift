@@ -33,6 +33,7 @@ extension DeviceDescription {
             "handshakeTimeout", in: 1...60, unit: "seconds", example: #""handshakeTimeout": 5"#)
         handshakeTimeout = handshake.map { .seconds($0.value) } ?? handshakeTimeout
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
+        page = reader.flag("page", example: #""page": false"#)?.value ?? page
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
         let light = reader.choice("torch", of: Torch.allCases.map(\.rawValue), example: #""torch": "live""#)
         torch = light.flatMap(Torch.init) ?? torch

@@ -230,6 +230,8 @@ public struct DeviceDescription: Hashable, Sendable {
     /// For the TLS and RTMP handshakes, and for each reply of the server.
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
+    /// Whether the page is served. Only paired browsers see anything there.
+    public var page = true
     public var startAtBoot = false
     public var torch = Torch.off
     public var doublePress = DoublePress.none
@@ -245,12 +247,13 @@ extension DeviceDescription {
     /// A complete correct file.
     public static let example = #"{"dimension": "640x480", "startAtBoot": true}"#
 
-    /// The defaults to use while the file has errors. A console or audio that is switched off stays off. If a
+    /// The defaults to use while the file has errors. A console, page or audio that is switched off stays off. If a
     /// microphone is muted, the audio is silence, since the default could select that microphone.
     /// - Parameter goodPart: the readable part of the file.
     public init(defaultsBeside goodPart: DeviceDescription) {
         self.init()
         console = goodPart.console
+        page = goodPart.page
         if goodPart.audioSource == .none || goodPart.audioSource == .silence { audioSource = goodPart.audioSource }
         if audioSource == .auto, goodPart.microphones.contains(where: \.level.isMuted) { audioSource = .silence }
     }

@@ -31,7 +31,7 @@ func runDoctor(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     let report = CheckupReport(isJSON: parsed.contains("json"))
-    let settings = ApplianceSettings(parsed)
+    let settings = try ApplianceSettings(parsed)
     guard !parsed.contains("boot"), try parsed.contains("socket") || isAnswered(settings.socketPath) else {
         return try examine(settings, report)
     }

@@ -4,6 +4,7 @@ import LinuxIO
 import Publishing
 import StreamLogic
 import Terminal
+import Transport
 
 /// The command line's part of `ApplianceSettings`.
 extension ApplianceSettings {
@@ -16,6 +17,8 @@ extension ApplianceSettings {
         CommandLineOption(
             "supplicant", takes: "DIRECTORY", help: "wpa_supplicant's control interface (default /run/wpa_supplicant)"),
         socketOption,
+        CommandLineOption(
+            "page", takes: "HOST:PORT", help: "serve the page there, for example 127.0.0.1:8080 (default: no page)"),
         CommandLineOption(
             "simulate-power",
             help: "power-off and reboot end only the program; a terminal can stand in for the watchdog"),
@@ -33,8 +36,14 @@ extension ApplianceSettings {
     static let socketOption = CommandLineOption(
         "socket", takes: "FILE", help: "the camera's socket (default /run/tallycam.sock)")
 
-    init(_ arguments: CommandLineArguments) {
+    init(_ arguments: CommandLineArguments) throws {
         self.init()
+        guard let text = arguments["page"] else { return }
+        do {
+            pageEndpoint = try Endpoint(parsing: text)
+        } catch {
+            throw CommandFailure.usage("--page: \(error)")
+        }
         bootDirectory = arguments["boot"] ?? bootDirectory
         stateDirectory = arguments["state"] ?? stateDirectory
         networkDirectory = arguments["network"] ?? networkDirectory
@@ -50,7 +59,7 @@ func runAppliance(_ arguments: [String]) throws -> ExitStatus {
     guard let parsed = try parseOptions(arguments, ApplianceSettings.options, usage: ApplianceSettings.usage) else {
         return .success
     }
-    let settings = ApplianceSettings(parsed)
+    let settings = try ApplianceSettings(parsed)
     let log = try ApplianceLog(
         try eventStyle(parsed), isAskedFor: parsed.contains("log"), isUnattended: settings.isUnattended)
     defer { log?.finish() }

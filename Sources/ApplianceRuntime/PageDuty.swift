@@ -1,0 +1,216 @@
+import ApplianceLogic
+import CommandChannels
+import Glibc
+import HTTP
+import LinuxIO
+import Media
+import PageLogic
+import StreamLogic
+import Transport
+import WebService
+
+/// Serves the page: takes its requests, pairs browsers by the button, and keeps their keys. Used from the main thread.
+final class PageDuty {
+    /// File of the state partition.
+    private static let keysName = "browsers"
+
+    unowned let device: ApplianceDevice
+    private var service: PageService?
+    private var pairing = Pairing()
+    private var keys: BrowserKeys
+    private var names: Set<String> = []
+    /// Whether a browser follows the events.
+    private(set) var eventsAreWanted = false
+    /// Browsers that show the preview.
+    private(set) var viewerCount = 0
+    /// Why nobody can open the page; `nil` if it is served, or not wanted.
+    private(set) var failure: String?
+
+    init(of device: ApplianceDevice) {
+        self.device = device
+        let text = try? readFile("\(device.settings.stateDirectory)/\(Self.keysName)", limit: 64 * 1024)
+        keys = BrowserKeys(parsing: String(decoding: text ?? [], as: UTF8.self))
+    }
+
+    /// Starts or ends the server, as device.json wants it. Call it after reading the files, and every few seconds.
+    func openIfWanted() {
+        guard let endpoint = device.settings.pageEndpoint, device.files.device.page else { return end() }
+        guard service == nil else { return namesChanged() }
+        names = Self.names
+        do {
+            let service = try PageService(listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: nil)
+            self.service = service
+            failure = nil
+            device.tell(text: "the page is at http://\(service.address)")
+        } catch {
+            let text = "the page cannot be opened: \(error)"
+            if failure != text { device.tell(text: text) }
+            failure = text
+        }
+    }
+
+    private func namesChanged() {
+        guard names != Self.names else { return }
+        names = Self.names
+        service?.tell(.namesChanged(names))
+    }
+
+    /// What a browser may call this device.
+    private static var names: Set<String> {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return ["localhost"] }
+        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
+        return ["localhost", host, "\(host).local"]
+    }
+
+    func end() {
+        service?.end()
+        service = nil
+        failure = nil
+        eventsAreWanted = false
+        viewerCount = 0
+    }
+
+    func join(_ waits: inout PollSet<ApplianceWait>) {
+        waits.add(.page, service?.orders.wakeup.fileDescriptor ?? -1)
+        waits.wake(at: pairing.nextDeadline)
+    }
+
+    func serve(now: MediaTimestamp) {
+        for order in service?.orders.takeAll() ?? [] { take(order, now: now) }
+        if let deadline = pairing.nextDeadline, deadline <= now { change(now: now) { $0.timeReached(now: now) } }
+    }
+
+    /// - Parameter json: an event.
+    func tell(json: [UInt8]) { if eventsAreWanted { service?.tell(.event(json)) } }
+
+    // MARK: Requests
+
+    private func take(_ order: PageOrder, now: MediaTimestamp) {
+        let id = order.id
+        switch order.purpose {
+        case .command(let line): device.commands.take(line, from: asker(id) { .json($0) })
+        case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
+        case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
+        case .snapshot: answer(id, .refusal(.notImplemented, name: "snapshot", "not yet"))
+        case .beginPairing(let attempt): answer(id, begin(attempt, now: now))
+        case .lookAtPairing(let secret): answer(id, look(secret, now: now))
+        case .listFiles: edit(.list, id, now: now)
+        case .readFile(let name): edit(name, id, now: now) { .read($0) }
+        case .writeFile(let name, let text, let tag):
+            device.personActed()
+            edit(name, id, now: now) { .write($0, text, replaces: tag) }
+        case .listKeys(let current): answer(id, .keys(keys, current: current))
+        case .revokeKey(let key): answer(id, revoke(key, now: now))
+        case .eventsWanted(let isWanted): eventsAreWanted = isWanted
+        case .viewersChanged(let count): viewerCount = count
+        }
+    }
+
+    private func answer(_ id: UInt64, _ response: HTTPResponse) { service?.answer(id, response) }
+
+    /// An asker that waits for the whole answer, which may come in parts.
+    private func asker(_ id: UInt64, _ render: @escaping ([CommandAnswer]) -> HTTPResponse) -> CommandAsker {
+        var parts: [CommandAnswer] = []
+        return CommandAsker(on: .socket) { [weak self] answer, _ in
+            parts.append(answer)
+            if answer.isComplete { self?.answer(id, render(parts)) }
+        }
+    }
+
+    // MARK: Pairing
+
+    /// While a stream runs, a press would stop it: then two presses admit a browser.
+    var wantsDoublePress: Bool { pairing.isWaiting && device.stream.isPublishing }
+
+    /// - Returns: whether the press was for a browser.
+    func pressed(twice: Bool, now: MediaTimestamp) -> Bool {
+        guard twice == device.stream.isPublishing else { return false }
+        var admitted: Pairing.Attempt?
+        change(now: now) { admitted = $0.pressed(now: now) }
+        guard let admitted else { return false }
+        device.tell(text: "\(admitted.name) is paired")
+        return true
+    }
+
+    private func change(now: MediaTimestamp, _ change: (inout Pairing) -> Void) {
+        change(&pairing)
+        device.perform(device.appliance.pairingChanged(isWaiting: pairing.isWaiting))
+        device.hearDoublePresses()
+    }
+
+    private func begin(_ attempt: Pairing.Attempt, now: MediaTimestamp) -> HTTPResponse {
+        let isNew = !pairing.isWaiting
+        var wait: Duration?
+        change(now: now) { wait = $0.requested(by: attempt, now: now) }
+        if let wait {
+            return .refusal(
+                .conflict, name: "pairingBusy",
+                "another browser is being paired; try again in \(Int(wait.inSeconds.rounded(.up))) seconds")
+        }
+        device.personActed()
+        if isNew {
+            device.tell(text: "\(attempt.name) asks to be paired: \(wantsDoublePress ? "press twice" : "press the button") to admit it")
+        }
+        return pairingResponse(.accepted, .waiting(Pairing.patience))
+    }
+
+    private func look(_ secret: [UInt8]?, now: MediaTimestamp) -> HTTPResponse {
+        guard let secret else { return pairingResponse(.ok, nil) }
+        let progress = pairing.progress(ofSecret: secret, now: now)
+        var response = pairingResponse(.ok, progress)
+        guard progress == .admitted, let key = makeKey(for: secret, now: now) else { return response }
+        response.setCookie(PageGate.keyCookie, key, maxAge: Self.keyAge, isSecure: false)
+        return response
+    }
+
+    /// 400 days in seconds, the most that browsers keep a cookie.
+    private static let keyAge = 400 * 24 * 3600
+
+    private func makeKey(for secret: [UInt8], now: MediaTimestamp) -> Secret? {
+        guard let bytes = try? randomBytes(count: BrowserKeys.byteCount) else { return nil }
+        var taken: Pairing.Attempt?
+        change(now: now) { taken = $0.keyTaken(bySecret: secret, now: now) }
+        guard let taken else { return nil }
+        let created = device.appliance.isWaitingForClock ? 0 : Int(WallClock.now().inSeconds)
+        let replaced = keys.add(BrowserKeys.Key(hash: SHA256.digest(of: bytes), created: created, name: taken.name))
+        if let replaced { device.tell(text: "\(replaced.name) is no longer paired: the newest five are kept") }
+        keysChanged(now: now)
+        return Secret(hexadecimal(bytes[...]))
+    }
+
+    private func keysChanged(now: MediaTimestamp) {
+        device.card.write(Self.keysName, Array(keys.text.utf8), to: .state, now: now)
+        service?.tell(.keysChanged(keys))
+    }
+
+    private func revoke(_ id: String, now: MediaTimestamp) -> HTTPResponse {
+        guard let key = keys.revoke(id: id) else { return .refusal(.notFound, name: "unknownKey", "no browser has this id") }
+        keysChanged(now: now)
+        device.tell(text: "\(key.name) is no longer paired")
+        return HTTPResponse(.noContent)
+    }
+
+    /// - Parameter progress: `nil` for a browser without an attempt.
+    private func pairingResponse(_ status: HTTPStatus, _ progress: Pairing.Progress?) -> HTTPResponse {
+        .pairing(
+            status, progress, press: device.stream.isPublishing ? "doublePress" : "press",
+            name: device.files.network.hostName ?? "tallycam")
+    }
+
+    // MARK: Files
+
+    private func edit(_ name: String, _ id: UInt64, now: MediaTimestamp, _ request: (DescriptionKind) -> DescriptionRequest) {
+        guard let kind = DescriptionKind(rawValue: name) else {
+            return answer(id, .refusal(.notFound, name: "unknownFile", "there is no such file"))
+        }
+        edit(request(kind), id, now: now)
+    }
+
+    private func edit(_ request: DescriptionRequest, _ id: UInt64, now: MediaTimestamp) {
+        device.card.give(.edit(id, request), now: now)
+    }
+
+    /// The card has answered.
+    func edited(_ id: UInt64, _ outcome: DescriptionOutcome) { answer(id, .file(outcome)) }
+}

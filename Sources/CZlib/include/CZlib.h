@@ -1,0 +1,5 @@
+// zlib's own header; nothing is added.
+#ifndef CZLIB_H
+#define CZLIB_H
+#include <zlib.h>
+#endif

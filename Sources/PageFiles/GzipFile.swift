@@ -1,0 +1,26 @@
+import CZlib
+
+/// A file in gzip's format (RFC 1952), without name and time.
+public func gzipped(_ bytes: [UInt8]) -> [UInt8]? {
+    var stream = z_stream()
+    // The largest window, in gzip's format; zlib's default memory.
+    let isReady = deflateInit2_(
+        &stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+        Int32(MemoryLayout<z_stream>.size))
+    guard isReady == Z_OK else { return nil }
+    defer { deflateEnd(&stream) }
+    var input = bytes
+    var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(bytes.count))))
+    let status = input.withUnsafeMutableBufferPointer { input in
+        output.withUnsafeMutableBufferPointer { output in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(output.count)
+            return deflate(&stream, Z_FINISH)
+        }
+    }
+    guard status == Z_STREAM_END else { return nil }
+    output.removeLast(Int(stream.avail_out))
+    return output
+}

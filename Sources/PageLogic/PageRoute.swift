@@ -1,0 +1,92 @@
+import HTTP
+
+/// Who may use a route.
+package enum PageRight: Hashable, Sendable {
+    /// Also a browser that is not paired.
+    case everyone
+    case pairedBrowser
+}
+
+/// What a request asks for.
+package enum PagePurpose: Hashable, Sendable {
+    /// A file of the page itself.
+    case asset
+    case beginPairing
+    case lookAtPairing
+    /// The status for browsers without JavaScript.
+    case plainStatus
+    /// A command of the console, with the JSON form of its answer.
+    case command(String)
+    /// The command that the body names.
+    case givenCommand
+    case listFiles
+    case readFile
+    case writeFile
+    case listKeys
+    case revokeKey
+    case snapshot
+    case metrics
+    case eventSocket
+    case previewSocket
+}
+
+/// A row of the table of routes. There is no row without a right.
+package struct PageRoute: Hashable, Sendable {
+    package let method: HTTPMethod
+    /// `*` stands for one last segment, the argument.
+    package let path: String
+    package let right: PageRight
+    package let purpose: PagePurpose
+
+    private init(_ method: HTTPMethod, _ path: String, for right: PageRight, _ purpose: PagePurpose) {
+        self.method = method
+        self.path = path
+        self.right = right
+        self.purpose = purpose
+    }
+
+    package static let all: [PageRoute] = [
+        PageRoute(.get, "/", for: .everyone, .asset),
+        PageRoute(.get, "/*", for: .everyone, .asset),
+        PageRoute(.post, "/api/v1/pairing", for: .everyone, .beginPairing),
+        PageRoute(.get, "/api/v1/pairing", for: .everyone, .lookAtPairing),
+        PageRoute(.get, "/status", for: .pairedBrowser, .plainStatus),
+        PageRoute(.get, "/metrics", for: .pairedBrowser, .metrics),
+        PageRoute(.get, "/api/v1/status", for: .pairedBrowser, .command("status json")),
+        PageRoute(.get, "/api/v1/controls", for: .pairedBrowser, .command("controls json")),
+        PageRoute(.get, "/api/v1/cameras", for: .pairedBrowser, .command("cameras json")),
+        PageRoute(.get, "/api/v1/microphones", for: .pairedBrowser, .command("microphones json")),
+        PageRoute(.get, "/api/v1/faults", for: .pairedBrowser, .command("faults")),
+        PageRoute(.get, "/api/v1/events", for: .pairedBrowser, .command("events 50")),
+        PageRoute(.post, "/api/v1/start", for: .pairedBrowser, .command("start")),
+        PageRoute(.post, "/api/v1/stop", for: .pairedBrowser, .command("stop")),
+        PageRoute(.post, "/api/v1/commands", for: .pairedBrowser, .givenCommand),
+        PageRoute(.get, "/api/v1/files", for: .pairedBrowser, .listFiles),
+        PageRoute(.get, "/api/v1/files/*", for: .pairedBrowser, .readFile),
+        PageRoute(.put, "/api/v1/files/*", for: .pairedBrowser, .writeFile),
+        PageRoute(.get, "/api/v1/keys", for: .pairedBrowser, .listKeys),
+        PageRoute(.delete, "/api/v1/keys/*", for: .pairedBrowser, .revokeKey),
+        PageRoute(.get, "/api/v1/snapshot", for: .pairedBrowser, .snapshot),
+        PageRoute(.get, "/api/v1/events/live", for: .pairedBrowser, .eventSocket),
+        PageRoute(.get, "/api/v1/preview", for: .pairedBrowser, .previewSocket),
+    ]
+
+    /// - Returns: the routes of a path, one for each method; exact paths before `*`.
+    static func routes(to path: String) -> [PageRoute] {
+        let exact = all.filter { $0.path == path }
+        return exact.isEmpty ? all.filter { $0.takes(path) } : exact
+    }
+
+    private func takes(_ path: String) -> Bool {
+        guard self.path.utf8.last == UInt8(ascii: "*"), let argument = argument(in: path) else { return false }
+        return !argument.isEmpty && !argument.utf8.contains(UInt8(ascii: "/"))
+    }
+
+    /// The last segment of the path, for a route with `*`.
+    package func argument(in path: String) -> String? {
+        let start = self.path.dropLast()
+        return path.hasPrefix(start) ? String(path.dropFirst(start.count)) : nil
+    }
+
+    package var isWebSocket: Bool { purpose == .eventSocket || purpose == .previewSocket }
+}

@@ -1,0 +1,40 @@
+import HTTP
+import PageFiles
+import PageLogic
+import Transport
+
+/// The files of the page, with their compressed forms and tags.
+struct PageAssets {
+    private struct Asset {
+        let file: PageFile
+        let tag: HTTPEntityTag
+    }
+
+    private let assets: [String: Asset]
+
+    init() {
+        let files = PageFile.all().map { file in
+            (file.name, Asset(file: file, tag: HTTPEntityTag(hexadecimal(SHA256.digest(of: file.bytes)[..<8]))))
+        }
+        assets = Dictionary(uniqueKeysWithValues: files)
+    }
+
+    func response(to request: HTTPRequest) -> HTTPResponse {
+        let name = request.path == "/" ? "index.html" : String(request.path.dropFirst())
+        guard let asset = assets[name] else {
+            return .refusal(.notFound, name: "unknownPath", "there is nothing under this path")
+        }
+        let isKnown = request.ifNoneMatch?.matchesWeakly(asset.tag) ?? false
+        let gzip = request.acceptsGzip ? asset.file.gzip : nil
+        var response =
+            isKnown
+            ? HTTPResponse(.notModified)
+            : HTTPResponse(.ok, contentType: asset.file.mediaType, gzip ?? asset.file.bytes)
+        if gzip != nil, !isKnown { response.set("Content-Encoding", "gzip") }
+        response.set("ETag", asset.tag.headerValue)
+        response.set("Vary", "Accept-Encoding")
+        // Asked for anew each time: an update of the program brings another page.
+        response.set("Cache-Control", "no-cache")
+        return response
+    }
+}

@@ -1,0 +1,107 @@
+import HTTP
+import LinuxIO
+import Media
+import PageLogic
+import Transport
+
+/// One connection of a browser. Used from the thread "page".
+final class PageClient {
+    enum State {
+        /// Reads a request, the first or another one.
+        case reading
+        /// The device is asked.
+        case waiting(HTTPRequest)
+        /// Sends the last answer of this connection.
+        case closing
+        case socket(PageSocket)
+    }
+
+    /// A request must arrive in this time, and an answer must be taken.
+    static let patience = Duration.seconds(10)
+    /// An open connection may be unused for this long.
+    static let idleTime = Duration.seconds(60)
+    private static let readByteCount = 16 * 1024
+
+    let id: UInt64
+    let connection: TCPConnection
+    let place: PageGate.Connection
+    var reader = HTTPRequestReader()
+    var state = State.reading
+    var output = PageOutput()
+    /// The pass of the request that `reader` has begun.
+    var pass: PageGate.Pass?
+    /// The secret of a pairing attempt that the device is being told of.
+    var newSecret: [UInt8]?
+    var isDone = false
+    /// Whether its last request was let in: such a client does not make room for others.
+    var isTrusted = false
+    private(set) var lastProgress: MediaTimestamp
+
+    init(_ id: UInt64, _ connection: TCPConnection, _ place: PageGate.Connection, now: MediaTimestamp) {
+        self.id = id
+        self.connection = connection
+        self.place = place
+        lastProgress = now
+    }
+
+    var pollEntry: PollEntry {
+        let interest: PollEvents
+        switch state {
+        case .reading: interest = output.isEmpty ? .readable : .writable
+        // Its next request stays in the kernel; a browser that goes is noticed all the same.
+        case .waiting: interest = []
+        case .closing: interest = .writable
+        case .socket: interest = output.isEmpty ? .readable : [.readable, .writable]
+        }
+        return PollEntry(connection.fileDescriptor, interest)
+    }
+
+    /// When it has been silent for too long; `nil` while the device is asked.
+    var deadline: MediaTimestamp? {
+        switch state {
+        case .waiting: nil
+        case .reading where output.isEmpty && !reader.isWithinRequest && isTrusted: lastProgress + Self.idleTime
+        case .reading, .closing: lastProgress + Self.patience
+        case .socket(let socket): output.isEmpty ? socket.deadline : min(socket.deadline, lastProgress + Self.patience)
+        }
+    }
+
+    /// Takes in what has arrived, a portion at a time.
+    /// - Returns: the portion; `nil` without one.
+    func receive(now: MediaTimestamp) -> [UInt8]? {
+        do {
+            let bytes = try [UInt8](unsafeUninitializedCapacity: Self.readByteCount) { buffer, count in
+                switch try connection.read(into: UnsafeMutableRawBufferPointer(buffer)) {
+                case .bytes(let number): count = number
+                case .wouldBlock: count = 0
+                case .closed:
+                    count = 0
+                    isDone = true
+                }
+            }
+            guard !bytes.isEmpty else { return nil }
+            // A request that trickles in does not get more time.
+            if !reader.isWithinRequest { lastProgress = now }
+            return bytes
+        } catch {
+            isDone = true
+            return nil
+        }
+    }
+
+    func send(_ parts: [UInt8]..., now: MediaTimestamp) {
+        if output.isEmpty { lastProgress = now }
+        for part in parts { output.append(part) }
+        flush(now: now)
+    }
+
+    func flush(now: MediaTimestamp) {
+        guard !output.isEmpty else { return }
+        do throws(TransportError) {
+            if try output.write(to: connection) { lastProgress = now }
+        } catch {
+            isDone = true
+        }
+        if output.isEmpty, case .closing = state { isDone = true }
+    }
+}

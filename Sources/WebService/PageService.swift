@@ -1,0 +1,40 @@
+import HTTP
+import LinuxIO
+import PageLogic
+import Transport
+
+/// The page's server as the main thread sees it. The thread "page" has the sockets.
+package final class PageService {
+    /// Requests that wait for the device.
+    package let orders: Mailbox<PageOrder>
+    package let address: SocketAddress
+    private let notices: Mailbox<PageNotice>
+    private let thread: JoinableThread
+
+    /// Listens, and starts the thread.
+    /// - Parameters:
+    ///   - endpoint: where to listen; port 0 is any free one.
+    ///   - gate: the device's names and the paired browsers.
+    /// - Throws: `TransportError` if the address cannot be used; `SystemCallError` if there is no thread.
+    package init(listeningOn endpoint: Endpoint, _ gate: PageGate, viewer: ViewerSink?) throws {
+        let listener = try TCPListener(endpoint)
+        let (orders, notices) = (try Mailbox<PageOrder>(), try Mailbox<PageNotice>())
+        self.orders = orders
+        self.notices = notices
+        address = listener.localAddress
+        thread = JoinableThread(
+            try NamedThread("page") {
+                PageThread(listener, gate, orders: orders, notices: notices, viewer: viewer).run()
+            })
+    }
+
+    package func tell(_ notice: PageNotice) { notices.send(notice) }
+
+    package func answer(_ id: UInt64, _ response: HTTPResponse) { notices.send(.answer(id, response)) }
+
+    /// Closes all connections and waits for the thread, which waits for nothing but sockets.
+    package func end() {
+        notices.send(.end)
+        thread.join()
+    }
+}

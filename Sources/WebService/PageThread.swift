@@ -1,0 +1,152 @@
+import HTTP
+import LinuxIO
+import Media
+import PageLogic
+import Transport
+
+/// The page's server: sockets, requests and WebSockets. It waits for nothing but its descriptors; the device answers later.
+/// Used from the thread "page".
+final class PageThread {
+    /// More connections than two browsers open happen only by mistake or on purpose.
+    static let connectionLimit = 16
+    /// Connections accepted in a turn.
+    private static let mostAccepts = 16
+
+    private enum Wait: Equatable {
+        case notices, listener, viewer
+        case client(UInt64)
+    }
+
+    private let listener: TCPListener
+    private let notices: Mailbox<PageNotice>
+    private var lastID: UInt64 = 0
+    private var isOver = false
+    let orders: Mailbox<PageOrder>
+    let viewer: ViewerSink?
+    let assets = PageAssets()
+    var gate: PageGate
+    var pairingAttempts = AttemptLimits()
+    var clients: [PageClient] = []
+    /// What the device was last told.
+    var told = (eventsWanted: false, viewers: 0)
+
+    init(
+        _ listener: TCPListener, _ gate: PageGate, orders: Mailbox<PageOrder>, notices: Mailbox<PageNotice>,
+        viewer: ViewerSink?
+    ) {
+        self.listener = listener
+        self.gate = gate
+        self.orders = orders
+        self.notices = notices
+        self.viewer = viewer
+    }
+
+    func run() {
+        while !isOver {
+            var waits = PollSet<Wait>()
+            waits.add(.notices, notices.wakeup.fileDescriptor)
+            waits.add(.viewer, viewer?.fileDescriptor ?? -1)
+            // The kernel's queue holds those that do not fit; one at most makes room at a time.
+            waits.add(.listener, hasRoom ? listener.fileDescriptor : -1)
+            for client in clients {
+                waits.add(.client(client.id), [client.pollEntry])
+                waits.wake(at: client.deadline)
+            }
+            guard (try? waits.wait()) != nil else { return }
+            serve(waits, now: MonotonicClock.now())
+        }
+    }
+
+    private func serve(_ waits: PollSet<Wait>, now: MediaTimestamp) {
+        for notice in notices.takeAll() { take(notice, now: now) }
+        if waits.isReady(.viewer) { deliverPreview(now: now) }
+        for client in clients where !client.isDone { serve(client, waits.ready(.client(client.id)), now: now) }
+        if waits.isReady(.listener) { accept(now: now) }
+        dropDone()
+        reportSockets()
+    }
+
+    private func take(_ notice: PageNotice, now: MediaTimestamp) {
+        switch notice {
+        case .answer(let id, let response):
+            guard let client = clients.first(where: { $0.id == id }), case .waiting(let request) = client.state else { return }
+            respond(to: client, request, response, now: now)
+        case .keysChanged(let keys): keysChanged(to: keys)
+        case .namesChanged(let names): gate.names = names
+        case .event(let json): deliver(event: json, now: now)
+        case .end: isOver = true
+        }
+    }
+
+    /// A browser that was revoked loses its open connections, too.
+    private func keysChanged(to keys: BrowserKeys) {
+        gate.keys = keys
+        for client in clients {
+            guard case .socket(let socket) = client.state, keys.key(hashedTo: socket.key.hash) == nil else { continue }
+            client.isDone = true
+        }
+    }
+
+    // MARK: Connections
+
+    private var hasRoom: Bool { clients.count < Self.connectionLimit || clients.contains { $0.mayGo } }
+
+    private func accept(now: MediaTimestamp) {
+        for _ in 0..<Self.mostAccepts {
+            guard hasRoom, let connection = try? listener.accept(settings: .page) else { return }
+            if clients.count >= Self.connectionLimit, let index = clients.firstIndex(where: \.mayGo) { clients.remove(at: index) }
+            lastID += 1
+            let place = PageGate.Connection(
+                ownAddress: connection.localAddress?.hostOfBrowsers ?? "", peerAddress: connection.peerHost,
+                port: listener.port)
+            clients.append(PageClient(lastID, connection, place, now: now))
+        }
+    }
+
+    private func dropDone() { clients.removeAll(where: \.isDone) }
+
+    private func serve(_ client: PageClient, _ ready: PollEvents, now: MediaTimestamp) {
+        if let deadline = client.deadline, deadline <= now {
+            if case .socket = client.state { socketIsDue(client, now: now) } else { client.isDone = true }
+        }
+        guard !ready.isEmpty, !client.isDone else { return }
+        if ready.contains(.writable) || ready.contains(.hangUp) { client.flush(now: now) }
+        if ready.contains(.readable) || ready.contains(.hangUp) {
+            guard let bytes = client.receive(now: now) else { return }
+            if case .socket(let socket) = client.state {
+                received(bytes, on: socket, of: client, now: now)
+            } else {
+                client.reader.receive(bytes)
+            }
+        }
+        if case .reading = client.state, client.output.isEmpty { readRequests(of: client, now: now) }
+    }
+}
+
+extension PageClient {
+    /// Whether it may make room for another one: it has not shown a key, and nothing of an answer is left.
+    var mayGo: Bool { if case .reading = state { !isTrusted && output.isEmpty } else { false } }
+}
+
+extension TCPSettings {
+    /// Answers are small, and a fragment of the preview that waits in the kernel is a delay.
+    fileprivate static var page: TCPSettings {
+        var settings = TCPSettings()
+        settings.sendBufferByteCount = 128 * 1024
+        return settings
+    }
+}
+
+extension SocketAddress {
+    /// As browsers write it: an IPv4 address that came through an IPv6 socket without its prefix.
+    fileprivate var hostOfBrowsers: String { host.withoutMappedPrefix }
+}
+
+extension TCPConnection {
+    /// The browser's address without its port, which changes.
+    fileprivate var peerHost: String { (try? NetworkHost(parsing: peer).name.withoutMappedPrefix) ?? peer }
+}
+
+extension String {
+    fileprivate var withoutMappedPrefix: String { hasPrefix("::ffff:") ? String(dropFirst(7)) : self }
+}
