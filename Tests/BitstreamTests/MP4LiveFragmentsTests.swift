@@ -114,7 +114,7 @@ import Testing
         let player = try Player(fragments.append([headerWith(width: 20), frame(5000, isKeyframe: true)]))
         let start = try #require(player.starts.first)
         let movie = try MP4Movie(file: start.segment)
-        guard case .avc(let record)? = movie.video?.description else { 
+        guard case .avc(let record)? = movie.video?.description else {
             Issue.record("no H.264 in the start")
             return
         }
@@ -153,7 +153,8 @@ import Testing
         var player = try Player(
             fragments.append([header, frame(0, isKeyframe: true), header, frame(40), frame(80, isKeyframe: true)]))
         #expect(player.starts.count == 1 && player.video.count == 3)
-        try player.take(fragments.append([headerWith(width: 20), frame(120), frame(160, isKeyframe: true), frame(200)]))
+        try player.take(
+            fragments.append([headerWith(width: 20), frame(120), frame(160, isKeyframe: true), frame(200)]))
         #expect(player.starts.map(\.size.width) == [640, 320])
         #expect(player.video.map(\.time) == [0, 3600, 7200, 14_400, 18_000])
     }
@@ -178,7 +179,19 @@ import Testing
         #expect(player.starts.count == 2)
         #expect(player.video.map(\.time) == [90_000, 180_000, 183_600])
         #expect(player.audio.map(\.time) == [48_000, 49_024, 88_200, 89_224])
-        #expect(Player.isContinuous(player.video))
+        // Both tracks start again with the keyframe.
+        #expect(player.video.allSatisfy { $0.decodeTime == $0.time })
+        #expect(player.audio.allSatisfy { $0.decodeTime == $0.time })
+    }
+
+    /// A gap in the audio alone would make players wait for the next keyframe.
+    @Test func startWithoutAGapInTheVideoKeepsTheAudioTogether() throws {
+        var fragments = MP4LiveFragments()
+        var player = try Player(fragments.append([header, audioHeader, frame(0, isKeyframe: true), audio(0)]))
+        try player.take(fragments.append([headerWith(width: 20), frame(40, isKeyframe: true)]))
+        try player.take(fragments.append([audio(300)]))
+        #expect(player.starts.count == 2 && player.audio.map(\.time) == [0, 14_400])
+        #expect(Player.isContinuous(player.video) && Player.isContinuous(player.audio))
     }
 
     // MARK: Fragments

@@ -71,7 +71,8 @@ public struct MP4LiveFragments: Sendable {
     // MARK: Samples
 
     private mutating func append(_ packet: EncodedPacket, isKeyframe: Bool, _ pieces: inout [Piece]) {
-        if tracks == nil {
+        let isStart = tracks == nil
+        if isStart {
             guard isKeyframe, let start = makeStart() else {
                 needsKeyframe = !isKeyframe
                 return
@@ -81,6 +82,10 @@ public struct MP4LiveFragments: Sendable {
         guard let tracks, packet.payload.count <= MP4SampleTable.largestSample else { return }
         if isKeyframe { needsKeyframe = false }
         let time = tracks.time(packet.decodeTime + packet.compositionOffset, of: .video)
+        if isStart, videoTimes.isLate(time) {
+            videoTimes.restart()
+            audioTimes?.restart()
+        }
         let moment = videoTimes.append(at: time)
         if moment.isJump, !isKeyframe { needsKeyframe = true }
         var run = MP4Fragment.Run(track: .video, baseTime: moment.decodeTime)

@@ -20,6 +20,8 @@ struct MP4LiveTimes: Hashable, Sendable {
     private var duration: Int64
     /// The time between the newest sample and the one before.
     private var interval: Int64?
+    /// Whether the next sample need not follow the newest one.
+    private var isRestarting = false
 
     /// In seconds. A decode time that lags behind more is brought up to date, which is a jump.
     private static let longestLag: Int64 = 10
@@ -30,6 +32,12 @@ struct MP4LiveTimes: Hashable, Sendable {
         self.timescale = Int64(timescale)
         duration = usual
     }
+
+    /// Whether a sample that is shown then would come too late for its own decode time.
+    func isLate(_ time: Int64) -> Bool { newest != nil && time > decodeTime + 2 * duration }
+
+    /// All tracks start again at a keyframe: the next sample may have its own decode time.
+    mutating func restart() { isRestarting = true }
 
     /// - Parameters:
     ///   - time: when the sample is shown. One that is not after the newest sample follows it directly.
@@ -42,7 +50,8 @@ struct MP4LiveTimes: Hashable, Sendable {
         let present = time - newest
         let estimate = min(present, interval ?? present, timescale / Self.lowestFrameRate)
         interval = present
-        let latest = decodeTime + 2 * duration
+        let latest = isRestarting ? time : decodeTime + 2 * duration
+        isRestarting = false
         let isJump = time - latest > Self.longestLag * timescale
         return accept(time, decodedAt: isJump ? time : min(time, latest), lasting: known ?? estimate, isJump: isJump)
     }
@@ -69,6 +78,7 @@ struct MP4LiveTimes: Hashable, Sendable {
         times.newest = newest.map(scaled)
         times.decodeTime = scaled(decodeTime)
         times.interval = interval.map { max(1, scaled($0)) }
+        times.isRestarting = isRestarting
         return times
     }
 }
