@@ -122,6 +122,9 @@ let package = Package(
                 "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
             ]),
         .target(
+            name: "WebService",
+            dependencies: ["Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media"]),
+        .target(
             name: "Receiving",
             dependencies: [
                 "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
@@ -332,6 +335,11 @@ let package = Package(
                 "MediaTestSupport", "SeededNumbers",
             ]),
         .testTarget(
+            name: "WebServiceTests",
+            dependencies: [
+                "WebService", "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media", "MediaTestSupport",
+            ]),
+        .testTarget(
             name: "ReceivingTests",
             dependencies: [
                 "Receiving", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media", "MediaTestSupport",
@@ -378,7 +386,7 @@ let builtForSize = [
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",
-    "Terminal", "CardStorage", "BoardRuntime",
+    "WebService", "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -29,6 +29,8 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public let chromaFormat: UInt8
     public let lumaBitDepth: UInt8
     public let chromaBitDepth: UInt8
+    /// max_num_ref_frames: decoded frames that a later one may refer to.
+    public let referenceFrames: Int
     /// The size shown, after cropping.
     public let size: FrameSize
     /// The coded size, in whole macroblocks.
@@ -64,7 +66,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         chromaFormat = format.chroma
         lumaBitDepth = format.lumaBits
         chromaBitDepth = format.chromaBits
-        try Self.skipOrdering(&reader)
+        referenceFrames = try Self.referenceFrames(&reader)
         (codedSize, size, isProgressive) = try Self.sizes(
             &reader, chromaFormat: format.chroma, separatePlanes: format.separatePlanes)
     }
@@ -126,8 +128,8 @@ public struct SequenceParameterSet: Hashable, Sendable {
         }
     }
 
-    /// Skips log2_max_frame_num_minus4 to gaps_in_frame_num_value_allowed_flag.
-    private static func skipOrdering(_ reader: inout BitReader) throws(BitstreamError) {
+    /// Parses log2_max_frame_num_minus4 to gaps_in_frame_num_value_allowed_flag.
+    private static func referenceFrames(_ reader: inout BitReader) throws(BitstreamError) -> Int {
         _ = try reader.unsignedExpGolomb("log2_max_frame_num_minus4", max: 12)
         switch try reader.unsignedExpGolomb("pic_order_cnt_type", max: 2) {
         case 0: _ = try reader.unsignedExpGolomb("log2_max_pic_order_cnt_lsb_minus4", max: 12)
@@ -139,8 +141,9 @@ public struct SequenceParameterSet: Hashable, Sendable {
             for _ in 0..<count { _ = try reader.signedExpGolomb("offset_for_ref_frame") }
         default: break
         }
-        _ = try reader.unsignedExpGolomb("max_num_ref_frames", max: 16)
+        let count = try reader.unsignedExpGolomb("max_num_ref_frames", max: 16)
         _ = try reader.flag()
+        return count
     }
 
     private static func sizes(
@@ -180,10 +183,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
         var usability = Usability()
         try skipAspectRatioAndOverscan(&reader)
         usability.colors = try videoSignal(&reader)
-        if try reader.flag() {  // chroma_loc_info
-            _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_top_field", max: 5)
-            _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_bottom_field", max: 5)
-        }
+        try skipChromaLocation(&reader)
         guard try reader.flag() else { return usability }
         let timing = Timing(
             unitsInTick: try reader.bits(32), timeScale: try reader.bits(32), isFixedFrameRate: try reader.flag())
@@ -196,6 +196,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
         let extendedAspectRatio: UInt32 = 255
         if try reader.flag(), try reader.bits(8) == extendedAspectRatio { _ = try reader.bits(32) }
         if try reader.flag() { _ = try reader.flag() }  // overscan
+    }
+
+    static func skipChromaLocation(_ reader: inout BitReader) throws(BitstreamError) {
+        guard try reader.flag() else { return }
+        _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_top_field", max: 5)
+        _ = try reader.unsignedExpGolomb("chroma_sample_loc_type_bottom_field", max: 5)
     }
 
     /// Parses from video_signal_type_present_flag on.

@@ -33,29 +33,6 @@ extension SequenceParameterSet {
         copy.writer.write(1, bits: 1)  // rbsp_stop_one_bit
         return nalUnit.prefix(1) + withEmulationPrevention(copy.writer.bytes)
     }
-
-    /// The end of the payload: its last bit that is one.
-    private static func stopBit(of payload: [UInt8]) throws(BitstreamError) -> Int {
-        guard let last = payload.lastIndex(where: { $0 != 0 }) else {
-            throw .truncated(structure: structure, needed: 1)
-        }
-        return last * 8 + 7 - payload[last].trailingZeroBitCount
-    }
-
-    /// Section 7.4.1.1.
-    private static func withEmulationPrevention(_ payload: [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var zeros = 0
-        for byte in payload {
-            if zeros >= 2, byte <= 3 {
-                bytes.append(3)
-                zeros = 0
-            }
-            bytes.append(byte)
-            zeros = byte == 0 ? zeros + 1 : 0
-        }
-        return bytes
-    }
 }
 
 extension AVCDecoderConfigurationRecord {
@@ -63,22 +40,6 @@ extension AVCDecoderConfigurationRecord {
     public func with(_ colors: VideoColors) -> AVCDecoderConfigurationRecord {
         let sets = sequenceParameterSets.map { (try? SequenceParameterSet.nalUnit($0, with: colors)) ?? $0 }
         return (try? AVCDecoderConfigurationRecord(sequenceParameterSets: sets, keepingRestOf: self)) ?? self
-    }
-}
-
-/// Copies bits from source to target, skipping some and inserting others.
-private struct BitCopy {
-    private var source: BitReader
-    var writer = BitWriter()
-
-    init(_ bytes: [UInt8]) { source = BitReader(bytes, reading: SequenceParameterSet.structure) }
-
-    mutating func copy(to position: Int) throws(BitstreamError) {
-        while source.bitPosition < position { writer.write(try source.bits(1), bits: 1) }
-    }
-
-    mutating func skip(to position: Int) {
-        while source.bitPosition < position, (try? source.bits(1)) != nil {}
     }
 }
 

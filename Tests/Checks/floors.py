@@ -57,6 +57,7 @@ ENGINES = {
     "Recording": {
         "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
     },
+    "WebService": {"Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media"},
     "Receiving": {
         "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
     },

@@ -10,6 +10,10 @@ public enum MP4RecordedTrack: UInt32, CaseIterable, Hashable, Sendable {
 public struct MP4RecordedTracks: Hashable, Sendable {
     /// Units per second of video times, and of the movie.
     public static let videoTimescale = 90_000
+    /// Samples of an AAC packet.
+    static let audioPacketDuration: UInt32 = 1024
+    /// Audio that is closer than this to the end of the packet before follows it directly: timestamps are rounded.
+    private static let audioTolerance = Duration.milliseconds(20)
     /// A longer AudioSpecificConfig would need longer descriptors.
     private static let longestConfig = 64
 
@@ -67,6 +71,27 @@ public struct MP4RecordedTracks: Hashable, Sendable {
         let (seconds, rest) = duration.wholeNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         let half: Int64 = rest < 0 ? -500_000_000 : 500_000_000
         return seconds &* scale &+ (rest &* scale &+ half) / 1_000_000_000
+    }
+}
+
+extension MP4RecordedTracks {
+    /// The decode time of an audio packet, in the track's units.
+    /// - Parameters:
+    ///   - time: its own time.
+    ///   - newest: decode time of the packet before.
+    func audioTime(_ time: Int64, after newest: Int64?) -> Int64 {
+        guard let newest else { return time }
+        let expected = newest + Int64(Self.audioPacketDuration)
+        let isNear = abs(time - expected) <= units(Self.audioTolerance, of: .audio)
+        return isNear ? expected : max(newest + 1, time)
+    }
+
+    /// The tracks' codecs as in a MIME type (RFC 6381 section 3.3).
+    var codecs: String {
+        func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+        let avc = video.map { "avc1." + hex($0.profile) + hex($0.constraintFlags) + hex($0.level) }
+        let aac = audio.map { "mp4a.40.\($0.extensionSampleRate == nil ? $0.objectType : 5)" }
+        return [avc, aac].compactMap { $0 }.joined(separator: ",")
     }
 }
 

@@ -46,10 +46,6 @@ public struct MP4WallClock: Hashable, Sendable {
 public struct MP4RecordingWriter: Sendable {
     static let placeholderOffset = MP4RecordingHeader.fileType.count
     static let placeholderByteCount = 16
-    /// Audio that is closer than this to the end of the packet before follows it directly: timestamps are rounded.
-    private static let audioTolerance = Duration.milliseconds(20)
-    /// Samples of an AAC packet.
-    private static let audioPacketDuration: UInt32 = 1024
 
     let header: MP4RecordingHeader
     /// The file's time zero.
@@ -73,7 +69,7 @@ public struct MP4RecordingWriter: Sendable {
 
         init(_ track: MP4RecordedTrack) {
             run = MP4Fragment.Run(track: track, baseTime: 0)
-            lastDuration = track == .audio ? MP4RecordingWriter.audioPacketDuration : 3000
+            lastDuration = track == .audio ? MP4RecordedTracks.audioPacketDuration : 3000
         }
 
         /// - Parameter time: its decode time, never before the newest one's.
@@ -159,15 +155,10 @@ public struct MP4RecordingWriter: Sendable {
     }
 
     private mutating func append(_ packet: EncodedPacket, audioAt time: Int64) {
-        var time = time
-        if let newest = audio.newest {
-            let expected = newest + Int64(Self.audioPacketDuration)
-            let isNear = abs(time - expected) <= tracks.units(Self.audioTolerance, of: .audio)
-            time = isNear ? expected : max(newest + 1, time)
-        }
         let sample = MP4Fragment.Sample(
-            byteCount: packet.payload.count, duration: Self.audioPacketDuration, compositionOffset: 0, isKeyframe: true)
-        audio.append(sample, packet.payload, at: time)
+            byteCount: packet.payload.count, duration: MP4RecordedTracks.audioPacketDuration, compositionOffset: 0,
+            isKeyframe: true)
+        audio.append(sample, packet.payload, at: tracks.audioTime(time, after: audio.newest))
     }
 
     /// Ends the open fragment.
