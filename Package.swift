@@ -122,9 +122,6 @@ let package = Package(
                 "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
             ]),
         .target(
-            name: "WebService",
-            dependencies: ["Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media"]),
-        .target(
             name: "Receiving",
             dependencies: [
                 "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
@@ -137,7 +134,8 @@ let package = Package(
         .target(
             name: "WebService",
             dependencies: [
-                "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "LinuxIO", "Media",
+                "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "Encoding", "StreamQuality",
+                "Bitstream", "LinuxIO", "Media",
             ]),
         .target(
             name: "Diagnosis",
@@ -155,7 +153,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "WebService", "PageLogic", "HTTP", "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
+                "WebService", "PageLogic", "HTTP", "Recording", "RecordingLogic", "Encoding", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -337,7 +335,8 @@ let package = Package(
         .testTarget(
             name: "WebServiceTests",
             dependencies: [
-                "WebService", "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media", "MediaTestSupport",
+                "WebService", "PageLogic", "HTTP", "Transport", "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media",
+                "MediaTestSupport",
             ]),
         .testTarget(
             name: "ReceivingTests",
@@ -382,7 +381,7 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "TimeZones", "HTTP", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
+    "TimeZones", "HTTP", "PageLogic", "PageFiles", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",

@@ -1,10 +1,12 @@
 import ApplianceLogic
+import CardStorage
 import CommandChannels
 import Glibc
 import HTTP
 import LinuxIO
 import Media
 import PageLogic
+import Settings
 import StreamLogic
 import Transport
 import WebService
@@ -172,7 +174,7 @@ final class PageDuty {
         var taken: Pairing.Attempt?
         change(now: now) { taken = $0.keyTaken(bySecret: secret, now: now) }
         guard let taken else { return nil }
-        let created = device.appliance.isWaitingForClock ? 0 : Int(WallClock.now().inSeconds)
+        let created = device.appliance.isWaitingForClock ? 0 : Int(WallClock.secondsSince1970())
         let replaced = keys.add(BrowserKeys.Key(hash: SHA256.digest(of: bytes), created: created, name: taken.name))
         if let replaced { device.tell(text: "\(replaced.name) is no longer paired: the newest five are kept") }
         keysChanged(now: now)

@@ -2,13 +2,80 @@
 
 // The assembler finds the files by the header search path. A compiler that looks for a file also compiles anew when it has
 // changed, which the assembler's directive alone would not do.
-#define IS_THERE(name) __has_include(name)
-
 #define FILES \
+    FILE(api_js, "api.js") \
+    FILE(app_js, "app.js") \
+    FILE(browsers_js, "browsers.js") \
+    FILE(checkup_js, "checkup.js") \
+    FILE(controls_js, "controls.js") \
+    FILE(dialogs_js, "dialogs.js") \
+    FILE(dom_js, "dom.js") \
+    FILE(edge_js, "edge.js") \
+    FILE(editor_js, "editor.js") \
+    FILE(events_js, "events.js") \
+    FILE(faults_js, "faults.js") \
+    FILE(file_js, "file.js") \
+    FILE(format_js, "format.js") \
+    FILE(forms_js, "forms.js") \
+    FILE(graph_js, "graph.js") \
+    FILE(header_js, "header.js") \
+    FILE(history_js, "history.js") \
+    FILE(icon_svg, "icon.svg") \
     FILE(index_html, "index.html") \
-    FILE(page_css, "page.css")
+    FILE(jsontext_js, "jsontext.js") \
+    FILE(light_js, "light.js") \
+    FILE(live_js, "live.js") \
+    FILE(overlays_js, "overlays.js") \
+    FILE(page_css, "page.css") \
+    FILE(pairing_js, "pairing.js") \
+    FILE(picture_js, "picture.js") \
+    FILE(player_js, "player.js") \
+    FILE(preview_js, "preview.js") \
+    FILE(recordings_js, "recordings.js") \
+    FILE(retry_js, "retry.js") \
+    FILE(rhythm_js, "rhythm.js") \
+    FILE(services_js, "services.js") \
+    FILE(settings_js, "settings.js") \
+    FILE(setup_js, "setup.js") \
+    FILE(sound_js, "sound.js") \
+    FILE(widgets_js, "widgets.js")
 
-#if !(IS_THERE("index.html") && IS_THERE("page.css"))
+#if !(__has_include("api.js") && \
+      __has_include("app.js") && \
+      __has_include("browsers.js") && \
+      __has_include("checkup.js") && \
+      __has_include("controls.js") && \
+      __has_include("dialogs.js") && \
+      __has_include("dom.js") && \
+      __has_include("edge.js") && \
+      __has_include("editor.js") && \
+      __has_include("events.js") && \
+      __has_include("faults.js") && \
+      __has_include("file.js") && \
+      __has_include("format.js") && \
+      __has_include("forms.js") && \
+      __has_include("graph.js") && \
+      __has_include("header.js") && \
+      __has_include("history.js") && \
+      __has_include("icon.svg") && \
+      __has_include("index.html") && \
+      __has_include("jsontext.js") && \
+      __has_include("light.js") && \
+      __has_include("live.js") && \
+      __has_include("overlays.js") && \
+      __has_include("page.css") && \
+      __has_include("pairing.js") && \
+      __has_include("picture.js") && \
+      __has_include("player.js") && \
+      __has_include("preview.js") && \
+      __has_include("recordings.js") && \
+      __has_include("retry.js") && \
+      __has_include("rhythm.js") && \
+      __has_include("services.js") && \
+      __has_include("settings.js") && \
+      __has_include("setup.js") && \
+      __has_include("sound.js") && \
+      __has_include("widgets.js"))
 #error "a file of the page is missing"
 #endif
 

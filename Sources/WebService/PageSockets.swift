@@ -47,7 +47,7 @@ extension PageThread {
         }
         let isPreview = pass.route.purpose == .previewSocket
         let isFull = isPreview && (viewer == nil || sockets(isPreview: true).count >= Self.viewerLimit)
-        client.state = .socket(PageSocket(isPreview ? .preview(ViewerQueue()) : .events, of: key, now: now))
+        client.state = .socket(PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
         if isFull { close(client, .tryAgainLater, "two browsers already show the camera", now: now) }
         // Sent before the answer to the handshake was read.
         if case .socket(let socket) = client.state {
@@ -55,7 +55,7 @@ extension PageThread {
         }
     }
 
-    private func sockets(isPreview: Bool) -> [PageClient] {
+    func sockets(isPreview: Bool) -> [PageClient] {
         clients.filter { if case .socket(let socket) = $0.state { socket.isPreview == isPreview } else { false } }
     }
 
@@ -74,7 +74,7 @@ extension PageThread {
         switch message {
         case .ping(let bytes): send(.pong(bytes), to: client, now: now)
         case .pong, .binary: break
-        case .text(let text): if case .preview = socket.purpose { viewerWants(text, socket) }
+        case .text(let text): if socket.isPreview { viewerAsked(text, socket, now: now) }
         case .close(let code, _): close(client, code ?? .normal, "", now: now)
         }
     }
@@ -106,13 +106,5 @@ extension PageThread {
         for client in sockets(isPreview: false) where client.output.byteCount < Self.eventCapacity {
             send(frame, to: client, now: now)
         }
-    }
-
-    /// Tells the device what browsers want to see.
-    func reportSockets() {
-        let present = (eventsWanted: !sockets(isPreview: false).isEmpty, viewers: lookingViewers.count)
-        if present.eventsWanted != told.eventsWanted { orders.send(PageOrder(id: 0, purpose: .eventsWanted(present.eventsWanted))) }
-        if present.viewers != told.viewers { orders.send(PageOrder(id: 0, purpose: .viewersChanged(present.viewers))) }
-        told = present
     }
 }

@@ -1,3 +1,4 @@
+import Bitstream
 import HTTP
 import LinuxIO
 import Media
@@ -27,6 +28,8 @@ final class PageThread {
     var gate: PageGate
     var pairingAttempts = AttemptLimits()
     var clients: [PageClient] = []
+    /// For a browser that joins others; `nil` while there is no picture.
+    var previewStart: MP4LiveFragments.Start?
     /// What the device was last told.
     var told = (eventsWanted: false, viewers: 0)
 
@@ -45,7 +48,7 @@ final class PageThread {
         while !isOver {
             var waits = PollSet<Wait>()
             waits.add(.notices, notices.wakeup.fileDescriptor)
-            waits.add(.viewer, viewer?.fileDescriptor ?? -1)
+            waits.add(.viewer, viewer?.wakeup.fileDescriptor ?? -1)
             // The kernel's queue holds those that do not fit; one at most makes room at a time.
             waits.add(.listener, hasRoom ? listener.fileDescriptor : -1)
             for client in clients {
@@ -110,7 +113,10 @@ final class PageThread {
             if case .socket = client.state { socketIsDue(client, now: now) } else { client.isDone = true }
         }
         guard !ready.isEmpty, !client.isDone else { return }
-        if ready.contains(.writable) || ready.contains(.hangUp) { client.flush(now: now) }
+        if ready.contains(.writable) || ready.contains(.hangUp) {
+            client.flush(now: now)
+            deliver([], to: client, now: now)
+        }
         if ready.contains(.readable) || ready.contains(.hangUp) {
             guard let bytes = client.receive(now: now) else { return }
             if case .socket(let socket) = client.state {

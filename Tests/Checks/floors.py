@@ -57,7 +57,6 @@ ENGINES = {
     "Recording": {
         "RecordingLogic", "Encoding", "StreamQuality", "Bitstream", "JSONText", "Settings", "LinuxIO", "Media",
     },
-    "WebService": {"Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media"},
     "Receiving": {
         "Recording", "RecordingLogic", "StreamLogic", "RTMP", "Bitstream", "Transport", "LinuxIO", "Media",
     },
@@ -71,7 +70,10 @@ ENGINES = {
         "CardStorage", "WebcamService", "Encoding", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
-    "WebService": {"PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "LinuxIO", "Media"},
+    "WebService": {
+        "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "Encoding", "StreamQuality", "Bitstream",
+        "LinuxIO", "Media",
+    },
     "Diagnosis": {
         "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
         "RTMP", "Transport", "LinuxIO", "Media",

@@ -28,6 +28,12 @@ public final class ViewerSink: PacketSink {
         var hasNews = false
     }
 
+    fileprivate struct Taken {
+        /// Whether a stream has ended before these packets.
+        let isAfterEnd: Bool
+        var packets: [EncodedPacket] = []
+    }
+
     public init() throws(SystemCallError) { wakeup = try EventFD() }
 
     // MARK: In
@@ -73,12 +79,12 @@ public final class ViewerSink: PacketSink {
     /// Everything that has come since the last call.
     public func takeAll() -> [ViewerMessage] {
         wakeup.drain()
-        let (hasEnded, packets) = state.withLock { $0.takeAll() }
+        let taken = state.withLock { $0.takeAll() }
         return fragments.withLock { fragments in
-            if hasEnded { fragments.streamEnded() }
-            let pieces = fragments.append(packets)
+            if taken.isAfterEnd { fragments.streamEnded() }
+            let pieces = fragments.append(taken.packets)
             if fragments.needsKeyframe { requestKeyframe() }
-            return (hasEnded ? [.ended] : []) + pieces.map(ViewerMessage.init)
+            return (taken.isAfterEnd ? [.ended] : []) + pieces.map(ViewerMessage.init)
         }
     }
 }
@@ -126,11 +132,11 @@ extension ViewerSink.State {
         hasNews = false
     }
 
-    fileprivate mutating func takeAll() -> (hasEnded: Bool, [EncodedPacket]) {
+    fileprivate mutating func takeAll() -> ViewerSink.Taken {
         defer { hasEnded = false }
-        var packets: [EncodedPacket] = []
-        while let packet = buffer?.takeNext() { packets.append(packet) }
-        return (hasEnded, packets)
+        var taken = ViewerSink.Taken(isAfterEnd: hasEnded)
+        while let packet = buffer?.takeNext() { taken.packets.append(packet) }
+        return taken
     }
 }
 
