@@ -1,0 +1,63 @@
+// The check-up (`doctor`), a support file, and restarting.
+import { command, get } from "./api.js";
+import { button, el, replace, section } from "./dom.js";
+import { capitalized } from "./rhythm.js";
+
+/** Lines of `doctor json`: the steps, and the summary that comes last. */
+export function findingsOf(lines) {
+  const found = lines.map((line) => JSON.parse(line));
+  return { steps: found.filter((item) => item.step !== undefined), summary: found.find((item) => item.problems !== undefined) };
+}
+
+export function summaryWords({ problems = [], warnings = [] } = {}) {
+  if (problems.length === 0) return warnings.length === 0 ? "Everything that was checked works." : "It works, with warnings.";
+  return `Start with ${problems[0]}: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`} found.`;
+}
+
+export class CheckupPanel {
+  constructor(page) {
+    this.page = page;
+    this.results = el("ul", { class: "plain" });
+    this.summary = el("p", { role: "status" });
+    this.element = el("div", {}, el("p", {}, "Checks the camera part by part and says what to do next. It takes some seconds."),
+      el("div", { class: "row" }, button("Check now", (event) => page.act(event.currentTarget, () => this.check()), { class: "strong" }),
+        button("Support file", (event) => page.act(event.currentTarget, () => this.support()))),
+      this.summary, this.results,
+      section("Restart", el("p", {}, "The stream ends in order first."), el("div", { class: "row" },
+        button("Restart the camera", () => this.end("reboot", "Restart the camera?", "Restart")),
+        button("Power off", () => this.end("poweroff", "Power the camera off? Only its plug or button switches it on again.", "Power off")))));
+  }
+
+  shown() {}
+
+  async check() {
+    replace(this.results);
+    this.summary.textContent = "Checking…";
+    try {
+      const { steps, summary } = findingsOf(await command("doctor json", { seconds: 90 }));
+      this.summary.textContent = summaryWords(summary);
+      replace(this.results, steps.map(({ step, result, text, next }) => el("li", { class: "finding", "data-result": result },
+        el("span", { class: "state" }, result), el("div", {}, el("strong", {}, capitalized(step)), el("p", {}, text),
+          next && el("p", { class: "help" }, `Next: ${next}`)))));
+    } catch (error) {
+      this.summary.textContent = "";
+      throw error;
+    }
+  }
+
+  /** Everything that helps to find a fault. The camera leaves secrets out of all of it. */
+  async support() {
+    const paths = ["status", "faults", "controls", "cameras", "microphones",
+      ...["stream", "device", "network", "board"].map((name) => `files/${name}.json`)];
+    const texts = [`Tallycam support file, ${new Date().toISOString()}\n`];
+    const add = async (name, asked) => texts.push(`== ${name}\n${await asked.catch((error) => error.message)}\n`);
+    // One after the other: the camera has better things to do.
+    for (const path of paths) await add(path, get(path, { as: "text" }));
+    await add("events", command("events 1000").then((lines) => lines.join("\n")));
+    this.page.save(new Blob([texts.join("\n")], { type: "text/plain" }), "tallycam-support.txt");
+  }
+
+  async end(line, question, verb) {
+    if (await this.page.confirm(question, verb)) await this.page.command(line, { tellsAnswer: true });
+  }
+}
