@@ -154,9 +154,9 @@ Object.assign(Page.prototype, { confirm, save });
 
 async function main() {
   const page = new Page();
-  const { state } = await get("pairing").catch(() => ({ state: "paired" }));
-  if (state === "paired" || state === "granted") page.begin();
-  else page.pair();
+  // Whether this browser is paired shows in the answer: 401 leads to pairing.
+  await get("status").catch(() => {});
+  if (!page.pairing) page.begin();
 }
 
 main();

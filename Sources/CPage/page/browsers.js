@@ -20,9 +20,9 @@ export class BrowsersPanel {
   }
 
   row({ id, name, created, current }) {
-    const words = current ? "Unpair this browser" : "Remove";
+    const words = current ? "Unpair" : "Remove";
     return el("li", { class: "spread" }, el("div", {}, el("strong", {}, name), current && el("span", { class: "state" }, " this browser"),
-      el("p", { class: "numbers" }, `paired ${dateTime(created)}`)),
+      el("p", { class: "numbers" }, created ? `paired ${dateTime(created)}` : "paired while the clock was not set")),
     button(words, (event) => this.page.act(event.currentTarget, () => this.revoke(id, name, current)), { "aria-label": `${words}: ${name}` }));
   }
 

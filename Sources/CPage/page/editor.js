@@ -9,10 +9,11 @@ export function lineRange(text, line) {
   return [start, start + lines[index].length];
 }
 
-/** "line 3, column 5, video.bitrate: …" */
-export function faultWords({ line, column, key, text }) {
-  const place = [line && `line ${line}`, line && column && `column ${column}`, key].filter(Boolean).join(", ");
-  return place ? `${place}: ${text}` : text;
+/** "Line 3, video.bitrate: …" */
+export function faultWords({ line, key, text, example, isWarning }) {
+  const place = [line && `line ${line}`, key].filter(Boolean).join(", ");
+  const words = [isWarning && "warning", place, text].filter(Boolean).join(": ") + (example ? `; for example: ${example}` : "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 export class Editor {
@@ -48,7 +49,7 @@ export class Editor {
   /** @param jump called with a fault when its button is pressed */
   showFaults(faults, jump) {
     this.wrong = new Set(faults.map(({ line }) => line));
-    this.area.setAttribute("aria-invalid", String(faults.length > 0));
+    this.area.setAttribute("aria-invalid", String(faults.some(({ isWarning }) => !isWarning)));
     this.number();
     replace(this.faults, faults.map((fault) => el("li", {}, button(faultWords(fault), () => jump(fault), { class: "fault-link" }))));
   }

@@ -119,8 +119,8 @@ export class FilePanel {
     const condition = this.etag === null ? { "If-None-Match": "*" } : { "If-Match": this.etag };
     const sent = this.text;
     try {
-      const { etag } = await request(`files/${this.name}`, { method: "PUT", text: sent, headers: condition, as: "text", seconds: 30 });
-      this.written(sent, etag);
+      const { value, etag } = await request(`files/${this.name}`, { method: "PUT", text: sent, headers: condition, seconds: 30 });
+      await this.written(sent, etag, value?.faults ?? []);
     } catch (error) {
       if (error.status === 412) await this.showConflict();
       else if (error.status === 422 && error.body.faults) this.showFaults(error.body.faults);
@@ -128,19 +128,15 @@ export class FilePanel {
     }
   }
 
-  async written(sent, etag) {
-    this.editor.showFaults([], () => {});
+  async written(sent, etag, warnings) {
     replace(this.conflict);
     this.page.announce(`${this.name} is saved.`);
-    if (this.text !== sent) {
-      // Something was typed while the card wrote.
-      this.savedText = sent;
-      this.etag = etag;
-      return this.draw();
-    }
     this.savedText = sent;
-    // Secrets come back as placeholders.
-    return this.read();
+    this.etag = etag;
+    // Secrets come back as placeholders, unless something was typed while the card wrote.
+    if (this.text === sent) await this.read();
+    else this.draw();
+    this.editor.showFaults(warnings, (fault) => this.jump(fault));
   }
 
   showFaults(faults) {

@@ -33,9 +33,9 @@ export function decimal(number) {
   return String(Math.round(number * 1000) / 1000);
 }
 
-/** An ISO time in the browser's own form; a text that is not a time stays. */
-export function dateTime(text) {
-  const date = new Date(text);
-  if (!text || Number.isNaN(date.getTime())) return text || "–";
+/** A time as a text, or in seconds since 1970, in the browser's own form; a text that is not a time stays. */
+export function dateTime(time) {
+  const date = new Date(typeof time === "number" ? time * 1000 : time);
+  if (!time || Number.isNaN(date.getTime())) return time || "–";
   return date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }

@@ -26,7 +26,7 @@ export function sentRows(status) {
 
 function encoderWords(encoder) {
   if (encoder === "openh264") return "Software";
-  return encoder?.startsWith("v4l2:") ? `Hardware (${encoder.split("/").at(-1)})` : encoder ?? "–";
+  return encoder?.startsWith("v4l2:") ? "Hardware" : encoder ?? "–";
 }
 
 /** The servers of a status: one without a name if `stream.json` has no list of targets. */

@@ -19,6 +19,8 @@ export function pairingWords({ state, seconds, press }, isAsked) {
       };
     }
     case "expired":
+      // Also what the camera says of an attempt of yesterday.
+      if (!isAsked) return pairingWords({ state: "none" }, false);
       return { title: "The time is over", words: "Nobody pressed the button within two minutes.", action: "Ask again" };
     case "granted":
     case "paired":
@@ -92,7 +94,7 @@ export class PairingView {
     setText(this.heading, title);
     setText(this.words, words);
     setText(this.time, isWaiting ? clock(seconds) : "");
-    this.lamp.show(isWaiting ? rhythms["waiting for a press"] : null);
+    this.lamp.show(isWaiting ? rhythms.pairing : null);
     this.action.hidden = action === undefined;
     if (action) setText(this.action, action);
     if (answer.state === this.state) return;

@@ -3,6 +3,7 @@ import { request, socket } from "./api.js";
 import { el, setText } from "./dom.js";
 import { Player, canPlay } from "./player.js";
 import { Repeater, backOff } from "./retry.js";
+import { capitalized } from "./rhythm.js";
 
 const tooManyViewers = 1013;
 /** Seconds until a hidden tab stops looking. */
@@ -76,7 +77,7 @@ export class Preview {
     this.failures += 1;
     const isFull = code === tooManyViewers;
     const delay = isFull ? 10 : backOff(this.failures);
-    this.say(isFull ? `${reason || "Two viewers are already watching"}. Trying again every 10 s.`
+    this.say(isFull ? `${capitalized(reason || "two viewers are already watching")}. Trying again every 10 s.`
       : `The preview was interrupted. Trying again in ${delay} s.`);
     this.timer = setTimeout(() => this.connect(), delay * 1000);
   }
@@ -93,7 +94,7 @@ export class Preview {
     if (message.init) this.codecs = message.init.codecs;
     if (message.idle !== undefined) {
       this.endPlayer();
-      this.say(message.idle);
+      this.say(capitalized(message.idle));
     }
     return undefined;
   }

@@ -18,7 +18,7 @@ export class SetupView {
   constructor(page) {
     this.page = page;
     this.made = new Map();
-    this.links = panels.map(([address, name]) => el("a", { href: `#setup/${address}` }, name));
+    this.links = panels.map(([address, name]) => el("a", { href: `#setup/${address}`, class: "button" }, name));
     this.heading = el("h2");
     this.place = el("div");
     this.element = el("div", { class: "setup" }, el("nav", { class: "tabs", "aria-label": "Set-up" }, this.links),
