@@ -147,7 +147,7 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "Recording", "RecordingLogic", "Terminal", "ApplianceLogic",
+                "Recording", "Encoding", "RecordingLogic", "Terminal", "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -289,7 +289,7 @@ let package = Package(
             dependencies: [
                 "ApplianceRuntime", "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams",
                 "WebcamService",
-                "Terminal",
+                "Encoding", "Terminal",
                 "Transport", "ApplianceLogic", "RecordingLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
                 "JSONText", "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",

@@ -78,7 +78,7 @@ ENGINES = {
     },
     "ApplianceRuntime": {
         "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "Recording",
-        "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
+        "Encoding", "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },
