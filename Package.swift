@@ -299,7 +299,7 @@ let package = Package(
             dependencies: [
                 "ApplianceRuntime", "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams",
                 "WebcamService",
-                "Terminal",
+                "Encoding", "Terminal",
                 "Transport", "ApplianceLogic", "RecordingLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",
                 "JSONText", "BoardIO", "DevicePorts", "Filters", "USBVideo",
                 "LinuxIO", "Media", "MediaTestSupport",

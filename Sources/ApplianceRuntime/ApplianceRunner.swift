@@ -112,7 +112,7 @@ extension StreamSupervisor {
     fileprivate func join(_ waits: inout PollSet<ApplianceWait>) {
         waits.add(.stream, streams.reports.wakeup.fileDescriptor)
         waits.wake(at: streams.nextDeadline)
-        waits.wake(at: recordingRetry)
+        waits.wake(at: idleRetry)
     }
 }
 

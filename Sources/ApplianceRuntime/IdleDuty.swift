@@ -11,15 +11,15 @@ extension StreamSupervisor {
         let (webcam, files) = (device.webcam, device.files)
         // A paused stream may be interrupted for a moment. The camera must not be seen or heard then.
         let isAllowed = !device.appliance.isPoweringOff && !device.appliance.isPaused
-        let isRecorded = recordWhileIdle(isAllowed: isAllowed, now: now)
+        let isStreaming = runIdleStream(isAllowed: isAllowed, now: now)
         var sinks: [any FrameSink] = []
         if files.device.preview.camera == .always, let screen = preview.sink { sinks.append(screen) }
         if webcam.wantsCamera { sinks.append(webcam.relay) }
-        if streams.feedIdle(isAllowed && !isRecorded ? sinks : [], of: SourceDescription(files), now: now) {
+        if streams.feedIdle(isAllowed && !isStreaming ? sinks : [], of: SourceDescription(files), now: now) {
             webcam.settleCamera()
         }
         streams.feedIdleAudio(
-            webcam.wantsMicrophone && isAllowed && !isRecorded ? webcam.relay : nil, of: files, now: now)
+            webcam.wantsMicrophone && isAllowed && !isStreaming ? webcam.relay : nil, of: files, now: now)
     }
 
     func idleFramesChanged(_ event: IdleFramesEvent) {

@@ -23,8 +23,9 @@ final class PageDuty {
     private var names: Set<String> = []
     /// Whether a browser follows the events.
     private(set) var eventsAreWanted = false
-    /// Browsers that show the preview.
-    private(set) var viewerCount = 0
+    /// Takes every stream's packets, for browsers that show the camera. It stays when the server ends.
+    private var viewer: ViewerSink?
+    private var toldProblem: String?
     /// Why nobody can open the page; `nil` if it is served, or not wanted.
     private(set) var failure: String?
 
@@ -40,7 +41,9 @@ final class PageDuty {
         guard service == nil else { return namesChanged() }
         names = Self.names
         do {
-            let service = try PageService(listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: nil)
+            viewer = try viewer ?? ViewerSink()
+            device.supervisor.viewer = viewer
+            let service = try PageService(listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: viewer)
             self.service = service
             failure = nil
             device.tell(text: "the page is at http://\(service.address)")
@@ -70,7 +73,7 @@ final class PageDuty {
         service = nil
         failure = nil
         eventsAreWanted = false
-        viewerCount = 0
+        device.supervisor.isViewerWanted = false
     }
 
     func join(_ waits: inout PollSet<ApplianceWait>) {
@@ -80,6 +83,10 @@ final class PageDuty {
 
     func serve(now: MediaTimestamp) {
         for order in service?.orders.takeAll() ?? [] { take(order, now: now) }
+        if toldProblem != device.supervisor.viewerProblem {
+            toldProblem = device.supervisor.viewerProblem
+            service?.tell(.previewProblem(toldProblem))
+        }
         if let deadline = pairing.nextDeadline, deadline <= now { change(now: now) { $0.timeReached(now: now) } }
     }
 
@@ -105,7 +112,7 @@ final class PageDuty {
         case .listKeys(let current): answer(id, .keys(keys, current: current))
         case .revokeKey(let key): answer(id, revoke(key, now: now))
         case .eventsWanted(let isWanted): eventsAreWanted = isWanted
-        case .viewersChanged(let count): viewerCount = count
+        case .viewersChanged(let count): device.supervisor.isViewerWanted = count > 0
         }
     }
 

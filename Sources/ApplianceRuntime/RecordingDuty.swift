@@ -70,7 +70,7 @@ final class RecordingDuty {
         guard let next else { return recorder.stop() }
         recorder.start(next)
         // A stream that waits for a server would not bring anything yet.
-        if isWantedWithoutServer { device.stream.send(.record) }
+        if isWantedWithoutServer { device.stream.send(.startMedia) }
     }
 
     /// - Returns: whether device.json allows it.

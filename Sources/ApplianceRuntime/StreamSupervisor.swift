@@ -2,6 +2,7 @@ import ApplianceLogic
 import CardStorage
 import DevicePorts
 import DeviceStreams
+import Encoding
 import LinuxIO
 import Media
 import Settings
@@ -17,10 +18,18 @@ final class StreamSupervisor {
     /// Whether this is the first start since the machine's boot.
     var isBoot = true
     var resumed: ResumedStream
-    /// Without a stream, the recording is tried again at this time.
-    var recordingRetry: MediaTimestamp?
-    /// Whether someone has muted the recording, which also holds for the stream that follows it.
-    private var isRecordingMuted = false
+    /// A stream without servers is tried again at this time.
+    var idleRetry: MediaTimestamp?
+    /// Whether someone has muted a stream without servers, which also holds for the stream that follows it.
+    private var isIdleMuted = false
+    /// Takes the encoded packets of all streams for the page; `nil` without it.
+    var viewer: (any PacketSink)?
+    /// Whether the page's preview has viewers. While no other stream runs, one without servers runs for them at a low rate.
+    var isViewerWanted = false {
+        didSet { if isViewerWanted != oldValue { viewerWishChanged() } }
+    }
+    /// Why the page's viewers get no video; `nil` if they do, or if it is not known.
+    var viewerProblem: String?
 
     init(of device: ApplianceDevice) {
         self.device = device
@@ -45,13 +54,21 @@ final class StreamSupervisor {
         }
     }
 
-    var startsMuted: Bool { device.webcam.isWanted && device.webcam.relay.isMuted || isRecordingMuted }
+    var startsMuted: Bool { device.webcam.isWanted && device.webcam.relay.isMuted || isIdleMuted }
 
-    func receivers(preview: (any PreviewSink)?) -> StreamReceivers {
+    /// - Parameter isOnlyViewed: whether the stream runs for viewers of the page alone.
+    func receivers(preview: (any PreviewSink)?, isOnlyViewed: Bool = false) -> StreamReceivers {
         let (relay, recording) = (device.webcam.relay, device.recording)
         return StreamReceivers(
-            preview: preview, frames: [relay], audio: [relay], archive: recording.sink,
-            isRecorded: recording.isWantedWithoutServer)
+            preview: preview, frames: [relay], audio: [relay], archive: isOnlyViewed ? nil : recording.sink,
+            viewer: viewer, startsAtOnce: recording.isWantedWithoutServer || isViewerWanted, isOnlyViewed: isOnlyViewed)
+    }
+
+    private func viewerWishChanged() {
+        viewerProblem = nil
+        // A new viewer does not wait for the next attempt, and a stream that waits for a server would not bring anything yet.
+        idleRetry = nil
+        if isViewerWanted { streams.send(.startMedia) }
     }
 
     /// The camera has become free for a waiting stream.
@@ -66,7 +83,7 @@ final class StreamSupervisor {
     /// Ends stream, camera and webcam, and waits briefly for them.
     func end() {
         _ = streams.stop()
-        _ = try? streams.record(device.files, nil, isMuted: false, now: MonotonicClock.now())
+        _ = try? streams.runIdle(device.files, nil, isMuted: false, now: MonotonicClock.now())
         device.webcam.end(now: MonotonicClock.now())
         _ = streams.feedIdle([], of: SourceDescription(device.files), now: MonotonicClock.now())
         streams.feedIdleAudio(nil, of: device.files, now: MonotonicClock.now())
@@ -101,7 +118,7 @@ final class StreamSupervisor {
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))
-        case .said(.snapshot) where streams.isOnlyRecorded: break
+        case .said(.snapshot) where streams.isIdle: break
         case .said(.snapshot(let snapshot)):
             preview.streamChanged(snapshot)
             summary.streamChanged(snapshot)
@@ -139,7 +156,10 @@ final class StreamSupervisor {
         case .snapshot(let answer): device.commands.snapshotTaken(answer, brightness: nil)
         case .source(let event):
             device.faultsChanged(now: now) { $0.sourceChanged(event) }
-            if streams.isOnlyRecorded, case .started = event { device.faultsChanged(now: now) { $0.mediaProved() } }
+            if case .started = event {
+                viewerProblem = nil
+                if streams.isIdle { device.faultsChanged(now: now) { $0.mediaProved() } }
+            }
             webcam.sourceChanged(event)
         case .retry(let failure, let stage): device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The end of the thread tells why.
@@ -152,7 +172,7 @@ final class StreamSupervisor {
         case .controlled, .refused: device.commands.lookAtControls()
         // For the computer, this also applies after the stream's end.
         case .muted(let isMuted):
-            if streams.isOnlyRecorded { isRecordingMuted = isMuted }
+            if streams.isIdle { isIdleMuted = isMuted }
             webcam.streamMuted(isMuted)
         case .paused(let isPaused): device.perform(device.appliance.streamPaused(isPaused, now: now))
         case .qualityChanged:
@@ -164,7 +184,7 @@ final class StreamSupervisor {
     private func stateChanged(to state: StreamState, now: MediaTimestamp) {
         device.perform(device.appliance.streamStateChanged(to: state, now: now))
         if state == .live {
-            isRecordingMuted = false
+            isIdleMuted = false
             device.reportFaults(now: now)
             device.webcam.settleStream()
         }
@@ -176,7 +196,7 @@ final class StreamSupervisor {
     /// - Parameter choices: if a device was missing, the available ones as the files name them.
     private func ended(_ failure: StreamFailure?, choices: [String]) {
         let now = MonotonicClock.now()
-        if streams.isOnlyRecorded { return recordedEnded(failure, choices: choices, now: now) }
+        if streams.isIdle { return idleEnded(failure, choices: choices, now: now) }
         let startsAgain = streams.ended()
         device.recording.streamChanged(isStreaming: false)
         device.commands.streamEnded(isFollowed: startsAgain || failure.map { ApplianceFault($0) } != .server)

@@ -9,7 +9,7 @@ import USBVideo
 
 /// Everything a stream needs; passed to the stream's thread.
 public struct StreamRequest: Sendable {
-    /// `nil` for a stream that is only recorded.
+    /// `nil` for an idle stream, which has no servers: it is only recorded or viewed.
     public let description: StreamDescription?
     public let sources: SourceDescription
     public let storage: StreamStorage
@@ -48,18 +48,24 @@ public struct StreamReceivers: Sendable {
     public let audio: [any AudioSink]
     /// Takes the encoded packets; `nil` if nothing may be recorded.
     public let archive: (any PacketArchive)?
-    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
-    public let isRecorded: Bool
+    /// Takes the encoded packets, too, for the page; `nil` without it.
+    public let viewer: (any PacketSink)?
+    /// Whether media starts at once, for these two, rather than when a server accepts the stream.
+    public let startsAtOnce: Bool
+    /// Whether an idle stream runs for viewers alone. A low rate is enough for them.
+    public let isOnlyViewed: Bool
 
     package init(
         preview: (any PreviewSink)?, frames: [any FrameSink], audio: [any AudioSink], archive: (any PacketArchive)?,
-        isRecorded: Bool
+        viewer: (any PacketSink)?, startsAtOnce: Bool, isOnlyViewed: Bool
     ) {
         self.preview = preview
         self.frames = frames
         self.audio = audio
         self.archive = archive
-        self.isRecorded = isRecorded
+        self.viewer = viewer
+        self.startsAtOnce = startsAtOnce
+        self.isOnlyViewed = isOnlyViewed
     }
 }
 

@@ -42,8 +42,8 @@ package final class StreamRunner {
     private struct Running {
         let thread: JoinableThread
         let commands: Mailbox<PublisherCommand>
-        /// The sources of a stream that is only recorded; `nil` for one with servers.
-        let recorded: SourceDescription?
+        /// `nil` for a stream with servers.
+        let idle: IdleStream?
         var isEnding = false
     }
 
@@ -87,10 +87,12 @@ package final class StreamRunner {
     }
 
     package var isRunning: Bool { running != nil }
-    /// Whether the present stream is only recorded.
-    package var isOnlyRecorded: Bool { running?.recorded != nil }
+    /// Whether the present stream has no servers.
+    package var isIdle: Bool { running?.idle != nil }
+    /// Whether the present stream is for viewers of the page alone.
+    package var isOnlyViewed: Bool { running?.idle?.isOnlyViewed ?? false }
     /// Whether there is a stream with servers.
-    package var isPublishing: Bool { isRunning && !isOnlyRecorded }
+    package var isPublishing: Bool { isRunning && !isIdle }
     /// Whether camera or microphones are open for a screen or a computer.
     package var isFeedingIdle: Bool { idleFrames.request != nil || idleAudio.request != nil }
     package var isCameraTaken: Bool { isRunning || stills.request != nil || idleFrames.request != nil }
@@ -108,7 +110,7 @@ package final class StreamRunner {
     ) throws {
         guard !isTaken else {
             startsAgain = true
-            if isOnlyRecorded { endRecorded() }
+            if isIdle { endIdle() }
             stills.stop(now: MonotonicClock.now())
             idleFrames.stop(now: MonotonicClock.now())
             idleAudio.stop(now: MonotonicClock.now())
@@ -118,7 +120,7 @@ package final class StreamRunner {
         try open(description, files, receivers, isMuted: isMuted, isPaused: isPaused)
     }
 
-    /// - Parameter description: `nil` for a stream that is only recorded.
+    /// - Parameter description: `nil` for an idle stream.
     private func open(
         _ description: StreamDescription?, _ files: DescriptionFiles, _ receivers: StreamReceivers, isMuted: Bool,
         isPaused: Bool
@@ -130,19 +132,17 @@ package final class StreamRunner {
             receivers: receivers, isMuted: isMuted, isPaused: isPaused)
         running = Running(
             thread: try Self.thread(request, engine, commands: commands, reports: reports), commands: commands,
-            recorded: description == nil ? request.sources : nil)
+            idle: description == nil ? IdleStream(files, for: receivers) : nil)
     }
 
-    /// Records without a server while nothing else needs camera and microphones.
+    /// Runs a stream without servers, for a recording or the page, while nothing else needs camera and microphones.
     /// - Parameter receivers: `nil` to stop.
-    /// - Returns: whether the recording starts with this call.
-    package func record(
+    /// - Returns: whether it starts with this call.
+    package func runIdle(
         _ files: DescriptionFiles, _ receivers: StreamReceivers?, isMuted: Bool, now: MediaTimestamp
     ) throws -> Bool {
         if let running {
-            if let recorded = running.recorded, receivers == nil || recorded != SourceDescription(files) {
-                endRecorded()
-            }
+            if let idle = running.idle, receivers.map({ IdleStream(files, for: $0) != idle }) ?? true { endIdle() }
             return false
         }
         // Those who wait for a snapshot get it first.
@@ -156,7 +156,7 @@ package final class StreamRunner {
         return true
     }
 
-    private func endRecorded() {
+    private func endIdle() {
         guard running?.isEnding == false else { return }
         running?.isEnding = true
         running?.commands.send(.stop)
@@ -173,9 +173,9 @@ package final class StreamRunner {
 
     /// - Returns: whether a stream was only waiting for the camera; its end will not be reported.
     package func stop() -> Bool {
-        // One that is only recorded is not what was started.
-        if !isOnlyRecorded { running?.commands.send(.stop) }
-        let wasWaiting = startsAgain && (running == nil || isOnlyRecorded)
+        // An idle stream is not what was started.
+        if !isIdle { running?.commands.send(.stop) }
+        let wasWaiting = startsAgain && (running == nil || isIdle)
         startsAgain = false
         if wasWaiting { openForStill(now: MonotonicClock.now()) }
         return wasWaiting

@@ -4,6 +4,17 @@ import DevicePorts
 import LinuxIO
 import Media
 
+/// What a stream without servers was started for.
+struct IdleStream: Hashable {
+    let sources: SourceDescription
+    let isOnlyViewed: Bool
+
+    init(_ files: DescriptionFiles, for receivers: StreamReceivers) {
+        sources = SourceDescription(files)
+        isOnlyViewed = receivers.isOnlyViewed
+    }
+}
+
 // Camera and microphones without a stream, for a screen or a computer.
 extension StreamRunner {
     /// Passes the camera's frames to screen and computer while nothing else needs the camera.

@@ -33,7 +33,7 @@ public final class LiveStream {
     let tracks: MediaTracks
     /// In the order of the settings; also those that are over or off.
     var targets: [PublishTarget]
-    /// `nil` for a stream that is only recorded.
+    /// `nil` for a stream without servers.
     var leading: PublishTarget?
     /// When the archive learns what servers have.
     var nextDelivery: MediaTimestamp?
@@ -122,7 +122,7 @@ public final class LiveStream {
         }
         // Servers expect headers before media.
         if let header = tracks.audioHeader { hub.append([header]) }
-        openArchive()
+        openSinks()
         showStatusInFrame()
     }
 
@@ -166,7 +166,7 @@ public final class LiveStream {
         stopTracks.signal()
         for target in targets { target.end() }
         tracks.join()
-        closeArchive()
+        closeSinks()
         takeLastReports()
     }
 
@@ -218,7 +218,7 @@ public final class LiveStream {
         case .takeSnapshot(let request): takeSnapshot(request)
         case .watchBrightness(let isWatched): tracks.watchBrightness(isWatched)
         case .switchCamera(let choice, let id): switchCamera(choice, for: id)
-        case .record: startMediaForArchive()
+        case .startMedia: startMedia()
         case .switchTarget(let name, let isOn, let id): switchTarget(name, isOn: isOn, for: id)
         }
     }

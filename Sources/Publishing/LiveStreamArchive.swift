@@ -3,21 +3,23 @@ import LinuxIO
 import Media
 import StreamLogic
 
-// The archive gets the stream's packets, and learns which of them servers have.
+// Archive and viewer get the stream's packets; the archive learns which of them servers have.
 extension LiveStream {
     /// Before the archive hears of what a server has, a power cut makes it count as missing.
     private static let deliveryInterval = Duration.seconds(1)
 
-    func openArchive() {
-        guard let archive = settings.archive else { return }
-        hub.add(archive)
-        nextDelivery = MonotonicClock.now() + Self.deliveryInterval
-        if settings.isRecorded || targets.isEmpty { startMediaForArchive() }
+    func openSinks() {
+        if let archive = settings.archive {
+            hub.add(archive)
+            nextDelivery = MonotonicClock.now() + Self.deliveryInterval
+        }
+        if let viewer = settings.viewer { hub.add(viewer) }
+        if settings.startsAtOnce || targets.isEmpty { startMedia() }
     }
 
-    /// The archive does not wait for a server.
-    func startMediaForArchive() {
-        guard settings.archive != nil else { return }
+    /// Archive and viewer do not wait for a server.
+    func startMedia() {
+        guard settings.archive != nil || settings.viewer != nil else { return }
         hub.mediaStarted(at: MonotonicClock.now())
         startTracks()
     }
@@ -30,12 +32,13 @@ extension LiveStream {
         }
     }
 
-    func closeArchive() {
-        guard let archive = settings.archive else { return }
+    func closeSinks() {
         tellArchive()
-        hub.remove(archive)
-        archive.mediaEnded()
-        archive.wake([])
+        for case let sink? in [settings.archive, settings.viewer] as [(any PacketSink)?] {
+            hub.remove(sink)
+            sink.mediaEnded()
+            sink.wake([])
+        }
     }
 }
 

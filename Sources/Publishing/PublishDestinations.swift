@@ -8,7 +8,7 @@ import StreamQuality
 /// A stream's servers, and what all of them together accept.
 public struct PublishDestinations: Sendable {
     /// The quality follows the first one's link. The others get the same stream, without packets that do not fit their links.
-    /// Empty for a stream that is only recorded.
+    /// Empty for a stream that is only recorded or viewed.
     public let all: [PublishDestination]
     /// See `StreamDescription.pauseImage`.
     let pauseImage: String?

@@ -34,8 +34,10 @@ public struct PublishSettings {
     public var deviceName = FilterStatus().name
     /// Keeps the stream's packets; `nil` if nothing is recorded.
     public var archive: (any PacketArchive)?
-    /// Whether media starts at once, for the archive, rather than when a server accepts the stream.
-    public var isRecorded = false
+    /// Takes the stream's packets for viewers; `nil` without them.
+    public var viewer: (any PacketSink)?
+    /// Whether media starts at once, for archive and viewer, rather than when a server accepts the stream.
+    public var startsAtOnce = false
     /// Warnings for the log.
     public var warnings: [String] = []
 

@@ -39,5 +39,7 @@ package enum PageNotice: Sendable {
     case namesChanged(Set<String>)
     /// A JSON object for those who follow the events.
     case event([UInt8])
+    /// Why there is no picture; `nil` if there may be one.
+    case previewProblem(String?)
     case end
 }

@@ -48,8 +48,21 @@ extension PageThread {
             send(.text(String(decoding: text, as: UTF8.self)), to: client, now: now)
             send(.binary(start.segment), to: client, now: now)
         case .fragment(let bytes, _): send(.binary(bytes), to: client, now: now)
-        case .ended: send(.text(#"{"idle":"the picture has ended"}"#), to: client, now: now)
+        case .ended: sendIdle(to: client, now: now)
         }
+    }
+
+    func previewProblemChanged(to text: String?, now: MediaTimestamp) {
+        previewProblem = text
+        guard text != nil else { return }
+        for client in sockets(isPreview: true) { sendIdle(to: client, now: now) }
+    }
+
+    /// Tells a browser why it shows nothing.
+    func sendIdle(to client: PageClient, now: MediaTimestamp) {
+        var writer = JSONLineWriter()
+        let text = writer.line { $0.write("idle", previewProblem ?? "waiting for the camera") }
+        send(.text(String(decoding: text, as: UTF8.self)), to: client, now: now)
     }
 
     /// - Parameter text: `{"pause": true}` while the page is hidden.

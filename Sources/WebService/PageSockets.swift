@@ -48,6 +48,7 @@ extension PageThread {
         let isPreview = pass.route.purpose == .previewSocket
         let isFull = isPreview && (viewer == nil || sockets(isPreview: true).count >= Self.viewerLimit)
         client.state = .socket(PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
+        if isPreview, !isFull, previewStart == nil { sendIdle(to: client, now: now) }
         if isFull { close(client, .tryAgainLater, "two browsers already show the camera", now: now) }
         // Sent before the answer to the handshake was read.
         if case .socket(let socket) = client.state {

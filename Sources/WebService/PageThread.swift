@@ -30,6 +30,8 @@ final class PageThread {
     var clients: [PageClient] = []
     /// For a browser that joins others; `nil` while there is no picture.
     var previewStart: MP4LiveFragments.Start?
+    /// Why there is no picture; `nil` if there may be one.
+    var previewProblem: String?
     /// What the device was last told.
     var told = (eventsWanted: false, viewers: 0)
 
@@ -77,6 +79,7 @@ final class PageThread {
         case .keysChanged(let keys): keysChanged(to: keys)
         case .namesChanged(let names): gate.names = names
         case .event(let json): deliver(event: json, now: now)
+        case .previewProblem(let text): previewProblemChanged(to: text, now: now)
         case .end: isOver = true
         }
     }

@@ -62,7 +62,7 @@ import Testing
             try camera.start()
             #expect(try camera.recordingState() == "off")
             let run = try camera.liveRun { _ = try camera.ask("start") }
-            #expect(!run.request.receivers.isRecorded)
+            #expect(!run.request.receivers.startsAtOnce)
             try waitForRecording("recording")
             bring(to: run)
             try wait { recordedFiles().count == 1 }
@@ -84,7 +84,7 @@ import Testing
             try wait { camera.streams.runs.count == 1 }
             let recorded = camera.streams.runs[0]
             #expect(recorded.request.description == nil)
-            #expect(recorded.request.receivers.isRecorded)
+            #expect(recorded.request.receivers.startsAtOnce)
             bring(to: recorded)
             try wait { try camera.state() == "recording" }
             try camera.write("stream", #"{"url": "rtmp://127.0.0.1:9/live/x"}"#)
@@ -92,7 +92,7 @@ import Testing
             let live = try camera.liveRun { _ = try camera.ask("start") }
             #expect(recorded.isStopped)
             #expect(live.request.description != nil)
-            #expect(live.request.receivers.isRecorded)
+            #expect(live.request.receivers.startsAtOnce)
             #expect(try camera.recordingState() == "recording")
             // Afterwards, it is recorded without a stream again.
             _ = try camera.ask("stop")

@@ -88,6 +88,9 @@ final class ScriptedStreams: Sendable {
             }
         }
 
+        /// How often its media had to start without a server.
+        var mediaStarts: Int { received.withLock { commands in commands.count { $0 == .startMedia } } }
+
         var mutings: Int { received.withLock { commands in commands.count { $0 == .toggleMute } } }
 
         /// How often the button has toggled the pause.

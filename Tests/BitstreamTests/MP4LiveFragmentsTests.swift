@@ -15,7 +15,7 @@ import Testing
         var payload: [UInt8]
     }
 
-    /// What a player does with the pieces: it checks their form and collects the samples.
+    /// Checks the form of pieces like a player, and collects their samples.
     private struct Player {
         var starts: [MP4LiveFragments.Start] = []
         var video: [Shown] = []

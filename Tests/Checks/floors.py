@@ -84,7 +84,7 @@ ENGINES = {
     },
     "ApplianceRuntime": {
         "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService", "WebService",
-        "PageLogic", "HTTP", "Recording", "RecordingLogic", "Terminal", "ApplianceLogic", "StreamLogic",
+        "PageLogic", "HTTP", "Recording", "RecordingLogic", "Encoding", "Terminal", "ApplianceLogic", "StreamLogic",
         "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport", "DevicePorts",
         "USBVideo", "LinuxIO", "Media",
     },

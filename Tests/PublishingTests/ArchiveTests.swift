@@ -54,11 +54,33 @@ private final class KeptPackets: PacketArchive {
         }
     }
 
+    @Test func viewerGetsWhatTheArchiveGets() throws {
+        try time.run {
+            let viewer = KeptPackets()
+            let stream = try StreamUnderTest(on: ScriptedServer(), to: nil, archive: archive, viewer: viewer)
+            #expect(becomesTrue { viewer.frames.count > 30 })
+            try stream.stop()
+            #expect(viewer.kept.hasEnded && viewer.kept.packets.first?.isHeader == true)
+            #expect(viewer.frames.map(\.decodeTime) == archive.frames.map(\.decodeTime))
+        }
+    }
+
+    @Test func viewerAloneIsEnoughForAStreamWithoutServers() throws {
+        try time.run {
+            let viewer = KeptPackets()
+            let stream = try StreamUnderTest(on: ScriptedServer(), to: nil, viewer: viewer)
+            #expect(becomesTrue { viewer.frames.count > 30 })
+            #expect(viewer.frames.first?.kind == .video(isKeyframe: true))
+            try stream.stop()
+            #expect(viewer.kept.hasEnded)
+        }
+    }
+
     @Test func recordedStreamDoesNotWaitForItsServer() throws {
         try time.run {
             let server = try ScriptedServer()
             let stream = try StreamUnderTest(
-                on: server, connecting: .seconds(3), archive: archive, isRecorded: true)
+                on: server, connecting: .seconds(3), archive: archive, startsAtOnce: true)
             #expect(becomesTrue { server[1].tags.contains { $0.kind == .video && $0.body[1] == 1 } })
             // About 30 frames a second.
             #expect(archive.frames.count > 80)
@@ -75,7 +97,7 @@ private final class KeptPackets: PacketArchive {
             let stream = try StreamUnderTest(on: server, connecting: .seconds(3), archive: archive)
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(2))
             #expect(archive.frames.isEmpty)
-            stream.commands.send(.record)
+            stream.commands.send(.startMedia)
             #expect(becomesTrue { archive.frames.count > 5 })
             #expect(server[1].tags.isEmpty)
             try stream.stop()

@@ -517,7 +517,7 @@ final class StreamUnderTest {
         video: FakeCameraChoice = .asAsked, preview: RecordedPreview? = nil, listener: (any AudioSink)? = nil,
         controls: [ControlChange] = [], pauseImage: String? = nil, isPaused: Bool = false,
         others: [String: ScriptedServer] = [:], connecting: Duration = .zero,
-        archive: (any PacketArchive)? = nil, isRecorded: Bool = false
+        archive: (any PacketArchive)? = nil, viewer: (any PacketSink)? = nil, startsAtOnce: Bool = false
     ) throws {
         let (commands, ends) = (try Mailbox<PublisherCommand>(), try Mailbox<(any Error)?>())
         (self.commands, self.ends) = (commands, ends)
@@ -547,7 +547,8 @@ final class StreamUnderTest {
                     if cameras.isEmpty { settings.media.video = video }
                     settings.media.controls = controls
                     (settings.pauseImage, settings.isPaused) = (pauseImage, isPaused)
-                    (settings.archive, settings.isRecorded) = (archive, isRecorded)
+                    (settings.archive, settings.viewer) = (archive, viewer)
+                    settings.startsAtOnce = startsAtOnce
                     let stream = try LiveStream(
                         settings: settings,
                         commands: commands, network: network,

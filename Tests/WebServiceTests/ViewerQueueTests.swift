@@ -43,7 +43,7 @@ import Testing
     @Test func firstViewerGetsEverything() {
         var queue = ViewerQueue(joining: nil)
         append("S1e K f f S1f K f E S1e K", to: &queue)
-        // What has not been sent by the end of a stream is not sent any more.
+        // Fragments that wait at the end of a stream are not sent any more.
         #expect(taken(&queue) == "E S1e K")
         append("f f", to: &queue)
         #expect(taken(&queue) == "f f" && queue.isEmpty && queue.byteCount == 0)

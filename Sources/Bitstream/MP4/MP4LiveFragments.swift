@@ -3,9 +3,9 @@ import Media
 /// A live stream as fragmented MP4 for a player that gets it in pieces, such as a browser's Media Source Extensions.
 ///
 /// Each frame is a fragment of its own, together with the audio that waited before it; audio that no frame follows yet is one,
-/// too. So nothing waits for what comes later. Times are the packets' own, on one time line over all initialization segments.
+/// too. So no sample waits for a later one. Times are the packets' own, on one time line over all initialization segments.
 public struct MP4LiveFragments: Sendable {
-    /// What a player needs before fragments: once at the start, and again when a decoder needs new settings.
+    /// The decoder's settings, which a player needs before fragments.
     public struct Start: Hashable, Sendable {
         /// As in a MIME type: `avc1.64001f,mp4a.40.2`.
         public let codecs: String
@@ -130,7 +130,7 @@ public struct MP4LiveFragments: Sendable {
 
     // MARK: Starts
 
-    /// - Returns: `nil` if there is no usable header. Without a usable one for audio, there is only video.
+    /// - Returns: `nil` without a valid header for video. Without a valid one for audio, the segment has only video.
     private mutating func makeStart() -> Start? {
         guard let videoHeader, let record = try? AVCDecoderConfigurationRecord(parsing: videoHeader) else { return nil }
         let video = record.withoutReordering.bytes

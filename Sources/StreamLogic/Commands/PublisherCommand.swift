@@ -32,8 +32,8 @@ public enum PublisherCommand: Hashable, Sendable {
     /// Switch to another of the stream's cameras.
     /// - Parameter id: as for `apply`.
     case switchCamera(CameraChoice, CommandID? = nil)
-    /// Recording has started: do not wait for a server with the media.
-    case record
+    /// A recording has started, or the page has viewers: do not wait for a server with the media.
+    case startMedia
     /// Start or stop one of the stream's targets, by its name.
     /// - Parameter id: as for `apply`.
     case switchTarget(String, isOn: Bool, CommandID? = nil)

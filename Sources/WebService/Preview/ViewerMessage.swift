@@ -1,6 +1,6 @@
 import Bitstream
 
-/// What a viewer of the live preview gets, in this order.
+/// A message to a viewer of the live preview.
 public enum ViewerMessage: Hashable, Sendable {
     /// Before the first fragment, and again when size, codec or stream change. The next fragment starts with a keyframe.
     case start(MP4LiveFragments.Start)

@@ -1,8 +1,8 @@
 import Bitstream
 import Media
 
-/// What one of several viewers has not got yet, limited in bytes and in time. A viewer that is too slow loses fragments up to the
-/// next keyframe, and gets the present start first if it lacks it.
+/// Messages on their way to one of several viewers, limited in bytes and in time. A viewer that is too slow loses fragments up
+/// to the next keyframe. If it lacks the present start, it gets that first.
 public struct ViewerQueue: Sendable {
     private struct Item {
         let message: ViewerMessage
@@ -14,7 +14,7 @@ public struct ViewerQueue: Sendable {
     private let durationLimit: Duration
     private var items: [Item] = []
     private var isAwaitingKeyframe = true
-    /// What the next keyframe needs before it.
+    /// To be sent before the next keyframe.
     private var missingStart: MP4LiveFragments.Start?
     private var latestStart: MP4LiveFragments.Start?
     /// Bytes of the waiting fragments.

@@ -17,7 +17,7 @@ public final class ViewerSink: PacketSink {
     private let fragments = Mutex(MP4LiveFragments())
 
     fileprivate struct State {
-        /// `nil` while nobody looks.
+        /// `nil` without viewers.
         var buffer: SendBuffer?
         var videoHeader: EncodedPacket?
         var audioHeader: EncodedPacket?
@@ -67,7 +67,7 @@ public final class ViewerSink: PacketSink {
         state.withLock { $0.open() }
     }
 
-    /// The last viewer has gone. What waits is void.
+    /// The last viewer has gone. Waiting packets are void.
     public func close() {
         state.withLock { $0.close() }
         wakeup.drain()
@@ -105,7 +105,7 @@ extension ViewerSink.State {
         return wantsKeyframe ? [.keyframeNeeded] : []
     }
 
-    /// The packets that wait are not worth telling.
+    /// Waiting packets are void: the last moment of a stream is not worth a delay.
     fileprivate mutating func streamEnded() {
         if buffer != nil, videoHeader != nil || audioHeader != nil {
             buffer = SendBuffer(.preview)

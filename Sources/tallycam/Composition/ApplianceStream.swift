@@ -123,6 +123,8 @@ extension MediaSettings {
         if device.smallestSize != defaults.smallestSize {
             smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
+        // The page's viewers alone are not worth more of the processor's time.
+        if request.receivers.isOnlyViewed { quality = min(quality, .low3) }
         isVideoChosen = device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
     }
 
@@ -164,7 +166,7 @@ extension PublishSettings {
         media = try destinations.fitted(media, warnings: &warnings)
         // Without a server, nothing is too fast.
         var range = BitrateRange(
-            minimum: lowest.bitrate, start: request.description == nil ? highest.bitrate : start.bitrate,
+            minimum: min(lowest, highest).bitrate, start: request.description == nil ? highest.bitrate : start.bitrate,
             maximum: highest.bitrate)
         if let limit = destinations.limit(&range) { warnings.append(limit) }
         var quality = QualitySettings(
@@ -184,7 +186,8 @@ extension PublishSettings {
         isMuted = request.isMuted
         isPaused = request.isPaused
         archive = request.receivers.archive
-        isRecorded = request.receivers.isRecorded
+        viewer = request.receivers.viewer
+        startsAtOnce = request.receivers.startsAtOnce
         if let name = request.sources.board?.name { deviceName = name }
         timeouts.connect = device.connectTimeout
         timeouts.handshake = device.handshakeTimeout
