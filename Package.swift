@@ -153,7 +153,8 @@ let package = Package(
             name: "ApplianceRuntime",
             dependencies: [
                 "CommandChannels", "Diagnosis", "CardStorage", "BoardRuntime", "DeviceStreams", "WebcamService",
-                "WebService", "PageLogic", "HTTP", "Recording", "RecordingLogic", "Encoding", "Terminal", "ApplianceLogic",
+                "WebService", "PageLogic", "HTTP", "Recording", "RecordingLogic", "Encoding", "Terminal",
+                "ApplianceLogic",
                 "StreamLogic", "StreamQuality", "Settings", "Controls", "Filters", "JSONText", "BoardIO", "Transport",
                 "DevicePorts", "USBVideo", "LinuxIO", "Media",
             ]),
@@ -335,7 +336,8 @@ let package = Package(
         .testTarget(
             name: "WebServiceTests",
             dependencies: [
-                "WebService", "PageLogic", "HTTP", "Transport", "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media",
+                "WebService", "PageLogic", "HTTP", "Transport", "Encoding", "StreamQuality", "Bitstream", "LinuxIO",
+                "Media",
                 "MediaTestSupport",
             ]),
         .testTarget(
@@ -381,7 +383,8 @@ for target in package.targets where target.type != .test && !shims.contains(targ
 
 // What decides, asks devices and puts together is built for size: pixels and bytes are worked on in other targets.
 let builtForSize = [
-    "TimeZones", "HTTP", "PageLogic", "PageFiles", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic", "ApplianceLogic", "LinuxIO",
+    "TimeZones", "HTTP", "PageLogic", "PageFiles", "StreamQuality", "Controls", "Filters", "Settings", "StreamLogic",
+    "ApplianceLogic", "LinuxIO",
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",

@@ -9,7 +9,8 @@ import WebService
 
 // The device's answers as the page reads them: docs/reference/api.
 extension HTTPResponse {
-    private static func object(_ status: HTTPStatus = .ok, _ body: (borrowing JSONObjectWriter) -> Void) -> HTTPResponse {
+    private static func object(_ status: HTTPStatus = .ok, _ body: (borrowing JSONObjectWriter) -> Void) -> HTTPResponse
+    {
         var writer = JSONLineWriter()
         return HTTPResponse(status, contentType: "application/json", writer.line(body))
     }
@@ -32,7 +33,7 @@ extension HTTPResponse {
         case .status?, .controls?:
             return HTTPResponse(.ok, contentType: "application/json", parts.flatMap { $0.content(as: .json) })
         case .devices(let list)?: return HTTPResponse(.ok, contentType: "application/json", list.jsonArray)
-        case .file(let bytes)?: return HTTPResponse(.ok, contentType: "application/octet-stream", bytes)
+        case .file(let bytes)?: return HTTPResponse(.ok, contentType: "image/jpeg", bytes)
         case .follow?: return .refusal(.conflict, name: "followsElsewhere", "follow the events at /api/v1/events/live")
         default: return object { $0.write("lines", parts.flatMap(\.lines)) }
         }
@@ -64,7 +65,9 @@ extension HTTPResponse {
     ///   - progress: `nil` for a browser without an attempt.
     ///   - press: what admits it.
     ///   - name: the device's.
-    static func pairing(_ status: HTTPStatus, _ progress: Pairing.Progress?, press: String, name: String) -> HTTPResponse {
+    static func pairing(_ status: HTTPStatus, _ progress: Pairing.Progress?, press: String, name: String)
+        -> HTTPResponse
+    {
         object(status) { object in
             switch progress {
             case nil: object.write("state", "none")

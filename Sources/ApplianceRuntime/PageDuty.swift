@@ -101,7 +101,6 @@ final class PageDuty {
         case .command(let line): device.commands.take(line, from: asker(id) { .json($0) })
         case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
         case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
-        case .snapshot: answer(id, .refusal(.notImplemented, name: "snapshot", "not yet"))
         case .beginPairing(let attempt): answer(id, begin(attempt, now: now))
         case .lookAtPairing(let secret): answer(id, look(secret, now: now))
         case .listFiles: edit(.list, id, now: now)
@@ -121,7 +120,7 @@ final class PageDuty {
     /// An asker that waits for the whole answer, which may come in parts.
     private func asker(_ id: UInt64, _ render: @escaping ([CommandAnswer]) -> HTTPResponse) -> CommandAsker {
         var parts: [CommandAnswer] = []
-        return CommandAsker(on: .socket) { [weak self] answer, _ in
+        return CommandAsker(on: .page) { [weak self] answer, _ in
             parts.append(answer)
             if answer.isComplete { self?.answer(id, render(parts)) }
         }
@@ -134,7 +133,20 @@ final class PageDuty {
 
     /// - Returns: whether the press was for a browser.
     func pressed(twice: Bool, now: MediaTimestamp) -> Bool {
-        guard twice == device.stream.isPublishing else { return false }
+        twice == device.stream.isPublishing && admit(now: now)
+    }
+
+    func admit(_ admission: PageAdmission, now: MediaTimestamp) -> CommandAnswer {
+        switch admission {
+        case .allow: return admit(now: now) ? .done(["admitted"]) : .failed(.noWaitingBrowser)
+        case .forget:
+            keys = BrowserKeys()
+            keysChanged(now: now)
+            return .done(["no browser is paired"])
+        }
+    }
+
+    private func admit(now: MediaTimestamp) -> Bool {
         var admitted: Pairing.Attempt?
         change(now: now) { admitted = $0.pressed(now: now) }
         guard let admitted else { return false }
@@ -159,7 +171,10 @@ final class PageDuty {
         }
         device.personActed()
         if isNew {
-            device.tell(text: "\(attempt.name) asks to be paired: \(wantsDoublePress ? "press twice" : "press the button") to admit it")
+            device.tell(
+                text:
+                    "\(attempt.name) asks to be paired: \(wantsDoublePress ? "press twice" : "press the button") to admit it"
+            )
         }
         return pairingResponse(.accepted, .waiting(Pairing.patience))
     }
@@ -194,7 +209,9 @@ final class PageDuty {
     }
 
     private func revoke(_ id: String, now: MediaTimestamp) -> HTTPResponse {
-        guard let key = keys.revoke(id: id) else { return .refusal(.notFound, name: "unknownKey", "no browser has this id") }
+        guard let key = keys.revoke(id: id) else {
+            return .refusal(.notFound, name: "unknownKey", "no browser has this id")
+        }
         keysChanged(now: now)
         device.tell(text: "\(key.name) is no longer paired")
         return HTTPResponse(.noContent)
@@ -209,7 +226,9 @@ final class PageDuty {
 
     // MARK: Files
 
-    private func edit(_ name: String, _ id: UInt64, now: MediaTimestamp, _ request: (DescriptionKind) -> DescriptionRequest) {
+    private func edit(
+        _ name: String, _ id: UInt64, now: MediaTimestamp, _ request: (DescriptionKind) -> DescriptionRequest
+    ) {
         guard let kind = DescriptionKind(rawValue: name) else {
             return answer(id, .refusal(.notFound, name: "unknownFile", "there is no such file"))
         }

@@ -103,7 +103,9 @@ struct CardWork: Sendable {
         if !hasLookedForLeftovers {
             hasLookedForLeftovers = true
             // Nonces belong to the stream, which may be writing one right now.
-            for path in temporaryFiles(of: ["events", "restarts", "browsers"], in: settings.stateDirectory) { unlink(path) }
+            for path in temporaryFiles(of: ["events", "restarts", "browsers"], in: settings.stateDirectory) {
+                unlink(path)
+            }
         }
         var failed: Set<String> = []
         var firstError: SystemCallError?

@@ -31,6 +31,7 @@ package enum ApplianceCommand {
     case togglePause
     case toggleMute
     case webcam(WebcamOrder)
+    case page(PageAdmission)
     case faults
     /// - Parameter 0: see `status`.
     case doctor(ReaderForm?)
@@ -54,6 +55,13 @@ package enum WebcamOrder: String {
     case stop
     /// Admits the program that is waiting.
     case allow
+}
+
+package enum PageAdmission: String {
+    /// Admits the browser that waits, as a press does.
+    case allow
+    /// No browser is paired any more.
+    case forget
 }
 
 extension ApplianceCommand {
@@ -93,6 +101,7 @@ extension ApplianceCommand {
         case .doctor: self = .doctor(words.isEmpty ? nil : .json)
         case .pause: self = .pause(first == "on")
         case .webcam: self = .webcam(first.flatMap(WebcamOrder.init(rawValue:)) ?? .allow)
+        case .page: self = .page(first.flatMap(PageAdmission.init(rawValue:)) ?? .allow)
         case .faults: self = .faults
         case .events: self = Self.events(words)
         case .reboot: self = .powerOff(.reboot)

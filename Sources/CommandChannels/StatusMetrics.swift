@@ -6,9 +6,12 @@ import StreamQuality
 extension ApplianceStatus {
     package var metrics: [UInt8] {
         var text = MetricsText()
-        text.add("tallycam_live", .gauge, "Whether a server has accepted the stream and media flows.", state.isLive ? 1 : 0)
+        text.add(
+            "tallycam_live", .gauge, "Whether a server has accepted the stream and media flows.", state.isLive ? 1 : 0)
         text.add("tallycam_stream_wanted", .gauge, "Whether a stream was asked for.", isStreamWanted ? 1 : 0)
-        text.add("tallycam_network_up", .gauge, "Whether there is a default route.", network?.hasDefaultRoute == true ? 1 : 0)
+        text.add(
+            "tallycam_network_up", .gauge, "Whether there is a default route.", network?.hasDefaultRoute == true ? 1 : 0
+        )
         text.add("tallycam_recording", .gauge, "Whether media is being recorded.", recording.isOn ? 1 : 0)
         text.add("tallycam_running_seconds", .counter, "Since the program's start.", runningTime.inSeconds)
         text.begin("tallycam_fault", .gauge, "Each present fault, by the number of its blinks.")
@@ -27,25 +30,41 @@ extension MetricsText {
         add(
             "tallycam_sent_bits_per_second", .gauge, "Rate of what is sent to the leading server.",
             Double(status.rates.total.bitsPerSecond))
-        add("tallycam_frames_per_second", .gauge, "Video frames sent to the leading server.", status.rates.videoFramesPerSecond)
-        add("tallycam_encoded_frames_total", .counter, "Frames that the encoder gave.", Double(status.encoded.encodedFrames))
-        add("tallycam_skipped_frames_total", .counter, "Frames that the encoder left out.", Double(status.encoded.skippedFrames))
-        add("tallycam_missed_frames_total", .counter, "Frames of the camera that came too late.", Double(status.encoded.missedFrames))
+        add(
+            "tallycam_frames_per_second", .gauge, "Video frames sent to the leading server.",
+            status.rates.videoFramesPerSecond)
+        add(
+            "tallycam_encoded_frames_total", .counter, "Frames that the encoder gave.",
+            Double(status.encoded.encodedFrames))
+        add(
+            "tallycam_skipped_frames_total", .counter, "Frames that the encoder left out.",
+            Double(status.encoded.skippedFrames))
+        add(
+            "tallycam_missed_frames_total", .counter, "Frames of the camera that came too late.",
+            Double(status.encoded.missedFrames))
         let targets = status.targets
         guard !targets.isEmpty else {
             add("tallycam_buffered_seconds", .gauge, "Media that waits for the link.", status.buffered.inSeconds)
             add("tallycam_sent_frames_total", .counter, "Video frames sent.", Double(status.sent.sentFrames))
-            add("tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.", Double(status.sent.droppedFrames))
+            add(
+                "tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.",
+                Double(status.sent.droppedFrames))
             return
         }
         begin("tallycam_buffered_seconds", .gauge, "Media that waits for the link.")
         for target in targets { add("tallycam_buffered_seconds", target.buffered.inSeconds, ["target": target.name]) }
         begin("tallycam_sent_frames_total", .counter, "Video frames sent.")
-        for target in targets { add("tallycam_sent_frames_total", Double(target.sent.sentFrames), ["target": target.name]) }
+        for target in targets {
+            add("tallycam_sent_frames_total", Double(target.sent.sentFrames), ["target": target.name])
+        }
         begin("tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.")
-        for target in targets { add("tallycam_dropped_frames_total", Double(target.sent.droppedFrames), ["target": target.name]) }
+        for target in targets {
+            add("tallycam_dropped_frames_total", Double(target.sent.droppedFrames), ["target": target.name])
+        }
         begin("tallycam_delivered_bytes_total", .counter, "Bytes of media that the server has acknowledged.")
-        for target in targets { add("tallycam_delivered_bytes_total", Double(target.deliveredBytes), ["target": target.name]) }
+        for target in targets {
+            add("tallycam_delivered_bytes_total", Double(target.deliveredBytes), ["target": target.name])
+        }
     }
 }
 

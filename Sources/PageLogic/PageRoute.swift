@@ -24,7 +24,6 @@ package enum PagePurpose: Hashable, Sendable {
     case writeFile
     case listKeys
     case revokeKey
-    case snapshot
     case metrics
     case eventSocket
     case previewSocket
@@ -66,7 +65,7 @@ package struct PageRoute: Hashable, Sendable {
         PageRoute(.put, "/api/v1/files/*", for: .pairedBrowser, .writeFile),
         PageRoute(.get, "/api/v1/keys", for: .pairedBrowser, .listKeys),
         PageRoute(.delete, "/api/v1/keys/*", for: .pairedBrowser, .revokeKey),
-        PageRoute(.get, "/api/v1/snapshot", for: .pairedBrowser, .snapshot),
+        PageRoute(.get, "/api/v1/snapshot", for: .pairedBrowser, .command("snapshot send 80")),
         PageRoute(.get, "/api/v1/events/live", for: .pairedBrowser, .eventSocket),
         PageRoute(.get, "/api/v1/preview", for: .pairedBrowser, .previewSocket),
     ]

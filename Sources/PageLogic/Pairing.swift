@@ -62,7 +62,8 @@ package struct Pairing: Sendable {
     package mutating func progress(ofSecret secret: [UInt8], now: MediaTimestamp) -> Progress {
         timeReached(now: now)
         switch state {
-        case .waiting(let attempt, let end) where attempt.secret.isEqualInConstantTime(to: secret): return .waiting(end - now)
+        case .waiting(let attempt, let end) where attempt.secret.isEqualInConstantTime(to: secret):
+            return .waiting(end - now)
         case .admitted(let attempt, _) where attempt.secret.isEqualInConstantTime(to: secret): return .admitted
         default: return .none
         }
@@ -71,7 +72,9 @@ package struct Pairing: Sendable {
     /// The admitted browser fetches its key, once.
     /// - Returns: `nil` if it was not admitted.
     package mutating func keyTaken(bySecret secret: [UInt8], now: MediaTimestamp) -> Attempt? {
-        guard progress(ofSecret: secret, now: now) == .admitted, case .admitted(let attempt, _) = state else { return nil }
+        guard progress(ofSecret: secret, now: now) == .admitted, case .admitted(let attempt, _) = state else {
+            return nil
+        }
         state = .free
         return attempt
     }

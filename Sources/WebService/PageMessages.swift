@@ -18,7 +18,6 @@ package struct PageOrder: Sendable {
         /// - Parameter current: the id of the browser that asks.
         case listKeys(current: String)
         case revokeKey(String)
-        case snapshot
         /// Whether a browser follows the events. Not answered.
         case eventsWanted(Bool)
         /// How many browsers show the preview. Not answered.

@@ -1,8 +1,8 @@
 import HTTP
 import JSONText
 import Media
-import Settings
 import PageLogic
+import Settings
 
 // The live preview: from the sink to the browsers that show it.
 extension PageThread {
@@ -29,7 +29,9 @@ extension PageThread {
         // Not copied while it is changed.
         socket.purpose = .events
         for message in messages { queue.append(message, now: now) }
-        while client.output.byteCount < Self.unsentLimit, let message = queue.take() { send(message, to: client, now: now) }
+        while client.output.byteCount < Self.unsentLimit, let message = queue.take() {
+            send(message, to: client, now: now)
+        }
         if queue.wantsKeyframe { viewer?.requestKeyframe() }
         socket.purpose = .preview(queue)
     }
@@ -92,7 +94,9 @@ extension PageThread {
     /// Browsers whose page shows the camera right now.
     private var lookingCount: Int {
         clients.count { client in
-            guard case .socket(let socket) = client.state, case .preview(let queue) = socket.purpose else { return false }
+            guard case .socket(let socket) = client.state, case .preview(let queue) = socket.purpose else {
+                return false
+            }
             return !queue.isPaused
         }
     }

@@ -68,7 +68,6 @@ extension PageThread {
         case .writeFile: return .writeFile(argument, request.body, replaces: try Self.replacedTag(request))
         case .listKeys: return .listKeys(current: pass.key?.id ?? "")
         case .revokeKey: return .revokeKey(argument)
-        case .snapshot: return .snapshot
         case .asset, .beginPairing, .eventSocket, .previewSocket: throw .unknown
         }
     }
@@ -99,12 +98,14 @@ extension PageThread {
             .flatMap { $0.count == BrowserKeys.byteCount ? $0 : nil }
     }
 
-    private func beginPairing(_ request: HTTPRequest, _ pass: PageGate.Pass, of client: PageClient, now: MediaTimestamp) {
+    private func beginPairing(_ request: HTTPRequest, _ pass: PageGate.Pass, of client: PageClient, now: MediaTimestamp)
+    {
         if let wait = pairingAttempts.attempted(from: client.place.peerAddress, now: now) {
             return refuse(client, request, PageRefusal.tooManyAttempts(wait), now: now)
         }
         guard let secret = self.secret(of: request) ?? (try? randomBytes(count: BrowserKeys.byteCount)) else {
-            return refuse(client, request, .internalServerError, name: "system", "there are no random numbers", now: now)
+            return refuse(
+                client, request, .internalServerError, name: "system", "there are no random numbers", now: now)
         }
         client.newSecret = secret
         client.state = .waiting(request)

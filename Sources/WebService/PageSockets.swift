@@ -47,7 +47,8 @@ extension PageThread {
         }
         let isPreview = pass.route.purpose == .previewSocket
         let isFull = isPreview && (viewer == nil || sockets(isPreview: true).count >= Self.viewerLimit)
-        client.state = .socket(PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
+        client.state = .socket(
+            PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
         if isPreview, !isFull, previewStart == nil { sendIdle(to: client, now: now) }
         if isFull { close(client, .tryAgainLater, "two browsers already show the camera", now: now) }
         // Sent before the answer to the handshake was read.
@@ -65,7 +66,9 @@ extension PageThread {
         socket.deadline = now + PageSocket.pingInterval
         socket.reader.receive(bytes)
         do throws(WebSocketError) {
-            while case .socket = client.state, let message = try socket.reader.next() { take(message, on: socket, of: client, now: now) }
+            while case .socket = client.state, let message = try socket.reader.next() {
+                take(message, on: socket, of: client, now: now)
+            }
         } catch {
             close(client, error.closeCode, "\(error)", now: now)
         }

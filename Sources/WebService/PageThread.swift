@@ -74,7 +74,9 @@ final class PageThread {
     private func take(_ notice: PageNotice, now: MediaTimestamp) {
         switch notice {
         case .answer(let id, let response):
-            guard let client = clients.first(where: { $0.id == id }), case .waiting(let request) = client.state else { return }
+            guard let client = clients.first(where: { $0.id == id }), case .waiting(let request) = client.state else {
+                return
+            }
             respond(to: client, request, response, now: now)
         case .keysChanged(let keys): keysChanged(to: keys)
         case .namesChanged(let names): gate.names = names
@@ -100,7 +102,9 @@ final class PageThread {
     private func accept(now: MediaTimestamp) {
         for _ in 0..<Self.mostAccepts {
             guard hasRoom, let connection = try? listener.accept(settings: .page) else { return }
-            if clients.count >= Self.connectionLimit, let index = clients.firstIndex(where: \.mayGo) { clients.remove(at: index) }
+            if clients.count >= Self.connectionLimit, let index = clients.firstIndex(where: \.mayGo) {
+                clients.remove(at: index)
+            }
             lastID += 1
             let place = PageGate.Connection(
                 ownAddress: connection.localAddress?.hostOfBrowsers ?? "", peerAddress: connection.peerHost,

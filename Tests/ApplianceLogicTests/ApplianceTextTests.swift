@@ -27,6 +27,7 @@ import Testing
         (.unknownTorchMode("dim"), "unknownTorchMode", "torch takes off, on, live, auto"),
         (.unknownTorchMode("lve"), "unknownTorchMode", "torch takes off, on, live, auto; did you mean live?"),
         (.noWaitingProgram, "noWaitingProgram", "no program on a computer waits"),
+        (.noWaitingBrowser, "noWaitingBrowser", "no browser waits to be paired"),
         (.webcam(reason: "it is taken"), "webcam", "no webcam: it is taken; it is tried again"),
         (.snapshotsWaiting, "snapshotsWaiting", "others are already waiting"),
         (.hiddenByPause, "hiddenByPause", "the stream is paused and interrupted: no frame may be shown"),

@@ -72,7 +72,8 @@ private let stranger = Pairing.Attempt(secret: [1, 2, 4], name: "stranger")
 
 @Suite struct BrowserKeysTests {
     private func key(_ number: UInt8) -> BrowserKeys.Key {
-        BrowserKeys.Key(hash: Array(repeating: number, count: 32), created: 1000 + Int(number), name: "browser \(number)")
+        BrowserKeys.Key(
+            hash: Array(repeating: number, count: 32), created: 1000 + Int(number), name: "browser \(number)")
     }
 
     @Test func theOldestMakesRoomForASixth() {

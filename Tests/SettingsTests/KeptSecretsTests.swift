@@ -2,7 +2,9 @@ import Settings
 import Testing
 
 @Suite struct KeptSecretsTests {
-    private func masked(_ text: String) -> String { String(decoding: KeptSecrets(in: Array(text.utf8)).masked, as: UTF8.self) }
+    private func masked(_ text: String) -> String {
+        String(decoding: KeptSecrets(in: Array(text.utf8)).masked, as: UTF8.self)
+    }
 
     private func restored(_ edited: String, from text: String) -> String {
         String(decoding: KeptSecrets(in: Array(text.utf8)).restored(in: Array(edited.utf8)), as: UTF8.self)
@@ -15,14 +17,15 @@ import Testing
                 {"targets": [{"name": "a", "url": "rtmp://a.example/live/abc?x=1", "leading": true},
                  {"server": "rtmp://b.example/app", "key" : "K\\"EY"}], "publishKey": "p", "wifi": [{"password":"w w"}]}
                 """)
-                == """
-                {"targets": [{"name": "a", "url": "rtmp://a.example/live/(kept 1)", "leading": true},
-                 {"server": "rtmp://b.example/app", "key" : "(kept 2)"}], "publishKey": "(kept 3)", "wifi": [{"password":"(kept 4)"}]}
-                """)
+                    == """
+                    {"targets": [{"name": "a", "url": "rtmp://a.example/live/(kept 1)", "leading": true},
+                     {"server": "rtmp://b.example/app", "key" : "(kept 2)"}], "publishKey": "(kept 3)", "wifi": [{"password":"(kept 4)"}]}
+                    """)
     }
 
     @Test(arguments: [
-        ("rtmp://h/app", "rtmp://h/app"), ("rtmp://h/app/", "rtmp://h/app/"), ("rtmp://h/app/key", "rtmp://h/app/(kept 1)"),
+        ("rtmp://h/app", "rtmp://h/app"), ("rtmp://h/app/", "rtmp://h/app/"),
+        ("rtmp://h/app/key", "rtmp://h/app/(kept 1)"),
         ("rtmp://h/app?k=1", "rtmp://h/app?(kept 1)"), ("rtmp://h/app/inst/key", "rtmp://h/app/(kept 1)"),
         ("rtmp://user:pw@h/app", "(kept 1)"), ("key", "key"), ("", ""),
     ])

@@ -31,6 +31,7 @@ public enum ApplianceRefusal: Hashable, Sendable {
     case flashLED(reason: String)
     case unknownTorchMode(String)
     case noWaitingProgram
+    case noWaitingBrowser
     case webcam(reason: String)
 
     // Recordings.
@@ -73,6 +74,7 @@ extension ApplianceRefusal {
         case .flashLED: "flashLED"
         case .unknownTorchMode: "unknownTorchMode"
         case .noWaitingProgram: "noWaitingProgram"
+        case .noWaitingBrowser: "noWaitingBrowser"
         case .webcam: "webcam"
         case .recordingIsOff: "recordingIsOff"
         case .nothingIsRecorded: "nothingIsRecorded"
@@ -107,6 +109,7 @@ extension ApplianceRefusal: CustomStringConvertible {
         case .noFlashLED: "board.json names no flash LED"
         case .unknownTorchMode(let word): Self.torchText(word)
         case .noWaitingProgram: "no program on a computer waits"
+        case .noWaitingBrowser: "no browser waits to be paired"
         case .webcam(let reason): "no webcam: \(reason); it is tried again"
         case .recordingIsOff: "device.json says \"record\": \"off\""
         case .nothingIsRecorded: "nothing is being recorded"

@@ -25,7 +25,8 @@ public struct KeptSecrets: Sendable {
     /// - Parameter edited: a masked text as someone has changed it.
     public func restored(in edited: [UInt8]) -> [UInt8] {
         let other = KeptSecrets(in: edited)
-        let known = Dictionary(uniqueKeysWithValues: places.enumerated().map { (Self.placeholder($0.offset + 1), $0.element) })
+        let known = Dictionary(
+            uniqueKeysWithValues: places.enumerated().map { (Self.placeholder($0.offset + 1), $0.element) })
         return other.replacing(other.places) { _, value in known[value].map { Array(text[$0]) } ?? value }
     }
 
@@ -74,7 +75,9 @@ private struct SecretSearch {
             // A missing colon must not show a secret either.
             let isNamed = skip(over: UInt8(ascii: ":"))
             guard skip(over: UInt8(ascii: "\"")) else {
-                if isNamed, let secret = KeptSecrets.secret(in: restOfWord(), of: text[name], text) { places.append(secret) }
+                if isNamed, let secret = KeptSecrets.secret(in: restOfWord(), of: text[name], text) {
+                    places.append(secret)
+                }
                 continue
             }
             let value = restOfString()

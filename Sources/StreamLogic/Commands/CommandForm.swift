@@ -9,15 +9,17 @@ public struct CommandSurfaces: OptionSet, Hashable, Sendable {
         case .console: self = .console
         case .socket: self = .socket
         case .publish: self = .publish
+        case .page: self = .page
         }
     }
 
     static let console = CommandSurfaces(rawValue: 1)
     static let socket = CommandSurfaces(rawValue: 2)
     static let publish = CommandSurfaces(rawValue: 4)
+    static let page = CommandSurfaces(rawValue: 8)
     /// The surfaces of `tallycam run`.
-    static let appliance = CommandSurfaces(rawValue: 3)
-    static let everywhere = CommandSurfaces(rawValue: 7)
+    static let appliance: CommandSurfaces = [.console, .socket, .page]
+    static let everywhere: CommandSurfaces = [.appliance, .publish]
 }
 
 /// One way to write a command's arguments. People read its text, and typed words are matched against it: capitals stand

@@ -6,6 +6,8 @@ public enum CommandSurface: String, CaseIterable, Sendable {
     case socket
     /// Standard input of `tallycam publish`: a terminal, or the input of `--commands`.
     case publish
+    /// A paired browser.
+    case page
 }
 
 /// The commands of all surfaces. `CommandDescription` has their arguments and their help.
@@ -31,6 +33,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     case record
     case torch
     case webcam
+    case page
     case faults
     case doctor
     case events
@@ -98,7 +101,7 @@ public struct CommandDescription: Hashable, Sendable {
             .snapshot,
             [
                 CommandForm("[QUALITY]", "save a JPEG on the card; quality 1 to 100", on: .appliance),
-                CommandForm("send [QUALITY]", "answer with the JPEG file", on: .socket),
+                CommandForm("send [QUALITY]", "answer with the JPEG file", on: [.socket, .page]),
                 CommandForm("FILE [QUALITY]", "write a JPEG; quality 1 to 100 (default 90)", on: .publish),
             ], summary: "take a JPEG snapshot"),
         CommandDescription(
@@ -117,6 +120,13 @@ public struct CommandDescription: Hashable, Sendable {
             .webcam,
             [CommandForm("start|stop|allow", "set USB webcam mode; allow admits a waiting program", on: .appliance)],
             absence: "publish cannot be a webcam: only the camera appliance (tallycam run) can"),
+        CommandDescription(
+            .page,
+            [
+                CommandForm(
+                    "allow|forget", "admit the browser that waits, or forget all browsers", on: [.console, .socket])
+            ],
+            absence: "only the camera's console and tallycam page, on the camera itself, admit browsers"),
         CommandDescription(
             .faults, [CommandForm("", "show faults and how to repair them", on: .appliance)],
             absence: "publish has no list of faults: it prints each one as it happens"),
