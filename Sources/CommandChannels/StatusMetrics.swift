@@ -49,6 +49,9 @@ extension MetricsText {
             add(
                 "tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.",
                 Double(status.sent.droppedFrames))
+            add(
+                "tallycam_delivered_bytes_total", .counter, "Bytes of media that the server has acknowledged.",
+                Double(status.deliveredBytes))
             return
         }
         begin("tallycam_buffered_seconds", .gauge, "Media that waits for the link.")

@@ -17,6 +17,7 @@ extension LiveStream {
             encoded: counters.snapshot, sent: sent, configuration: configuration, point: adaptation.operatingPoint)
         if targets.count > 1 { snapshot.targets = targets.map(reading) }
         snapshot.buffered = buffer?.duration ?? .zero
+        snapshot.deliveredBytes = buffer?.delivery.byteCount ?? 0
         snapshot.start = hub.publishStart
         snapshot.isStalled = isStalled(target)
         snapshot.isPaused = control.isPaused

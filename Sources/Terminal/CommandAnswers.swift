@@ -109,6 +109,7 @@ extension StreamStatus {
         object.write("framesPerSecond", (rates.videoFramesPerSecond * 10).rounded() / 10)
         object.write("bitsPerSecond", rates.total.bitsPerSecond)
         object.write("bufferedSeconds", (buffered.inSeconds * 100).rounded() / 100)
+        object.write("deliveredBytes", deliveredBytes)
         object.write("encoder", encoder?.name ?? "none")
         if let camera { object.write("camera", camera) }
         object.writeObject("sources") { sources in

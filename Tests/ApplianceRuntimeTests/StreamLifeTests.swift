@@ -258,7 +258,7 @@ import Testing
             for words in [
                 #""quality":"Medium1","liveSeconds":0,"muted":false,"width":640,"height":480,"#,
                 #""targetBitsPerSecond":640000,"videoFrames":0,"videoSkipped":0,"videoDropped":0,"videoDecimated":0,"#,
-                #""framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"#,
+                #""framesPerSecond":30.0,"bitsPerSecond":500000,"bufferedSeconds":0.0,"deliveredBytes":0,"#,
                 #""encoder":"v4l2:/dev/video11","sources":{"sourceFrames":77,"sourceDropped":0,"#,
                 #""audioInterruptions":0,"filters":["smooth-dropped","text"],"filterFrames":[70.0,77.0],"#,
             ] {

@@ -11,6 +11,8 @@ public struct StreamSnapshot: Sendable {
     public var state: StreamState
     /// The servers, if there are several; the rest is about the leading one.
     public var targets: [TargetReading] = []
+    /// Bytes of media that the server has acknowledged.
+    public var deliveredBytes = 0
     /// Live, but nothing gets through.
     public var isStalled: Bool
     /// Silence and a still frame are sent.

@@ -23,6 +23,8 @@ public struct StreamStatus: Hashable, Sendable {
     public let state: StreamState
     /// The servers, if there are several; the rest is about the leading one.
     public let targets: [TargetReading]
+    /// Bytes of media that the server has acknowledged.
+    public let deliveredBytes: Int
     public let isPaused: Bool
     /// Time since it went live; `nil` before.
     public let liveDuration: Duration?
@@ -47,6 +49,7 @@ public struct StreamStatus: Hashable, Sendable {
     public init(_ snapshot: StreamSnapshot, rates: StreamRates) {
         state = snapshot.state
         targets = snapshot.targets
+        deliveredBytes = snapshot.deliveredBytes
         isPaused = snapshot.isPaused
         liveDuration = snapshot.start.map { snapshot.time - $0 }
         fullSize = snapshot.size
