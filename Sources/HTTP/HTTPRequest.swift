@@ -22,7 +22,7 @@ package struct HTTPRequest: Hashable, Sendable {
     /// The header Host, with the name in lowercase. IPv6 addresses are as the client wrote them, in lowercase.
     package let host: NetworkHost
     /// HTTP/1.0 has no persistent connections here.
-    let isVersion10: Bool
+    package let isVersion10: Bool
     package internal(set) var body: [UInt8] = []
 
     init(method: HTTPMethod, target: HTTPTarget, host: NetworkHost, headers: HTTPHeaders, isVersion10: Bool) {
