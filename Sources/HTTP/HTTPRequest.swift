@@ -58,7 +58,7 @@ extension HTTPRequest {
     }
 }
 
-// Who asks.
+// The client: cookies, token, origin.
 extension HTTPRequest {
     /// The values of the cookies with this name. There can be several: cookies do not distinguish ports, so any other server
     /// on the device's address can add one.
@@ -95,7 +95,7 @@ extension HTTPRequest {
     }
 }
 
-// What the client wants of a resource.
+// The form and version of the resource.
 extension HTTPRequest {
     /// Whether the client takes a body that is compressed with gzip (RFC 9110 section 12.5.3).
     package var acceptsGzip: Bool {

@@ -148,7 +148,7 @@ extension HTTPRequestReader {
         headers.append(HTTPField(name, String(decoding: line[colon...].dropFirst().trimmed, as: UTF8.self)))
     }
 
-    /// Headers whose second value somebody could act on: a proxy, a browser, or this server.
+    /// A proxy could act on the first value of these headers, and this server on the second.
     private static let unique: Set = [
         "authorization", "content-encoding", "content-length", "content-type", "expect", "host", "if-range", "origin",
         "range", "referer", "sec-fetch-site", "sec-websocket-key", "sec-websocket-version", "transfer-encoding",

@@ -68,7 +68,8 @@ struct HTTPRequestReaderTests {
         #expect(try reader.next() != nil)
 
         for text in [
-            "GET / HTTP/1.1\nHost: a\nExpect: 100-continue\n\n", "PUT / HTTP/1.0\nHost: a\nContent-Length: 2\nExpect: x\n\n",
+            "GET / HTTP/1.1\nHost: a\nExpect: 100-continue\n\n",
+            "PUT / HTTP/1.0\nHost: a\nContent-Length: 2\nExpect: x\n\n",
         ] {
             reader.receive(wire(text))
             _ = try reader.next()
@@ -77,7 +78,7 @@ struct HTTPRequestReaderTests {
         }
     }
 
-    @Test("After an error there are no more requests")
+    @Test("After an error, the reader returns only that error")
     func errorStays() throws {
         var reader = HTTPRequestReader()
         reader.receive(wire("GET / HTTP/1.1\nHost: a\n\nnonsense\n"))
@@ -124,7 +125,8 @@ struct HTTPRequestReaderTests {
         let long = [UInt8](repeating: UInt8(ascii: "a"), count: 9000)
         #expect(readRequests(long).error?.status == .targetTooLong)
         #expect(readRequests(wire("GET / HTTP/1.1\nX: ") + long).error?.status == .headersTooLarge)
-        #expect(readRequests("GET / HTTP/1.1\n" + String(repeating: "X: y\n", count: 65)).error?.status == .headersTooLarge)
+        #expect(
+            readRequests("GET / HTTP/1.1\n" + String(repeating: "X: y\n", count: 65)).error?.status == .headersTooLarge)
     }
 
     @Test("Ten thousand requests arrive byte by byte behind one that waits")

@@ -100,7 +100,8 @@ struct HTTPRequestTests {
     @Test(
         "Bearer tokens",
         arguments: [
-            ("Bearer 0a1b", "0a1b"), ("bearer  x.y=", "x.y="), ("Bearer", nil), ("Bearer a b", nil), ("Basic YTpi", nil),
+            ("Bearer 0a1b", "0a1b"), ("bearer  x.y=", "x.y="), ("Bearer", nil), ("Bearer a b", nil),
+            ("Basic YTpi", nil),
         ] as [(String, Secret?)])
     func bearerTokens(value: String, token: Secret?) throws {
         #expect(try request(headers: "Authorization: \(value)").bearerToken == token)
@@ -110,7 +111,8 @@ struct HTTPRequestTests {
         "Whether gzip is accepted",
         arguments: [
             ("gzip", true), ("br, GZIP;q=0.5", true), ("x-gzip", true), ("*", true), ("", false), ("gzip;q=0", false),
-            ("*, gzip ; q=0.000", false), ("*;q=0", false), ("deflate", false), ("gzipped", false), ("gzip;q=0.01", true),
+            ("*, gzip ; q=0.000", false), ("*;q=0", false), ("deflate", false), ("gzipped", false),
+            ("gzip;q=0.01", true),
         ])
     func gzip(value: String, accepts: Bool) throws {
         #expect(try request(headers: "Accept-Encoding: \(value)").acceptsGzip == accepts)

@@ -2,8 +2,8 @@ import Testing
 
 @testable import HTTP
 
-/// Requests that another implementation may read differently, or that nobody sends in good faith. Line feeds stand for CR
-/// and LF; `␊` and `␍` are alone.
+/// Requests that another implementation may read differently, and requests that no browser sends. Line feeds stand for CR
+/// and LF, `␊` for LF alone and `␍` for CR alone.
 @Suite("Refused HTTP requests")
 struct RefusedRequestTests {
     private func expect(
@@ -81,8 +81,10 @@ struct RefusedRequestTests {
     @Test(
         "Targets",
         arguments: [
-            "/..", "/../etc/passwd", "/a/../b", "/a/..", "/.", "/./a", "/%2e%2E/a", "/.%2e", "/a%2Fb", "/a%2fb", "/a%5Cb",
-            "/a\\b", "/%00", "/%0d%0aSet-Cookie:x", "/%7F", "/%C2%85", "/%", "/%4", "/%zz", "/%+1", "/%C0%AE", "/%ED%A0%80",
+            "/..", "/../etc/passwd", "/a/../b", "/a/..", "/.", "/./a", "/%2e%2E/a", "/.%2e", "/a%2Fb", "/a%2fb",
+            "/a%5Cb",
+            "/a\\b", "/%00", "/%0d%0aSet-Cookie:x", "/%7F", "/%C2%85", "/%", "/%4", "/%zz", "/%+1", "/%C0%AE",
+            "/%ED%A0%80",
             "/%F5%80%80%80", "/%FF", "/é", "/#a", "a", "?a", "*", "a:80", "//..", "/?%00", "/?a=%FF", "/?a=%", "/?#",
             "ftp://a/", "http:/a", "javascript:x",
         ])
@@ -97,8 +99,10 @@ struct RefusedRequestTests {
     @Test(
         "Hosts",
         arguments: [
-            "", "a b", "a/b", "http://a", "a@b", "a:", "a:0", "a:65536", "a:80:80", "a:+80", "a:8o", "-a", "a..b", "[::1",
-            "::1", "[::1]x", "[fe80::1%eth0]", "[g::]", "256.1.1.1", "1.2.3", "a,b", "a?b", "a#b", "ä", "a\\b", "%61", "*",
+            "", "a b", "a/b", "http://a", "a@b", "a:", "a:0", "a:65536", "a:80:80", "a:+80", "a:8o", "-a", "a..b",
+            "[::1",
+            "::1", "[::1]x", "[fe80::1%eth0]", "[g::]", "256.1.1.1", "1.2.3", "a,b", "a?b", "a#b", "ä", "a\\b", "%61",
+            "*",
         ])
     func hosts(host: String) { expect("GET / HTTP/1.1\nHost: \(host)\n\n", .malformedHost, 400) }
 
@@ -110,7 +114,8 @@ struct RefusedRequestTests {
         ("Content-Type: text/plain\nContent-Type: application/json", .repeatedHeader("content-type"), 400),
         (": x", .malformedHeader, 400), ("x", .malformedHeader, 400), ("a b: c", .malformedHeader, 400),
         ("ä: c", .malformedHeader, 400), ("a\": c", .malformedHeader, 400), ("GET / HTTP/1.1", .malformedHeader, 400),
-        ("a: b\0c", .controlCharacter, 400), ("a: \u{1B}[1m", .controlCharacter, 400), ("a\0: b", .controlCharacter, 400),
+        ("a: b\0c", .controlCharacter, 400), ("a: \u{1B}[1m", .controlCharacter, 400),
+        ("a\0: b", .controlCharacter, 400),
         ("Expect: 100-continue, x", .unknownExpectation, 417), ("Expect: 200-ok", .unknownExpectation, 417),
         ("Expect: 100-continue\nExpect: x", .repeatedHeader("expect"), 400),
     ]

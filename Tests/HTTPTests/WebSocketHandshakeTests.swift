@@ -60,7 +60,8 @@ struct WebSocketHandshakeTests {
     @Test(
         "Keys",
         arguments: [
-            "", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==A", "dGhlIHNhbXBsZSBub25jZQA=",
+            "", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==A",
+            "dGhlIHNhbXBsZSBub25jZQA=",
             "dGhlIHNhbXBsZSBub25j-_==", "dGhlIHNhbXBsZSBub25jZQ== x",
         ])
     func keys(key: String) throws {
@@ -78,7 +79,7 @@ struct WebSocketHandshakeTests {
     }
 
     @Test(
-        "Requests that are no upgrade",
+        "Requests that do not ask for an upgrade",
         arguments: [
             ("GET /chat HTTP/1.1", "POST /chat HTTP/1.1"), ("GET /chat HTTP/1.1", "GET /chat HTTP/1.0"),
             ("Upgrade: websocket", "Upgrade: h2c"), ("Connection: keep-alive, Upgrade", "Connection: keep-alive"),
