@@ -16,6 +16,9 @@ package struct HTTPRequest: Hashable, Sendable {
     package let method: HTTPMethod
     /// Percent-decoded: starts with `/`, without control characters and without `.` and `..` as segments. `*` only with OPTIONS.
     package let path: String
+    /// The parts of the path between its slashes; empty for `/` and `*`. Compare and split by these: a character that
+    /// combines with the slash before it hides that slash from searches in `path`.
+    package let segments: [String]
     /// Percent-decoded, in their order; a name may occur several times.
     package let query: [HTTPField]
     package let headers: HTTPHeaders
@@ -27,7 +30,8 @@ package struct HTTPRequest: Hashable, Sendable {
 
     init(method: HTTPMethod, target: HTTPTarget, host: NetworkHost, headers: HTTPHeaders, isVersion10: Bool) {
         self.method = method
-        path = target.path
+        segments = target.segments ?? []
+        path = target.segments.map { $0.isEmpty ? "/" : $0.reduce("") { $0 + "/" + $1 } } ?? "*"
         query = target.query
         self.host = host
         self.headers = headers

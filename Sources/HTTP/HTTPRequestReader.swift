@@ -165,7 +165,8 @@ extension HTTPRequestReader {
             method: line.method, target: target, host: host, headers: headers, isVersion10: line.isVersion10)
         if let expectation = headers["expect"], !line.isVersion10 {
             guard Array(expectation.utf8)[...].isCaseless("100-continue") else { throw .unknownExpectation }
-            awaitsContinue = bodyByteCount > 0
+            // Without a body, the request is complete in the same call.
+            awaitsContinue = true
         }
         return request
     }

@@ -37,7 +37,7 @@ package struct WebSocketReader: Sendable {
     package mutating func next() throws(WebSocketError) -> WebSocketMessage? {
         if let failure { throw failure }
         do throws(WebSocketError) {
-            while !isClosed, let header = try FrameHeader(input) {
+            while let header = try FrameHeader(input) {
                 try examine(header)
                 let end = header.byteCount + header.payloadByteCount
                 guard input.count >= end else { return nil }

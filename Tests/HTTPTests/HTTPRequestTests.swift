@@ -51,9 +51,20 @@ struct HTTPRequestTests {
         #expect(try request("GET \(target) HTTP/1.1\nHost: a\n\n").path == path)
     }
 
+    @Test(
+        "Segments are between the slashes",
+        arguments: [
+            ("/", []), ("/a", ["a"]), ("/a/", ["a", ""]), ("//a", ["", "a"]), ("/a/%CC%81b", ["a", "\u{301}b"]),
+            ("http://a", []),
+        ])
+    func segments(target: String, segments: [String]) throws {
+        #expect(try request("GET \(target) HTTP/1.1\nHost: a\n\n").segments == segments)
+    }
+
     @Test("OPTIONS may ask about the whole server")
     func asterisk() throws {
-        #expect(try request("OPTIONS * HTTP/1.1\nHost: a\n\n").path == "*")
+        let request = try request("OPTIONS * HTTP/1.1\nHost: a\n\n")
+        #expect(request.path == "*" && request.segments == [])
     }
 
     @Test(
@@ -123,7 +134,8 @@ struct HTTPRequestTests {
         arguments: [
             ("a.local", "http://a.local", true), ("a.local:80", "http://A.local", true),
             ("a.local:8080", "http://a.local:8080", true), ("a.local:8080", "http://a.local", false),
-            ("a.local", "https://a.local", false), ("a.local", "http://a.local.evil.example", false),
+            ("a.local", "https://a.local", false), ("a.local", "file://a.local", false),
+            ("a.local", "http://a.local.evil.example", false),
             ("a.local", "null", false), ("a.local", "http://a.local/", false), ("a.local", "http://x@a.local", false),
             ("[::1]:80", "http://[::1]", true), ("a.local", "", false),
         ])

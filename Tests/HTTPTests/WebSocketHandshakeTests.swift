@@ -61,6 +61,7 @@ struct WebSocketHandshakeTests {
         "Keys",
         arguments: [
             "", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ==A",
+            "dGhlIHNhbXBsZSBub25jZQAA==",
             "dGhlIHNhbXBsZSBub25jZQA=",
             "dGhlIHNhbXBsZSBub25j-_==", "dGhlIHNhbXBsZSBub25jZQ== x",
         ])

@@ -86,7 +86,8 @@ private func check(_ request: HTTPRequest) {
     let path = request.path
     precondition(path.utf8.first == UInt8(ascii: "/") || path == "*", "a path has no beginning")
     precondition(!path.unicodeScalars.contains(where: \.isControl), "a path has a control character")
-    precondition(!path.split(separator: "/").contains { $0 == ".." || $0 == "." }, "a path leads elsewhere")
+    precondition(!request.segments.contains { $0 == ".." || $0 == "." }, "a path leads elsewhere")
+    precondition(request.segments.allSatisfy { !$0.utf8.contains(UInt8(ascii: "/")) }, "a segment has a slash")
     precondition(!request.host.name.isEmpty && request.host.port != 0)
     for field in request.headers.fields + request.query {
         precondition(!field.value.unicodeScalars.contains { $0 == "\r" || $0 == "\n" || $0 == "\0" })
