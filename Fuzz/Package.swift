@@ -38,6 +38,7 @@ let package = Package(
         .executable(name: "fuzz-filters", targets: ["FuzzFilters"]),
         .executable(name: "fuzz-images", targets: ["FuzzImages"]),
         .executable(name: "fuzz-usb", targets: ["FuzzUSB"]),
+        .executable(name: "fuzz-http", targets: ["FuzzHTTP"]),
         .executable(name: "write-seeds", targets: ["WriteSeeds"]),
     ],
     targets: [
@@ -45,6 +46,7 @@ let package = Package(
         module("TimeZones", dependencies: ["Media"]),
         module("Bitstream", dependencies: ["Media"]),
         module("RTMP", dependencies: ["Bitstream", "Media"]),
+        module("HTTP", dependencies: ["Media"]),
         module("Controls", dependencies: ["Media"]),
         module("Filters", dependencies: ["TimeZones", "Media"]),
         module("USBVideo", dependencies: ["Controls", "Media"]),
@@ -80,6 +82,7 @@ let package = Package(
         fuzzTarget("FuzzFilters", dependencies: ["Filters", "Media"]),
         fuzzTarget("FuzzImages", dependencies: ["Bitstream", "CFreeType", "CJPEG", "CPNG"]),
         fuzzTarget("FuzzUSB", dependencies: ["USBVideo", "Controls", "Media"]),
+        fuzzTarget("FuzzHTTP", dependencies: ["HTTP", "Media"]),
         .executableTarget(
             name: "WriteSeeds", dependencies: ["RTMP", "Bitstream", "Media"], swiftSettings: checked),
     ],

@@ -16,18 +16,22 @@ package struct HTTPRequest: Hashable, Sendable {
     package let method: HTTPMethod
     /// Percent-decoded: starts with `/`, without control characters and without `.` and `..` as segments. `*` only with OPTIONS.
     package let path: String
+    /// The parts of the path between its slashes; empty for `/` and `*`. Compare and split by these: a character that
+    /// combines with the slash before it hides that slash from searches in `path`.
+    package let segments: [String]
     /// Percent-decoded, in their order; a name may occur several times.
     package let query: [HTTPField]
     package let headers: HTTPHeaders
     /// The header Host, with the name in lowercase. IPv6 addresses are as the client wrote them, in lowercase.
     package let host: NetworkHost
     /// HTTP/1.0 has no persistent connections here.
-    let isVersion10: Bool
+    package let isVersion10: Bool
     package internal(set) var body: [UInt8] = []
 
     init(method: HTTPMethod, target: HTTPTarget, host: NetworkHost, headers: HTTPHeaders, isVersion10: Bool) {
         self.method = method
-        path = target.path
+        segments = target.segments ?? []
+        path = target.segments.map { $0.isEmpty ? "/" : $0.reduce("") { $0 + "/" + $1 } } ?? "*"
         query = target.query
         self.host = host
         self.headers = headers
@@ -58,7 +62,7 @@ extension HTTPRequest {
     }
 }
 
-// Who asks.
+// The client: cookies, token, origin.
 extension HTTPRequest {
     /// The values of the cookies with this name. There can be several: cookies do not distinguish ports, so any other server
     /// on the device's address can add one.
@@ -95,7 +99,7 @@ extension HTTPRequest {
     }
 }
 
-// What the client wants of a resource.
+// The form and version of the resource.
 extension HTTPRequest {
     /// Whether the client takes a body that is compressed with gzip (RFC 9110 section 12.5.3).
     package var acceptsGzip: Bool {

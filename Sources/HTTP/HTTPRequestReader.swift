@@ -148,7 +148,7 @@ extension HTTPRequestReader {
         headers.append(HTTPField(name, String(decoding: line[colon...].dropFirst().trimmed, as: UTF8.self)))
     }
 
-    /// Headers whose second value somebody could act on: a proxy, a browser, or this server.
+    /// A proxy could act on the first value of these headers, and this server on the second.
     private static let unique: Set = [
         "authorization", "content-encoding", "content-length", "content-type", "expect", "host", "if-range", "origin",
         "range", "referer", "sec-fetch-site", "sec-websocket-key", "sec-websocket-version", "transfer-encoding",
@@ -165,7 +165,8 @@ extension HTTPRequestReader {
             method: line.method, target: target, host: host, headers: headers, isVersion10: line.isVersion10)
         if let expectation = headers["expect"], !line.isVersion10 {
             guard Array(expectation.utf8)[...].isCaseless("100-continue") else { throw .unknownExpectation }
-            awaitsContinue = bodyByteCount > 0
+            // Without a body, the request is complete in the same call.
+            awaitsContinue = true
         }
         return request
     }

@@ -39,7 +39,7 @@ package struct HTTPResponse: Hashable, Sendable {
     /// Adds a header beside others of the same name.
     package mutating func add(_ name: StaticString, _ value: String) {
         let name = name.description
-        guard !Self.ownHeaders.contains(where: { name.utf8.elementsEqual($0.utf8) }) else { return }
+        guard !Self.ownHeaders.contains(where: { HTTPHeaders.isSame($0, name) }) else { return }
         headers.append(HTTPField(name, value))
     }
 

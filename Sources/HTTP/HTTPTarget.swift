@@ -4,7 +4,8 @@ import Media
 struct HTTPTarget: Equatable {
     /// Only absolute-form has one.
     let host: NetworkHost?
-    let path: String
+    /// `nil` for the asterisk.
+    let segments: [String]?
     let query: [HTTPField]
 
     init(_ bytes: ArraySlice<UInt8>, method: HTTPMethod) throws(HTTPRequestError) {
@@ -14,13 +15,13 @@ struct HTTPTarget: Equatable {
         }
         if bytes.elementsEqual("*".utf8) {
             guard method == .options else { throw .malformedTarget }
-            (host, path, query) = (nil, "*", [])
+            (host, segments, query) = (nil, nil, [])
             return
         }
         let (host, rest) = try Self.splitHost(bytes)
         let mark = rest.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
         self.host = host
-        path = try Self.path(rest[..<mark], isAbsolute: host != nil)
+        segments = try Self.segments(rest[..<mark], isAbsolute: host != nil)
         query = try Self.query(rest[mark...].dropFirst())
     }
 
@@ -36,17 +37,18 @@ struct HTTPTarget: Equatable {
         return (nil, bytes)
     }
 
-    private static func path(_ bytes: ArraySlice<UInt8>, isAbsolute: Bool) throws(HTTPRequestError) -> String {
-        if isAbsolute, bytes.isEmpty { return "/" }
+    private static func segments(_ bytes: ArraySlice<UInt8>, isAbsolute: Bool) throws(HTTPRequestError) -> [String] {
+        if isAbsolute, bytes.isEmpty { return [] }
         guard bytes.first == .slash else { throw .malformedTarget }
-        var path = ""
+        guard bytes.count > 1 else { return [] }
+        var segments: [String] = []
         for encoded in bytes.dropFirst().split(separator: .slash, omittingEmptySubsequences: false) {
             guard let segment = percentDecoded(encoded), segment != ".", segment != "..",
                 !segment.utf8.contains(where: { $0 == .slash || $0 == UInt8(ascii: "\\") })
             else { throw .malformedTarget }
-            path += "/" + segment
+            segments.append(segment)
         }
-        return path
+        return segments
     }
 
     /// Pairs as forms make them: `+` is a space.

@@ -1,4 +1,4 @@
-/// What a browser has sent.
+/// A message or a control frame from a client.
 package enum WebSocketMessage: Hashable, Sendable {
     case text(String)
     case binary([UInt8])
@@ -37,7 +37,7 @@ package struct WebSocketReader: Sendable {
     package mutating func next() throws(WebSocketError) -> WebSocketMessage? {
         if let failure { throw failure }
         do throws(WebSocketError) {
-            while !isClosed, let header = try FrameHeader(input) {
+            while let header = try FrameHeader(input) {
                 try examine(header)
                 let end = header.byteCount + header.payloadByteCount
                 guard input.count >= end else { return nil }
@@ -114,7 +114,7 @@ private struct FrameHeader {
     let opcode: WebSocketOpcode
     let isFinal: Bool
     let payloadByteCount: Int
-    /// Of the header itself.
+    /// The length of this header.
     let byteCount: Int
     private let mask: [UInt8]
 
