@@ -19,10 +19,12 @@ extension StreamSupervisor {
         if let time = idleRetry, isWanted, now < time { return false }
         idleRetry = nil
         let screen = device.files.device.preview.camera == .always ? preview.sink : nil
+        // A screen and a computer get the stream's frames.
+        let isLowRate = !isRecorded && screen == nil && !device.webcam.wantsCamera
         do {
             let starts = try streams.runIdle(
-                device.files, isWanted ? receivers(preview: screen, isOnlyViewed: !isRecorded) : nil,
-                isMuted: startsMuted, now: now)
+                device.files, isWanted ? receivers(preview: screen, isLowRate: isLowRate) : nil, isMuted: startsMuted,
+                now: now)
             if starts, isRecorded { device.faultsChanged(now: now) { $0.mediaForgiven() } }
         } catch {
             idleEnded(StreamFailure(.system, "\(error)"), choices: [], now: now)
@@ -32,18 +34,18 @@ extension StreamSupervisor {
 
     /// The stream without servers is over, perhaps for one with servers.
     func idleEnded(_ failure: StreamFailure?, choices: [String], now: MediaTimestamp) {
-        let isOnlyViewed = streams.isOnlyViewed
+        let isRecorded = device.recording.isWanted
         let isFollowed = streams.ended()
         device.commands.streamEnded(isFollowed: isFollowed)
         if let failure {
-            device.tell(text: "\(isOnlyViewed ? "the page has no video" : "recording is interrupted"): \(failure.text)")
+            device.tell(text: "\(isRecorded ? "recording is interrupted" : "the page has no video"): \(failure.text)")
             idleRetry = now + Self.retryInterval
             viewerProblem = failure.text
         }
         device.faultsChanged(now: now) { book in
             book.streamEnded()
             // Only viewers have asked for the camera, and the page tells them.
-            if let failure, !isOnlyViewed {
+            if let failure, isRecorded {
                 book.streamFailed(
                     FaultBook.Failure(ApplianceFault(failure), failure, choices: choices), now: now)
             }

@@ -56,12 +56,12 @@ final class StreamSupervisor {
 
     var startsMuted: Bool { device.webcam.isWanted && device.webcam.relay.isMuted || isIdleMuted }
 
-    /// - Parameter isOnlyViewed: whether the stream runs for viewers of the page alone.
-    func receivers(preview: (any PreviewSink)?, isOnlyViewed: Bool = false) -> StreamReceivers {
+    /// - Parameter isLowRate: whether the stream runs for viewers of the page alone. A recording starts with another one.
+    func receivers(preview: (any PreviewSink)?, isLowRate: Bool = false) -> StreamReceivers {
         let (relay, recording) = (device.webcam.relay, device.recording)
         return StreamReceivers(
-            preview: preview, frames: [relay], audio: [relay], archive: isOnlyViewed ? nil : recording.sink,
-            viewer: viewer, startsAtOnce: recording.isWantedWithoutServer || isViewerWanted, isOnlyViewed: isOnlyViewed)
+            preview: preview, frames: [relay], audio: [relay], archive: isLowRate ? nil : recording.sink,
+            viewer: viewer, startsAtOnce: recording.isWantedWithoutServer || isViewerWanted, isLowRate: isLowRate)
     }
 
     private func viewerWishChanged() {

@@ -52,12 +52,12 @@ public struct StreamReceivers: Sendable {
     public let viewer: (any PacketSink)?
     /// Whether media starts at once, for these two, rather than when a server accepts the stream.
     public let startsAtOnce: Bool
-    /// Whether an idle stream runs for viewers alone. A low rate is enough for them.
-    public let isOnlyViewed: Bool
+    /// Whether a low rate is enough, because an idle stream runs for viewers alone.
+    public let isLowRate: Bool
 
     package init(
         preview: (any PreviewSink)?, frames: [any FrameSink], audio: [any AudioSink], archive: (any PacketArchive)?,
-        viewer: (any PacketSink)?, startsAtOnce: Bool, isOnlyViewed: Bool
+        viewer: (any PacketSink)?, startsAtOnce: Bool, isLowRate: Bool
     ) {
         self.preview = preview
         self.frames = frames
@@ -65,7 +65,7 @@ public struct StreamReceivers: Sendable {
         self.archive = archive
         self.viewer = viewer
         self.startsAtOnce = startsAtOnce
-        self.isOnlyViewed = isOnlyViewed
+        self.isLowRate = isLowRate
     }
 }
 

@@ -89,8 +89,6 @@ package final class StreamRunner {
     package var isRunning: Bool { running != nil }
     /// Whether the present stream has no servers.
     package var isIdle: Bool { running?.idle != nil }
-    /// Whether the present stream is for viewers of the page alone.
-    package var isOnlyViewed: Bool { running?.idle?.isOnlyViewed ?? false }
     /// Whether there is a stream with servers.
     package var isPublishing: Bool { isRunning && !isIdle }
     /// Whether camera or microphones are open for a screen or a computer.

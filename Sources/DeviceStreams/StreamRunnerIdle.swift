@@ -7,11 +7,11 @@ import Media
 /// What a stream without servers was started for.
 struct IdleStream: Hashable {
     let sources: SourceDescription
-    let isOnlyViewed: Bool
+    let isLowRate: Bool
 
     init(_ files: DescriptionFiles, for receivers: StreamReceivers) {
         sources = SourceDescription(files)
-        isOnlyViewed = receivers.isOnlyViewed
+        isLowRate = receivers.isLowRate
     }
 }
 

@@ -19,7 +19,7 @@ private final class NoSink: PacketSink {
     func wake(_ events: [SendBufferEvent]) {}
 }
 
-/// Streams without servers, which run while somebody looks at the page.
+/// Streams without servers, which run while the page has viewers.
 @Suite(.serialized) struct IdleStreamTests {
     private let time = VirtualTime()
     private let camera: Camera
@@ -58,7 +58,7 @@ private final class NoSink: PacketSink {
 
     private var runs: [ScriptedStreams.Run] { camera.streams.runs }
 
-    @Test func streamRunsOnlyWhileSomebodyLooks() throws {
+    @Test func streamRunsOnlyForViewers() throws {
         try onDevice { device, supervisor in
             let start = MonotonicClock.now()
             turn(device) { MonotonicClock.now() - start > .seconds(1) }
@@ -66,7 +66,7 @@ private final class NoSink: PacketSink {
             supervisor.isViewerWanted = true
             turn(device) { runs.count == 1 }
             let receivers = runs[0].request.receivers
-            #expect(runs[0].request.description == nil && receivers.isOnlyViewed && receivers.startsAtOnce)
+            #expect(runs[0].request.description == nil && receivers.isLowRate && receivers.startsAtOnce)
             #expect(receivers.viewer === viewer)
             #expect(device.appliance.state != .live && !device.stream.isPublishing)
             supervisor.isViewerWanted = false
@@ -75,7 +75,7 @@ private final class NoSink: PacketSink {
         }
     }
 
-    @Test func startWhileSomebodyLooksGoesLive() throws {
+    @Test func startInFrontOfViewersGoesLive() throws {
         try onDevice { device, supervisor in
             supervisor.isViewerWanted = true
             turn(device) { runs.count == 1 }
@@ -83,12 +83,12 @@ private final class NoSink: PacketSink {
             turn(device) { runs.count == 2 }
             #expect(runs[0].isStopped)
             let live = runs[1].request
-            #expect(live.description != nil && !live.receivers.isOnlyViewed && live.receivers.startsAtOnce)
+            #expect(live.description != nil && !live.receivers.isLowRate && live.receivers.startsAtOnce)
             #expect(live.receivers.viewer === viewer)
             // Afterwards, the page has its own stream again.
             supervisor.stop(now: MonotonicClock.now())
             turn(device) { runs.count == 3 }
-            #expect(runs[2].request.receivers.isOnlyViewed)
+            #expect(runs[2].request.receivers.isLowRate)
         }
     }
 
@@ -103,20 +103,31 @@ private final class NoSink: PacketSink {
     }
 
     @Test func recordingNeedsAStreamAtItsFullRate() throws {
-        let always = #"{"camera": "synthetic", "audio": {"source": "none"}, "record": "auto"}"#
-        try onDevice(always) { device, supervisor in
+        let recorded = #"{"camera": "synthetic", "audio": {"source": "none"}, "record": "command"}"#
+        try onDevice(recorded) { device, supervisor in
             supervisor.isViewerWanted = true
             turn(device) { runs.count == 1 }
             #expect(runs[0].request.receivers.archive == nil)
             #expect(device.recording.order(true))
             turn(device) { runs.count == 2 }
             let receivers = runs[1].request.receivers
-            #expect(runs[0].isStopped && !receivers.isOnlyViewed && receivers.archive != nil)
+            #expect(runs[0].isStopped && !receivers.isLowRate && receivers.archive != nil)
             // Viewers come and go.
             supervisor.isViewerWanted = false
             supervisor.isViewerWanted = true
             turn(device) { true }
             #expect(!runs[1].isStopped)
+        }
+    }
+
+    @Test func screenKeepsTheFullRate() throws {
+        let screen =
+            #"{"camera": "synthetic", "audio": {"source": "none"}, "preview": {"display": "hdmi", "camera": "always"}}"#
+        try onDevice(screen) { device, supervisor in
+            supervisor.isViewerWanted = true
+            turn(device) { runs.count == 1 }
+            let receivers = runs[0].request.receivers
+            #expect(!receivers.isLowRate && receivers.preview != nil)
         }
     }
 
@@ -138,7 +149,7 @@ private final class NoSink: PacketSink {
         }
     }
 
-    @Test func nobodyLooksWithoutAPage() throws {
+    @Test func wishWithoutAPageStartsNothing() throws {
         try onDevice { device, supervisor in
             supervisor.viewer = nil
             supervisor.isViewerWanted = true

@@ -124,7 +124,7 @@ extension MediaSettings {
             smallestSize = try VideoDimension(parsing: device.smallestSize).size
         }
         // The page's viewers alone are not worth more of the processor's time.
-        if request.receivers.isOnlyViewed { quality = min(quality, .low3) }
+        if request.receivers.isLowRate { quality = min(quality, .low3) }
         isVideoChosen = device.dimension != defaults.dimension || device.highestQuality != defaults.highestQuality
     }
 
