@@ -6,10 +6,10 @@ import { pointInFrame } from "./edge.js";
 import { OverlayPanel } from "./overlays.js";
 import { Preview } from "./preview.js";
 import { Repeater } from "./retry.js";
-import { SoundPanel } from "./sound.js";
 import { capitalized } from "./rhythm.js";
-import { widgetFor } from "./widgets.js";
 import { camerasOf, filtersOf } from "./settings.js";
+import { SoundPanel } from "./sound.js";
+import { widgetFor } from "./widgets.js";
 
 export class PictureView {
   constructor(page) {
