@@ -23,6 +23,8 @@ class Appliance:
 
     # The command that starts the program, if any.
     prefix: tuple[str, ...] = ()
+    # More options of `tallycam run`.
+    options: tuple[str, ...] = ()
 
     def __init__(self, children: Children, **files):
         self.children = children
@@ -41,6 +43,7 @@ class Appliance:
         process = self.children.start("run", [
             *self.prefix, TALLYCAM, "run", "--boot", self.boot, "--state", self.state, "--socket", self.socket,
             "--network", self.children.directory / "network", "--supplicant", self.supplicant, "--simulate-power",
+            *self.options,
         ])  # fmt: skip
         process.wait_until(self.listens, "socket")
         return process

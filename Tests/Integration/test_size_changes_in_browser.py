@@ -6,7 +6,7 @@ from pathlib import Path
 import hls
 import media
 import pytest
-from browser import Part, play_address, play_parts
+from playback import Part, play_address, play_parts
 from servers import NginxRTMP
 from tallycam import TALLYCAM
 

@@ -3,15 +3,17 @@ import { command, get } from "./api.js";
 import { button, el, replace, section } from "./dom.js";
 import { capitalized } from "./rhythm.js";
 
-/** Lines of `doctor json`: the steps, and the summary that comes last. */
+/** The lines of `doctor`: steps, and the summary in its words. */
 export function findingsOf(lines) {
-  const found = lines.map((line) => JSON.parse(line));
-  return { steps: found.filter((item) => item.step !== undefined), summary: found.find((item) => item.problems !== undefined) };
-}
-
-export function summaryWords({ problems = [], warnings = [] } = {}) {
-  if (problems.length === 0) return warnings.length === 0 ? "Everything that was checked works." : "It works, with warnings.";
-  return `Start with ${problems[0]}: ${problems.length === 1 ? "1 problem" : `${problems.length} problems`} found.`;
+  const steps = [];
+  let summary = "";
+  for (const line of lines) {
+    const [, step, rest] = /^([^:]+): +(.*)$/s.exec(line) ?? [];
+    const [, result, text, next] = /^(ok|warning|problem|not checked)(?:: (.*?))?(?:; next: (.*))?$/s.exec(rest ?? "") ?? [];
+    if (step === "summary") summary = rest;
+    else if (result) steps.push({ step, result, text, next });
+  }
+  return { steps, summary };
 }
 
 export class CheckupPanel {
@@ -34,8 +36,8 @@ export class CheckupPanel {
     replace(this.results);
     this.summary.textContent = "Checking…";
     try {
-      const { steps, summary } = findingsOf(await command("doctor json", { seconds: 90 }));
-      this.summary.textContent = summaryWords(summary);
+      const { steps, summary } = findingsOf(await command("doctor", { seconds: 90 }));
+      this.summary.textContent = capitalized(summary);
       replace(this.results, steps.map(({ step, result, text, next }) => el("li", { class: "finding", "data-result": result },
         el("span", { class: "state" }, result), el("div", {}, el("strong", {}, capitalized(step)), el("p", {}, text),
           next && el("p", { class: "help" }, `Next: ${next}`)))));

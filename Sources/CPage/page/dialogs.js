@@ -1,5 +1,6 @@
 // Questions and notices.
 import { button, el } from "./dom.js";
+import { capitalized } from "./rhythm.js";
 
 /** Asks before something that cannot be undone. @returns whether the reader agreed */
 export function confirm(question, verb, otherwise = "Cancel") {
@@ -21,7 +22,7 @@ export function notice(words, isProblem) {
   const same = [...place.children].find((item) => item.dataset.words === words);
   same?.remove();
   const item = el("div", { class: isProblem ? "notice warning" : "notice", role: isProblem ? "alert" : "status", "data-words": words },
-    el("p", {}, words), button("Close", () => item.remove(), { "aria-label": "Close this notice" }));
+    el("p", {}, capitalized(words)), button("Close", () => item.remove(), { "aria-label": "Close this notice" }));
   place.append(item);
   while (place.children.length > 3) place.firstChild.remove();
   if (!isProblem) setTimeout(() => item.remove(), shownSeconds * 1000);

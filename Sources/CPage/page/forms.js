@@ -3,8 +3,8 @@ import { button, el, field, select, switchField } from "./dom.js";
 import { get, remove, set } from "./jsontext.js";
 import { services, serviceOf } from "./services.js";
 
-/** What the camera shows in place of a secret; sent back, it keeps the secret. */
-export const kept = "(kept)";
+/** What the camera shows in place of a secret; sent back, it keeps that secret. */
+const kept = /^\(kept( \d+)?\)$/;
 
 const qualities = [["", "The camera's default"], ..."Low1 Low2 Low3 Medium1 Medium2 Medium3 High1 High2 High3".split(" ")
   .map((name, index) => [name, `${name}: ${[150, 264, 350, 512, 800, 1000, 1200, 1500, 2000][index]} kbit/s`]),
@@ -93,10 +93,11 @@ class Form {
 
   /** Write-only: what is stored is never shown, and an empty input keeps it. */
   secret(label, path, help) {
-    const isStored = this.value(path) === kept;
-    const input = el("input", { type: "password", value: isStored ? "" : this.value(path) ?? "", autocomplete: "new-password",
+    const stored = this.value(path) ?? "";
+    const isStored = kept.test(stored);
+    const input = el("input", { type: "password", value: isStored ? "" : stored, autocomplete: "new-password",
       "data-key": keyName(path), placeholder: isStored ? "stored; type to replace it" : "",
-      onchange: () => this.change(path, input.value.trim() || (isStored ? kept : "")) });
+      onchange: () => this.change(path, input.value.trim() || (isStored ? stored : "")) });
     const show = button("Show", () => {
       const isShown = input.type === "text";
       input.type = isShown ? "password" : "text";

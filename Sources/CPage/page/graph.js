@@ -59,7 +59,7 @@ export function summary(samples, changes) {
 const lines = [
   ["target", "Target", "line-target"],
   ["sent", "Sent", "line-sent"],
-  ["acknowledged", "Acknowledged", "line-acknowledged"],
+  ["acknowledged", "Arrived", "line-acknowledged"],
 ];
 const frame = { left: 4, right: 4, top: 14, rates: 130, gap: 26, buffer: 44, bottom: 20 };
 const height = frame.top + frame.rates + frame.gap + frame.buffer + frame.bottom;

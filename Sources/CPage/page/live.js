@@ -64,10 +64,10 @@ class TargetRow {
     const leads = target.leading && target.name ? ", leads the quality" : "";
     setText(this.state, target.state + leads);
     setText(this.destination, target.reason ? `${target.destination}: ${target.reason}` : target.destination);
-    const arrived = target.deliveredBytes === undefined ? "" : `${bytes(target.deliveredBytes)} acknowledged`;
+    const arrived = target.deliveredBytes === undefined ? "" : `${bytes(target.deliveredBytes)} arrived`;
     const buffered = target.bufferedSeconds === undefined ? "" : `${target.bufferedSeconds.toFixed(2)} s buffered`;
     const dropped = target.videoDropped ? `${count(target.videoDropped)} frames dropped` : "";
-    setText(this.numbers, [arrived, buffered, dropped].filter(Boolean).join(" · ") || "Nothing has arrived yet.");
+    setText(this.numbers, [arrived, buffered, dropped].filter(Boolean).join(" · "));
     if (this.input && !this.isWaiting) this.input.checked = target.state !== "off";
   }
 }

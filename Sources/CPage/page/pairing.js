@@ -4,7 +4,7 @@ import { button, el, setText } from "./dom.js";
 import { clock } from "./format.js";
 import { Lamp } from "./light.js";
 import { Repeater } from "./retry.js";
-import { rhythms } from "./rhythm.js";
+import { capitalized, rhythms } from "./rhythm.js";
 
 /** What to show for the state of pairing: `{ title, words, action, isWaiting }`. */
 export function pairingWords({ state, seconds, press }, isAsked) {
@@ -83,7 +83,7 @@ export class PairingView {
     if (error === null && this.refusal) return;
     this.refusal = error && error.status !== 0 ? error : null;
     const words = { pairingBusy: "Another browser is being paired just now. Try again when it is done." };
-    setText(this.problem, error ? words[error.name] ?? error.message : "");
+    setText(this.problem, error ? words[error.name] ?? capitalized(error.message) : "");
   }
 
   show(answer) {

@@ -6,9 +6,10 @@ import { pointInFrame } from "./edge.js";
 import { OverlayPanel } from "./overlays.js";
 import { Preview } from "./preview.js";
 import { Repeater } from "./retry.js";
+import { capitalized } from "./rhythm.js";
+import { camerasOf, filtersOf } from "./settings.js";
 import { SoundPanel } from "./sound.js";
 import { widgetFor } from "./widgets.js";
-import { camerasOf, filtersOf } from "./settings.js";
 
 export class PictureView {
   constructor(page) {
@@ -77,8 +78,11 @@ export class PictureView {
   }
 
   failed(error) {
-    if (error.status === 0 || this.widgets.size > 0) return;
-    replace(this.controlPlace, el("p", {}, error.message));
+    if (error.status === 0) return;
+    this.widgets.clear();
+    this.controlKey = null;
+    this.overlays.update(null);
+    replace(this.controlPlace, el("p", {}, `${capitalized(error.message)}.`));
   }
 
   showControls(controls) {

@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { button, el, field, replace, section, setText } from "./dom.js";
 import { bytes, clock, dateTime } from "./format.js";
 import { Repeater } from "./retry.js";
+import { capitalized } from "./rhythm.js";
 
 const stateWords = {
   off: "Nothing is being recorded.",
@@ -83,7 +84,7 @@ export class RecordingsView {
   }
 
   failed(error) {
-    if (error.status !== 0) setText(this.folder, error.message);
+    if (error.status !== 0) setText(this.folder, `${capitalized(error.message)}.`);
   }
 
   async read() {
