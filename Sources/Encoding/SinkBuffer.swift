@@ -9,6 +9,8 @@ import Synchronization
 public final class SinkBuffer: PacketSink {
     /// Signaled when there is something to take, or when the last packet was appended.
     public let wakeup: EventFD
+    /// Whether somebody asks for `takeDelivered`.
+    private let knowsDelivered: Bool
     private let hasVideo: Bool
     /// A server accepts one epoch per connection; other sinks continue with the new headers.
     private let endsWithEpoch: Bool
@@ -25,7 +27,7 @@ public final class SinkBuffer: PacketSink {
         /// Frames that arrived while packets were not accepted.
         var refusedFrameCount = 0
         var sent = SentCounters()
-        /// `nil` if nobody asks for it.
+        /// Unless nobody asks for it.
         var delivered: DeliveredMedia?
 
         mutating func append(_ packets: [EncodedPacket], _ now: MediaTimestamp) -> [SendBufferEvent] {
@@ -57,6 +59,7 @@ public final class SinkBuffer: PacketSink {
     ) throws(SystemCallError) {
         self.hasVideo = hasVideo
         if case .target = policy { endsWithEpoch = true } else { endsWithEpoch = false }
+        self.knowsDelivered = knowsDelivered
         self.report = report
         requestKeyframe = { [weak hub] in hub?.keyframeNeeded(by: $0) }
         wakeup = try EventFD()
@@ -111,9 +114,23 @@ public final class SinkBuffer: PacketSink {
         state.withLock { state in
             guard let packet = state.buffer.takeNext() else { return nil }
             state.sent.packetSent(packet)
-            state.delivered?.handedOut(packet, endByteCount: state.buffer.handedOutByteCount)
             return packet
         }
+    }
+
+    /// The packet that was taken last is on its way.
+    /// - Parameter endByteCount: of all bytes that the connection got, including this packet's.
+    public func handedOver(_ packet: EncodedPacket, endByteCount: Int, on connection: ConnectionID) {
+        guard knowsDelivered else { return }
+        state.withLock {
+            $0.delivered?.handedOut(packet, endByteCount: endByteCount, on: connection.number)
+        }
+    }
+
+    /// - Parameter byteCount: how many of the connection's bytes have arrived.
+    public func delivered(byteCount: Int, on connection: ConnectionID) {
+        guard knowsDelivered else { return }
+        state.withLock { $0.delivered?.delivered(byteCount: byteCount, on: connection.number) }
     }
 
     /// Whether a player can start with the next packet: with a keyframe, or with any audio where there is no video.
@@ -173,10 +190,7 @@ public final class SinkBuffer: PacketSink {
 
     /// Capture times of the media that has reached the receiver since the last call; for `knowsDelivered`.
     public func takeDelivered() -> [Range<MediaTimestamp>] {
-        state.withLock { state in
-            state.delivered?.delivered(byteCount: state.buffer.deliveredByteCount)
-            return state.delivered?.take() ?? []
-        }
+        state.withLock { $0.delivered?.take() ?? [] }
     }
 
     public func kernelQueueMeasured(unsentBytes: Int, unacknowledgedBytes: Int) {

@@ -191,6 +191,7 @@ final class ConnectionThread {
         case .close: drainDeadline = MonotonicClock.now() + Self.drainTimeout
         case .parkUntilAbort: return try waitForAbort(connection, before: others)
         case .abort:
+            tellDelivered(by: connection)
             connection.abort()
             return false
         }
@@ -205,6 +206,7 @@ final class ConnectionThread {
         var taken = others
         while true {
             for case .abort in taken {
+                tellDelivered(by: connection)
                 connection.abort()
                 return false
             }
@@ -230,13 +232,24 @@ final class ConnectionThread {
                 continue
             }
             _ = try handle(connection.send(packet), on: connection)
+            queue.handedOver(packet, endByteCount: connection.handedOverByteCount, on: id)
         }
-        queue.kernelQueueMeasured(
-            unsentBytes: connection.unsentByteCount, unacknowledgedBytes: connection.unacknowledgedByteCount)
+        measureQueue(connection)
         if connection.isIdle, queue.isFinished, !hasReportedDrained {
             hasReportedDrained = true
             report(.drained)
         }
+    }
+
+    private func measureQueue(_ connection: PublishConnection) {
+        let unacknowledged = connection.unacknowledgedByteCount
+        queue.kernelQueueMeasured(unsentBytes: connection.unsentByteCount, unacknowledgedBytes: unacknowledged)
+        queue.delivered(byteCount: connection.handedOverByteCount - unacknowledged, on: id)
+    }
+
+    /// What has arrived since the last look is not missing. To be called before the connection is closed.
+    private func tellDelivered(by connection: PublishConnection) {
+        queue.delivered(byteCount: connection.handedOverByteCount - connection.unacknowledgedByteCount, on: id)
     }
 
     /// - Returns: whether the connection is over.
@@ -260,7 +273,9 @@ final class ConnectionThread {
                 return try handle(connection.reopen(on: connect(to: connection.url)), on: connection)
             case .reconnectRequested(let url): report(.reconnectRequested(url))
             case .reconnectRefused(let refusal): report(.reconnectRefused(refusal))
-            case .stopped: return true
+            case .stopped:
+                tellDelivered(by: connection)
+                return true
             case .failed(let error): throw ConnectionFailure(error, peer: connection.peer)
             }
         }

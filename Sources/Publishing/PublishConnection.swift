@@ -69,6 +69,8 @@ package final class PublishConnection {
     private var unwrittenByteCount: Int {
         (message?.byteCount ?? messageOffset) - messageOffset + control.count - controlOffset
     }
+    /// All bytes that were handed over for sending.
+    var handedOverByteCount: Int { writtenByteCount + unwrittenByteCount }
     /// Bytes that the server's machine has received, approximately: bytes added by encryption are not counted.
     var deliveredByteCount: Int { writtenByteCount - stream.unacknowledgedByteCount }
     /// Whether the server's machine does not acknowledge bytes that were sent repeatedly.

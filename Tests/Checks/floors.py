@@ -75,8 +75,8 @@ ENGINES = {
         "LinuxIO", "Media",
     },
     "Diagnosis": {
-        "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
-        "RTMP", "Transport", "LinuxIO", "Media",
+        "CardStorage", "BoardRuntime", "DeviceStreams", "Recording", "RecordingLogic", "ApplianceLogic", "StreamLogic",
+        "Settings", "JSONText", "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
     },
     "CommandChannels": {
         "Diagnosis", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",

@@ -1,6 +1,6 @@
 /// Identifies one of a session's connections. Never reused.
 public struct ConnectionID: Hashable, Sendable {
-    let number: Int
+    public let number: Int
 
     init(number: Int) { self.number = number }
 }
