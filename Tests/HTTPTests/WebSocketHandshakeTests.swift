@@ -1,4 +1,3 @@
-import Media
 import Testing
 
 @testable import HTTP
@@ -93,12 +92,4 @@ struct WebSocketHandshakeTests {
     func caseless() throws {
         #expect(try fault(replacing: "Upgrade: websocket", with: "UPGRADE: x, WebSocket") == nil)
     }
-
-    @Test(
-        "Base64, as in RFC 4648 section 10",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(text: String, encoded: String) { #expect(Array(text.utf8).base64 == encoded) }
 }

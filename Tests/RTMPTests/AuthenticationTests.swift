@@ -141,16 +141,6 @@ struct AuthenticationTests {
         #expect(server.say(Command("_error", transactionID: 1, arguments: [information])) == [.reopenConnection])
         #expect(server.session.stopRequested() == [.stopped])
     }
-
-    @Test(
-        "Base64 matches RFC 4648 section 10",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(text: String, encoded: String) {
-        #expect(Array(text.utf8).base64 == encoded)
-    }
 }
 
 @Suite("Reconnect request")
