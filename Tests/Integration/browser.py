@@ -138,10 +138,9 @@ class Browser:
     def type(self, name: str, text: str, within: str | None = None) -> None:
         """Replaces what an input holds, and leaves it."""
         element = self.control(name, within)
-        self.script("arguments[0].scrollIntoView({ block: 'center' })", element)
-        self.call("POST", f"element/{element[ELEMENT]}/clear")
+        self.script("arguments[0].scrollIntoView({ block: 'center' }); arguments[0].focus(); arguments[0].select()", element)
         self.call("POST", f"element/{element[ELEMENT]}/value", text=text)
-        self.script("arguments[0].dispatchEvent(new Event('change', { bubbles: true }))", element)
+        self.script("document.activeElement.blur()")
 
     def choose(self, name: str, words: str, within: str | None = None) -> None:
         """An option of a select."""
@@ -236,8 +235,7 @@ class Firefox(Browser):
     # WebDriver's paths, and the names of the same commands in Marionette.
     COMMANDS = {
         "url": "Navigate", "execute/sync": "ExecuteScript", "execute/async": "ExecuteAsyncScript", "screenshot": "TakeScreenshot",
-        "actions": "PerformActions", "window/rect": "SetWindowRect", "cookie": "AddCookie", "click": "ElementClick", "clear": "ElementClear",
-        "value": "ElementSendKeys",
+        "actions": "PerformActions", "window/rect": "SetWindowRect", "cookie": "AddCookie", "click": "ElementClick", "value": "ElementSendKeys",
     }  # fmt: skip
 
     def call(self, method, path, **parameters):
