@@ -134,8 +134,8 @@ let package = Package(
         .target(
             name: "WebService",
             dependencies: [
-                "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "Encoding", "StreamQuality",
-                "Bitstream", "LinuxIO", "Media",
+                "PageLogic", "HTTP", "PageFiles", "Recording", "RecordingLogic", "JSONText", "Settings", "Transport",
+                "Encoding", "StreamQuality", "Bitstream", "LinuxIO", "Media",
             ]),
         .target(
             name: "Diagnosis",

@@ -6,6 +6,7 @@ import HTTP
 import LinuxIO
 import Media
 import PageLogic
+import RecordingLogic
 import Settings
 import StreamLogic
 import Transport
@@ -21,6 +22,8 @@ final class PageDuty {
     private var pairing = Pairing()
     private var keys: BrowserKeys
     private var names: Set<String> = []
+    /// Of recordings, as the server knows it.
+    private var place: RecordingPlace?
     /// Whether a browser follows the events.
     private(set) var eventsAreWanted = false
     /// Takes every stream's packets, for browsers that show the camera. It stays when the server ends.
@@ -38,7 +41,7 @@ final class PageDuty {
     /// Starts or ends the server, as device.json wants it. Call it after reading the files, and every few seconds.
     func openIfWanted() {
         guard let endpoint = device.settings.pageEndpoint, device.files.device.page else { return end() }
-        guard service == nil else { return namesChanged() }
+        guard service == nil else { return changed() }
         names = Self.names
         do {
             viewer = try viewer ?? ViewerSink()
@@ -46,6 +49,8 @@ final class PageDuty {
             let service = try PageService(listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: viewer)
             self.service = service
             failure = nil
+            place = nil
+            changed()
             device.tell(text: "the page is at http://\(service.address)")
         } catch {
             let text = "the page cannot be opened: \(error)"
@@ -54,7 +59,10 @@ final class PageDuty {
         }
     }
 
-    private func namesChanged() {
+    private func changed() {
+        let place = RecordingPlace(device)
+        if place != self.place { service?.tell(.recordingsMoved(place)) }
+        self.place = place
         guard names != Self.names else { return }
         names = Self.names
         service?.tell(.namesChanged(names))

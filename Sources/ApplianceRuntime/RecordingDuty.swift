@@ -162,15 +162,22 @@ final class RecordingDuty {
     }
 }
 
-extension RecordingPlan {
-    fileprivate init(_ device: ApplianceDevice) {
-        let (wanted, settings) = (device.files.device.record, device.settings)
-        let place =
-            wanted.folder.map(RecordingPlace.folder)
+extension RecordingPlace {
+    /// What device.json says, or the usual places.
+    init(_ device: ApplianceDevice) {
+        let settings = device.settings
+        self =
+            device.files.device.record.folder.map(RecordingPlace.folder)
             ?? .automatic(
                 media: settings.mediaDirectory, card: RecordingPlace.folder(onDisk: settings.stateDirectory))
+    }
+}
+
+extension RecordingPlan {
+    fileprivate init(_ device: ApplianceDevice) {
+        let wanted = device.files.device.record
         self.init(
-            in: place,
+            in: RecordingPlace(device),
             RecordingSettings(
                 length: .seconds(wanted.fileSeconds), minutes: wanted.minutes, share: wanted.diskPercent,
                 keepsAll: wanted.keep == .all),

@@ -95,7 +95,7 @@ package struct PageGate: Sendable {
         _ request: HTTPRequest, on connection: Connection, hash: ([UInt8]) -> [UInt8], now: MediaTimestamp
     ) throws(PageRefusal) -> Pass {
         guard isOwn(request.host, on: connection) else { throw .wrongHost }
-        let routes = PageRoute.routes(to: request.path)
+        let routes = PageRoute.routes(to: request.segments)
         let key = holder(of: request, hash: hash)
         guard key != nil || !routes.isEmpty && routes.allSatisfy({ $0.right == .everyone }) else {
             throw refusal(of: request, from: connection, now: now)

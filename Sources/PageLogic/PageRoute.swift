@@ -22,6 +22,8 @@ package enum PagePurpose: Hashable, Sendable {
     case listFiles
     case readFile
     case writeFile
+    case listRecordings
+    case readRecording
     case listKeys
     case revokeKey
     case metrics
@@ -63,6 +65,8 @@ package struct PageRoute: Hashable, Sendable {
         PageRoute(.get, "/api/v1/files", for: .pairedBrowser, .listFiles),
         PageRoute(.get, "/api/v1/files/*", for: .pairedBrowser, .readFile),
         PageRoute(.put, "/api/v1/files/*", for: .pairedBrowser, .writeFile),
+        PageRoute(.get, "/api/v1/recordings", for: .pairedBrowser, .listRecordings),
+        PageRoute(.get, "/api/v1/recordings/*", for: .pairedBrowser, .readRecording),
         PageRoute(.get, "/api/v1/keys", for: .pairedBrowser, .listKeys),
         PageRoute(.delete, "/api/v1/keys/*", for: .pairedBrowser, .revokeKey),
         PageRoute(.get, "/api/v1/snapshot", for: .pairedBrowser, .command("snapshot send 80")),
@@ -70,21 +74,18 @@ package struct PageRoute: Hashable, Sendable {
         PageRoute(.get, "/api/v1/preview", for: .pairedBrowser, .previewSocket),
     ]
 
-    /// - Returns: the routes of a path, one for each method; exact paths before `*`.
-    static func routes(to path: String) -> [PageRoute] {
-        let exact = all.filter { $0.path == path }
-        return exact.isEmpty ? all.filter { $0.takes(path) } : exact
+    /// - Returns: the routes of a request's path, one for each method; exact paths before `*`.
+    static func routes(to segments: [String]) -> [PageRoute] {
+        let exact = all.filter { $0.segments == segments }
+        return exact.isEmpty ? all.filter { $0.takes(segments) } : exact
     }
 
-    private func takes(_ path: String) -> Bool {
-        guard self.path.utf8.last == UInt8(ascii: "*"), let argument = argument(in: path) else { return false }
-        return !argument.isEmpty && !argument.utf8.contains(UInt8(ascii: "/"))
-    }
+    private var segments: [String] { path.split(separator: "/").map(String.init) }
 
-    /// The last segment of the path, for a route with `*`.
-    package func argument(in path: String) -> String? {
-        let start = self.path.dropLast()
-        return path.hasPrefix(start) ? String(path.dropFirst(start.count)) : nil
+    private func takes(_ segments: [String]) -> Bool {
+        let own = self.segments
+        guard own.last == "*", own.count == segments.count, segments.last?.isEmpty == false else { return false }
+        return own.dropLast() == segments.dropLast()
     }
 
     package var isWebSocket: Bool { purpose == .eventSocket || purpose == .previewSocket }

@@ -89,6 +89,18 @@ public enum RecordingListing {
         return bytes
     }
 
+    /// One object: the folder's path, and a list of its newest files.
+    /// - Parameter limit: of the list.
+    public static func json(_ catalog: RecordingCatalog, of folder: String, limit: Int) -> [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.line { object in
+            object.write("folder", folder)
+            object.writeArray("files") { files in
+                for entry in catalog.entries.suffix(limit) { files.writeObject { write(entry, to: $0) } }
+            }
+        }
+    }
+
     private static func write(_ entry: RecordingCatalog.Entry, to object: borrowing JSONObjectWriter) {
         object.write("file", entry.file)
         object.write("byteCount", entry.byteCount)

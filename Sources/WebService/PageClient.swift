@@ -14,6 +14,7 @@ final class PageClient {
         /// Sends the last answer of this connection.
         case closing
         case socket(PageSocket)
+        case download(PageDownload)
     }
 
     /// A request must arrive in this time, and an answer must be taken.
@@ -50,6 +51,7 @@ final class PageClient {
         case .reading: interest = output.isEmpty ? .readable : .writable
         // Its next request stays in the kernel; a browser that goes is noticed all the same.
         case .waiting: interest = []
+        case .download: interest = output.isEmpty ? [] : .writable
         case .closing: interest = .writable
         case .socket: interest = output.isEmpty ? .readable : [.readable, .writable]
         }
@@ -60,6 +62,7 @@ final class PageClient {
     var deadline: MediaTimestamp? {
         switch state {
         case .waiting: nil
+        case .download: output.isEmpty ? nil : lastProgress + Self.patience
         case .reading where output.isEmpty && !reader.isWithinRequest && isTrusted: lastProgress + Self.idleTime
         case .reading, .closing: lastProgress + Self.patience
         case .socket(let socket): output.isEmpty ? socket.deadline : min(socket.deadline, lastProgress + Self.patience)

@@ -1,5 +1,6 @@
 import HTTP
 import PageLogic
+import RecordingLogic
 
 /// A request that the device answers, on its way from the thread "page" to the main thread.
 package struct PageOrder: Sendable {
@@ -38,6 +39,8 @@ package enum PageNotice: Sendable {
     case namesChanged(Set<String>)
     /// A JSON object for those who follow the events.
     case event([UInt8])
+    /// Where recordings are.
+    case recordingsMoved(RecordingPlace)
     /// Why there is no picture; `nil` if there may be one.
     case previewProblem(String?)
     case end

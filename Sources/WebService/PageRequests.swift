@@ -44,6 +44,8 @@ extension PageThread {
         case .asset: respond(to: client, request, assets.response(to: request), now: now)
         case .eventSocket, .previewSocket: openSocket(request, pass, of: client, now: now)
         case .beginPairing: beginPairing(request, pass, of: client, now: now)
+        case .listRecordings: disk.list(for: ask(client, request))
+        case .readRecording: disk.open(request.segments.last ?? "", for: ask(client, request))
         default:
             do throws(PageFault) {
                 let purpose = try order(for: request, pass)
@@ -55,8 +57,14 @@ extension PageThread {
         }
     }
 
+    /// - Returns: the connection that waits for the disk.
+    private func ask(_ client: PageClient, _ request: HTTPRequest) -> UInt64 {
+        client.state = .waiting(request)
+        return client.id
+    }
+
     private func order(for request: HTTPRequest, _ pass: PageGate.Pass) throws(PageFault) -> PageOrder.Purpose {
-        let argument = pass.route.argument(in: request.path) ?? ""
+        let argument = request.segments.last ?? ""
         switch pass.route.purpose {
         case .command(let line): return .command(line)
         case .givenCommand: return .command(try Self.command(in: request.body))
@@ -68,7 +76,7 @@ extension PageThread {
         case .writeFile: return .writeFile(argument, request.body, replaces: try Self.replacedTag(request))
         case .listKeys: return .listKeys(current: pass.key?.id ?? "")
         case .revokeKey: return .revokeKey(argument)
-        case .asset, .beginPairing, .eventSocket, .previewSocket: throw .unknown
+        case .asset, .beginPairing, .eventSocket, .previewSocket, .listRecordings, .readRecording: throw .unknown
         }
     }
 

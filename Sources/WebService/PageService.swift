@@ -22,9 +22,10 @@ package final class PageService {
         self.orders = orders
         self.notices = notices
         address = listener.localAddress
+        let disk = try PageDisk()
         thread = JoinableThread(
             try NamedThread("page") {
-                PageThread(listener, gate, orders: orders, notices: notices, viewer: viewer).run()
+                PageThread(listener, gate, orders: orders, notices: notices, viewer: viewer, disk: disk).run()
             })
     }
 

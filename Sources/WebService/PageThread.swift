@@ -14,7 +14,7 @@ final class PageThread {
     private static let mostAccepts = 16
 
     private enum Wait: Equatable {
-        case notices, listener, viewer
+        case notices, listener, viewer, disk
         case client(UInt64)
     }
 
@@ -25,6 +25,7 @@ final class PageThread {
     let orders: Mailbox<PageOrder>
     let viewer: ViewerSink?
     let assets = PageAssets()
+    let disk: PageDisk
     var gate: PageGate
     var pairingAttempts = AttemptLimits()
     var clients: [PageClient] = []
@@ -37,9 +38,10 @@ final class PageThread {
 
     init(
         _ listener: TCPListener, _ gate: PageGate, orders: Mailbox<PageOrder>, notices: Mailbox<PageNotice>,
-        viewer: ViewerSink?
+        viewer: ViewerSink?, disk: PageDisk
     ) {
         self.listener = listener
+        self.disk = disk
         self.gate = gate
         self.orders = orders
         self.notices = notices
@@ -51,6 +53,7 @@ final class PageThread {
             var waits = PollSet<Wait>()
             waits.add(.notices, notices.wakeup.fileDescriptor)
             waits.add(.viewer, viewer?.wakeup.fileDescriptor ?? -1)
+            waits.add(.disk, disk.reports.wakeup.fileDescriptor)
             // The kernel's queue holds those that do not fit; one at most makes room at a time.
             waits.add(.listener, hasRoom ? listener.fileDescriptor : -1)
             for client in clients {
@@ -64,6 +67,7 @@ final class PageThread {
 
     private func serve(_ waits: PollSet<Wait>, now: MediaTimestamp) {
         for notice in notices.takeAll() { take(notice, now: now) }
+        for report in disk.reports.takeAll() { take(report, now: now) }
         if waits.isReady(.viewer) { deliverPreview(now: now) }
         for client in clients where !client.isDone { serve(client, waits.ready(.client(client.id)), now: now) }
         if waits.isReady(.listener) { accept(now: now) }
@@ -81,6 +85,7 @@ final class PageThread {
         case .keysChanged(let keys): keysChanged(to: keys)
         case .namesChanged(let names): gate.names = names
         case .event(let json): deliver(event: json, now: now)
+        case .recordingsMoved(let place): disk.place = place
         case .previewProblem(let text): previewProblemChanged(to: text, now: now)
         case .end: isOver = true
         }
@@ -123,6 +128,7 @@ final class PageThread {
         if ready.contains(.writable) || ready.contains(.hangUp) {
             client.flush(now: now)
             deliver([], to: client, now: now)
+            continueDownload(to: client)
         }
         if ready.contains(.readable) || ready.contains(.hangUp) {
             guard let bytes = client.receive(now: now) else { return }

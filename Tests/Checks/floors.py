@@ -71,8 +71,8 @@ ENGINES = {
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
     "WebService": {
-        "PageLogic", "HTTP", "PageFiles", "JSONText", "Settings", "Transport", "Encoding", "StreamQuality", "Bitstream",
-        "LinuxIO", "Media",
+        "PageLogic", "HTTP", "PageFiles", "Recording", "RecordingLogic", "JSONText", "Settings", "Transport", "Encoding",
+        "StreamQuality", "Bitstream", "LinuxIO", "Media",
     },
     "Diagnosis": {
         "CardStorage", "BoardRuntime", "DeviceStreams", "Recording", "RecordingLogic", "ApplianceLogic", "StreamLogic",
