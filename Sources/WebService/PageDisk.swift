@@ -19,6 +19,7 @@ final class PageDisk {
         case list(RecordingPlace, UInt64)
         case open(String, RecordingPlace, UInt64)
         case read(RecordedFile, Range<Int>, UInt64)
+        case end
     }
 
     /// Files of a list. More do not help a person, and reading them takes long.
@@ -33,15 +34,20 @@ final class PageDisk {
         let (jobs, reports) = (try Mailbox<Job>(), try Mailbox<Report>())
         self.jobs = jobs
         self.reports = reports
-        _ = try NamedThread("page-disk", mayBlock: true) { [weak jobs] in
+        _ = try NamedThread("page-disk", mayBlock: true) {
             NamedThread.lowerPriority()
-            while let mailbox = jobs {
-                var entries = [PollEntry(mailbox.wakeup.fileDescriptor)]
+            while true {
+                var entries = [PollEntry(jobs.wakeup.fileDescriptor)]
                 guard (try? poll(&entries, until: nil)) != nil else { return }
-                for job in mailbox.takeAll() { reports.send(Self.perform(job)) }
+                for job in jobs.takeAll() {
+                    guard let report = PageDisk.perform(job) else { return }
+                    reports.send(report)
+                }
             }
         }
     }
+
+    deinit { jobs.send(.end) }
 
     func list(for id: UInt64) {
         guard let place else { return reports.send(.failed(id, "the camera has not read its files yet")) }
@@ -57,8 +63,10 @@ final class PageDisk {
 
     // MARK: On its thread
 
-    private static func perform(_ job: Job) -> Report {
+    /// - Returns: `nil` at the end.
+    private static func perform(_ job: Job) -> Report? {
         switch job {
+        case .end: return nil
         case .list(let place, let id):
             do throws(SystemCallError) {
                 let folder = folders(of: place).first { access($0, R_OK) == 0 } ?? ""
@@ -104,9 +112,7 @@ final class RecordedFile: Sendable {
     /// - Returns: fewer bytes if the file has become shorter.
     func read(_ range: Range<Int>) throws(SystemCallError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
-        let count = bytes.withUnsafeMutableBytes { buffer in
-            retryingInterrupted { pread(descriptor.rawValue, buffer.baseAddress, buffer.count, off_t(range.lowerBound)) }
-        }
+        let count = bytes.withUnsafeMutableBytes { pread(descriptor.rawValue, $0.baseAddress, $0.count, off_t(range.lowerBound)) }
         guard count >= 0 else { throw SystemCallError("pread") }
         bytes.removeLast(range.count - count)
         return bytes

@@ -36,15 +36,20 @@ class Page:
 
     port: int
     cookies: dict[str, str] = field(default_factory=dict)
-    host: str = "127.0.0.1"
+    # How the camera is called, where that is not the address that is connected to.
+    host: str = ""
+
+    @property
+    def place(self) -> str:
+        return self.host or f"127.0.0.1:{self.port}"
 
     @property
     def origin(self) -> str:
-        return f"http://{self.host}:{self.port}"
+        return f"http://{self.place}"
 
     def ask(self, method: str, path: str, body: bytes | dict | None = None, headers: dict | None = None) -> Answer:
         """One request on a connection of its own. A header of None is left out."""
-        sent = {"Host": f"{self.host}:{self.port}", "Origin": self.origin, "Cookie": self.cookie, **(headers or {})}
+        sent = {"Host": self.place, "Origin": self.origin, "Cookie": self.cookie, **(headers or {})}
         data = json.dumps(body).encode() if isinstance(body, dict) else body
         connection = HTTPConnection("127.0.0.1", self.port, timeout=HUNG)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -89,7 +94,7 @@ class WebSocket:
         self.connection = socket.create_connection(("127.0.0.1", page.port), timeout=HUNG)
         key = base64.b64encode(os.urandom(16)).decode()
         sent = {
-            "Host": f"{page.host}:{page.port}", "Origin": page.origin, "Cookie": page.cookie, "Upgrade": "websocket",
+            "Host": page.place, "Origin": page.origin, "Cookie": page.cookie, "Upgrade": "websocket",
             "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key, **headers,
         }  # fmt: skip
         lines = [f"GET {path} HTTP/1.1"] + [f"{name}: {value}" for name, value in sent.items() if value]

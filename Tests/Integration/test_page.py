@@ -199,6 +199,29 @@ def test_commands_and_events(camera):
     assert events.read_json()["name"]
 
 
+def test_recordings_are_listed_and_downloaded(children):
+    camera = PagedAppliance(children, stream=STREAM, device={**DEVICE, "record": "command"})
+    page = browser(camera)
+    assert page.get("/api/v1/recordings").json["files"] == []
+    assert page.command("record start").status == 200
+    camera.wait_until(lambda status: status["recording"].get("file"))
+    assert page.command("record stop").status == 200
+    camera.wait_until(lambda status: status["recording"]["state"] == "off")
+    listed = page.get("/api/v1/recordings").json
+    (file,) = listed["files"]
+    assert (listed["folder"], file["state"]) == (str(camera.state / "recordings"), "finished")
+    path = f"/api/v1/recordings/{file['file']}"
+    content = (camera.state / "recordings" / file["file"]).read_bytes()
+    whole = page.get(path)
+    assert (whole.status, whole.body) == (200, content) and whole.headers["content-type"] == "video/mp4"
+    part = page.ask("GET", path, headers={"Range": "bytes=1000-"})
+    assert (part.status, part.body) == (206, content[1000:])
+    assert page.ask("GET", path, headers={"Range": f"bytes={len(content)}-"}).status == 416
+    assert page.get("/api/v1/recordings/browsers").status == 404
+    journal = file["file"].replace(".mp4", ".jsonl")
+    assert page.get(f"/api/v1/recordings/{journal}").status == 404
+
+
 def test_metrics_are_accepted_by_prometheus(camera):
     text = browser(camera).get("/metrics").body
     check = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, timeout=HUNG)

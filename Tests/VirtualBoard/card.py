@@ -106,10 +106,12 @@ class CardBoard(Board):
         self.processors = 2
         self.running = []
         self.port = free_port()
+        # The page, from the host.
+        self.page_port = free_port()
         network = (
             "-netdev", f"user,id=control,net=10.0.3.0/24,ipv6=off,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-10.0.3.15:7001",
             "-device", "virtio-net-pci,netdev=control,mac=52:54:00:00:00:01,romfile=",
-            "-netdev", "user,id=uplink,net=10.0.2.0/24",
+            "-netdev", f"user,id=uplink,net=10.0.2.0/24,hostfwd=tcp:127.0.0.1:{self.page_port}-:80",
             "-device", "virtio-net-pci,id=uplink-card,netdev=uplink,mac=52:54:00:00:00:02,romfile=",
         )  # fmt: skip
         slot = (
