@@ -33,41 +33,39 @@ extension MetricsText {
         add(
             "tallycam_frames_per_second", .gauge, "Video frames sent to the leading server.",
             status.rates.videoFramesPerSecond)
-        add(
-            "tallycam_encoded_frames_total", .counter, "Frames that the encoder gave.",
-            Double(status.encoded.encodedFrames))
+        let encoded = status.encoded
+        add("tallycam_encoded_frames_total", .counter, "Frames that the encoder gave.", Double(encoded.encodedFrames))
         add(
             "tallycam_skipped_frames_total", .counter, "Frames that the encoder left out.",
-            Double(status.encoded.skippedFrames))
+            Double(encoded.skippedFrames))
         add(
             "tallycam_missed_frames_total", .counter, "Frames of the camera that came too late.",
-            Double(status.encoded.missedFrames))
-        let targets = status.targets
-        guard !targets.isEmpty else {
-            add("tallycam_buffered_seconds", .gauge, "Media that waits for the link.", status.buffered.inSeconds)
-            add("tallycam_sent_frames_total", .counter, "Video frames sent.", Double(status.sent.sentFrames))
-            add(
-                "tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.",
-                Double(status.sent.droppedFrames))
-            add(
-                "tallycam_delivered_bytes_total", .counter, "Bytes of media that the server has acknowledged.",
-                Double(status.deliveredBytes))
-            return
+            Double(encoded.missedFrames))
+        addServers(of: status)
+    }
+
+    private typealias Server = (name: String?, buffered: Duration, sent: SentCounters, deliveredBytes: Int)
+
+    /// One server has no name.
+    private mutating func addServers(of status: StreamStatus) {
+        let one: Server = (nil, status.buffered, status.sent, status.deliveredBytes)
+        let several: [Server] = status.targets.map { ($0.name, $0.buffered, $0.sent, $0.deliveredBytes) }
+        let servers = several.isEmpty ? [one] : several
+        add("tallycam_buffered_seconds", .gauge, "Media that waits for the link.", servers) { $0.buffered.inSeconds }
+        add("tallycam_sent_frames_total", .counter, "Video frames sent.", servers) { Double($0.sent.sentFrames) }
+        add("tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.", servers) {
+            Double($0.sent.droppedFrames)
         }
-        begin("tallycam_buffered_seconds", .gauge, "Media that waits for the link.")
-        for target in targets { add("tallycam_buffered_seconds", target.buffered.inSeconds, ["target": target.name]) }
-        begin("tallycam_sent_frames_total", .counter, "Video frames sent.")
-        for target in targets {
-            add("tallycam_sent_frames_total", Double(target.sent.sentFrames), ["target": target.name])
+        add("tallycam_delivered_bytes_total", .counter, "Bytes of media that the server has acknowledged.", servers) {
+            Double($0.deliveredBytes)
         }
-        begin("tallycam_dropped_frames_total", .counter, "Video frames that the link was too slow for.")
-        for target in targets {
-            add("tallycam_dropped_frames_total", Double(target.sent.droppedFrames), ["target": target.name])
-        }
-        begin("tallycam_delivered_bytes_total", .counter, "Bytes of media that the server has acknowledged.")
-        for target in targets {
-            add("tallycam_delivered_bytes_total", Double(target.deliveredBytes), ["target": target.name])
-        }
+    }
+
+    private mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, _ servers: [Server], _ value: (Server) -> Double
+    ) {
+        begin(name, kind, help)
+        for server in servers { add(name, value(server), server.name.map { ["target": $0] } ?? [:]) }
     }
 }
 

@@ -13,6 +13,8 @@ final class PageClient {
         case waiting(HTTPRequest)
         /// Sends the last answer of this connection.
         case closing
+        /// Reads to the end: closing with unread input would cost the browser the answer.
+        case draining
         case socket(PageSocket)
         case download(PageDownload)
     }
@@ -21,6 +23,7 @@ final class PageClient {
     static let patience = Duration.seconds(10)
     /// An open connection may be unused for this long.
     static let idleTime = Duration.seconds(60)
+    private static let drainTime = Duration.seconds(2)
     private static let readByteCount = 16 * 1024
 
     let id: UInt64
@@ -53,6 +56,7 @@ final class PageClient {
         case .waiting: interest = []
         case .download: interest = output.isEmpty ? [] : .writable
         case .closing: interest = .writable
+        case .draining: interest = .readable
         case .socket: interest = output.isEmpty ? .readable : [.readable, .writable]
         }
         return PollEntry(connection.fileDescriptor, interest)
@@ -65,6 +69,7 @@ final class PageClient {
         case .download: output.isEmpty ? nil : lastProgress + Self.patience
         case .reading where output.isEmpty && !reader.isWithinRequest && isTrusted: lastProgress + Self.idleTime
         case .reading, .closing: lastProgress + Self.patience
+        case .draining: lastProgress + Self.drainTime
         case .socket(let socket): output.isEmpty ? socket.deadline : min(socket.deadline, lastProgress + Self.patience)
         }
     }
@@ -105,6 +110,8 @@ final class PageClient {
         } catch {
             isDone = true
         }
-        if output.isEmpty, case .closing = state { isDone = true }
+        guard output.isEmpty, case .closing = state else { return }
+        connection.finishSending()
+        state = .draining
     }
 }

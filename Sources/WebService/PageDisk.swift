@@ -81,7 +81,9 @@ final class PageDisk {
             let file = folders(of: place).lazy.compactMap { try? RecordedFile("\($0)/\(name)") }.first
             return file.map { .opened(id, $0) } ?? .missing(id)
         case .read(let file, let range, let id):
-            do throws(SystemCallError) { return .read(id, try file.read(range)) } catch { return .failed(id, "\(error)") }
+            do throws(SystemCallError) { return .read(id, try file.read(range)) } catch {
+                return .failed(id, "\(error)")
+            }
         }
     }
 
@@ -112,7 +114,9 @@ final class RecordedFile: Sendable {
     /// - Returns: fewer bytes if the file has become shorter.
     func read(_ range: Range<Int>) throws(SystemCallError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: range.count)
-        let count = bytes.withUnsafeMutableBytes { pread(descriptor.rawValue, $0.baseAddress, $0.count, off_t(range.lowerBound)) }
+        let count = bytes.withUnsafeMutableBytes {
+            pread(descriptor.rawValue, $0.baseAddress, $0.count, off_t(range.lowerBound))
+        }
         guard count >= 0 else { throw SystemCallError("pread") }
         bytes.removeLast(range.count - count)
         return bytes

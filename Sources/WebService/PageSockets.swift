@@ -85,9 +85,8 @@ extension PageThread {
 
     /// - Parameter reason: for people.
     func close(_ client: PageClient, _ code: WebSocketCloseCode, _ reason: String, now: MediaTimestamp) {
-        send(.close(code, reason: reason), to: client, now: now)
-        if client.output.isEmpty { client.isDone = true }
         client.state = .closing
+        send(.close(code, reason: reason), to: client, now: now)
     }
 
     func send(_ frame: WebSocketFrame, to client: PageClient, now: MediaTimestamp) {

@@ -10,8 +10,8 @@ import Transport
 final class PageThread {
     /// More connections than two browsers open happen only by mistake or on purpose.
     static let connectionLimit = 16
-    /// Connections accepted in a turn.
-    private static let mostAccepts = 16
+    /// Connections accepted in a turn. Few, so that in a flood a request is read before its connection makes room.
+    private static let mostAccepts = 4
 
     private enum Wait: Equatable {
         case notices, listener, viewer, disk
@@ -107,15 +107,20 @@ final class PageThread {
     private func accept(now: MediaTimestamp) {
         for _ in 0..<Self.mostAccepts {
             guard hasRoom, let connection = try? listener.accept(settings: .page) else { return }
-            if clients.count >= Self.connectionLimit, let index = clients.firstIndex(where: \.mayGo) {
-                clients.remove(at: index)
-            }
+            if clients.count >= Self.connectionLimit { makeRoom() }
             lastID += 1
             let place = PageGate.Connection(
                 ownAddress: connection.localAddress?.hostOfBrowsers ?? "", peerAddress: connection.peerHost,
                 port: listener.port)
             clients.append(PageClient(lastID, connection, place, now: now))
         }
+    }
+
+    /// A stranger goes first, then the connection that was unused for longest.
+    private func makeRoom() {
+        let free = clients.filter(\.mayGo)
+        let client = free.first { !$0.isTrusted } ?? free.min { $0.lastProgress < $1.lastProgress }
+        clients.removeAll { $0 === client }
     }
 
     private func dropDone() { clients.removeAll(where: \.isDone) }
@@ -132,10 +137,10 @@ final class PageThread {
         }
         if ready.contains(.readable) || ready.contains(.hangUp) {
             guard let bytes = client.receive(now: now) else { return }
-            if case .socket(let socket) = client.state {
-                received(bytes, on: socket, of: client, now: now)
-            } else {
-                client.reader.receive(bytes)
+            switch client.state {
+            case .socket(let socket): received(bytes, on: socket, of: client, now: now)
+            case .draining: break
+            default: client.reader.receive(bytes)
             }
         }
         if case .reading = client.state, client.output.isEmpty { readRequests(of: client, now: now) }
@@ -143,8 +148,14 @@ final class PageThread {
 }
 
 extension PageClient {
-    /// Whether it may make room for another one: it has not shown a key, and nothing of an answer is left.
-    var mayGo: Bool { if case .reading = state { !isTrusted && output.isEmpty } else { false } }
+    /// Whether it may make room for another one: nothing of an answer is left, and no request of a paired browser has begun.
+    var mayGo: Bool {
+        switch state {
+        case .reading: output.isEmpty && (!isTrusted || !reader.isWithinRequest)
+        case .draining: true
+        case .waiting, .closing, .socket, .download: false
+        }
+    }
 }
 
 extension TCPSettings {

@@ -3,7 +3,7 @@
 import re
 
 import yaml
-from checkout import CHECKOUT
+from swift_source import CHECKOUT
 
 ROUTE = re.compile(r'PageRoute\(\.(\w+), "(.*?)", for: \.(\w+), ')
 

@@ -230,7 +230,6 @@ public struct DeviceDescription: Hashable, Sendable {
     /// For the TLS and RTMP handshakes, and for each reply of the server.
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
-    /// Whether the page is served. Only paired browsers see anything there.
     public var page = true
     public var startAtBoot = false
     public var torch = Torch.off

@@ -23,12 +23,7 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         return .success
     }
     guard let address = parsed["listen"] else { throw CommandFailure.usage("missing option --listen; usage: \(usage)") }
-    let endpoint: Endpoint
-    do {
-        endpoint = try Endpoint(parsing: address)
-    } catch {
-        throw CommandFailure.usage("--listen: \(error)")
-    }
+    let endpoint = try endpoint(address, of: "listen")
     guard parsed.contains("record") || !parsed.contains("overwrite") else {
         throw CommandFailure.usage("--overwrite can only be used with --record; usage: \(usage)")
     }
@@ -49,4 +44,9 @@ func runReceive(_ arguments: [String]) throws -> ExitStatus {
         console.emit(failure.event)
         throw failure
     }
+}
+
+/// - Parameter option: whose value it is.
+func endpoint(_ text: String, of option: String) throws -> Endpoint {
+    do { return try Endpoint(parsing: text) } catch { throw CommandFailure.usage("--\(option): \(error)") }
 }

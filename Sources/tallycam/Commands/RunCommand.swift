@@ -17,8 +17,7 @@ extension ApplianceSettings {
         CommandLineOption(
             "supplicant", takes: "DIRECTORY", help: "wpa_supplicant's control interface (default /run/wpa_supplicant)"),
         socketOption,
-        CommandLineOption(
-            "page", takes: "HOST:PORT", help: "serve the page there, for example 127.0.0.1:8080 (default: no page)"),
+        CommandLineOption("page", takes: "HOST:PORT", help: "serve the page there (default: no page)"),
         CommandLineOption(
             "simulate-power",
             help: "power-off and reboot end only the program; a terminal can stand in for the watchdog"),
@@ -38,12 +37,7 @@ extension ApplianceSettings {
 
     init(_ arguments: CommandLineArguments) throws {
         self.init()
-        guard let text = arguments["page"] else { return }
-        do {
-            pageEndpoint = try Endpoint(parsing: text)
-        } catch {
-            throw CommandFailure.usage("--page: \(error)")
-        }
+        pageEndpoint = try arguments["page"].map { try endpoint($0, of: "page") }
         bootDirectory = arguments["boot"] ?? bootDirectory
         stateDirectory = arguments["state"] ?? stateDirectory
         networkDirectory = arguments["network"] ?? networkDirectory
