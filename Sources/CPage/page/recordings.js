@@ -89,7 +89,7 @@ export class RecordingsView {
 
   async read() {
     const { folder, files } = await get("recordings");
-    const whole = files.reduce((sum, file) => sum + file.bytes, 0);
+    const whole = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
     setText(this.folder, folder ? `${files.length === 1 ? "1 file" : `${files.length} files`}, ${bytes(whole)}, in ${folder}` : "There is no folder to record in.");
     const key = JSON.stringify(files);
     if (key === this.key) return;
@@ -99,7 +99,7 @@ export class RecordingsView {
   }
 
   row({ name, bytes: size, start, seconds, finished }) {
-    const about = [Number.isFinite(seconds) && clock(seconds), bytes(size), start && name].filter(Boolean).join(" · ");
+    const about = [Number.isFinite(seconds) && clock(seconds), Number.isFinite(size) && bytes(size), start && name].filter(Boolean).join(" · ");
     const link = el("a", { href: `api/v1/recordings/${encodeURIComponent(name)}`, download: name, class: "button" }, "Download",
       el("span", { class: "unseen" }, ` ${name}`));
     return el("li", { class: "spread" }, el("div", {}, el("strong", {}, start ? dateTime(start) : name), el("p", { class: "numbers" }, about)),
