@@ -16,7 +16,7 @@ export function confirm(question, verb, otherwise = "Cancel") {
 
 const shownSeconds = 12;
 
-/** Words at the edge of the page: a problem stays until it is closed, all else goes by itself. */
+/** A problem stays until it is closed, all else goes by itself. */
 export function notice(words, isProblem) {
   const place = document.getElementById("notices");
   const same = [...place.children].find((item) => item.dataset.words === words);
