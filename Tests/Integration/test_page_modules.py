@@ -191,7 +191,7 @@ def test_playback_stays_at_the_live_edge(compute, ranges, time, jumps, decision)
 
 def test_the_queue_is_bounded_and_joins_fragments(compute):
     expression = """{
-      const queue = new m.MediaQueue(10);
+      const queue = new m.AppendQueue(10);
       const fits = [queue.put("type", new ArrayBuffer(2)), queue.put(null, new ArrayBuffer(3)), queue.put(null, new ArrayBuffer(4)),
         queue.put("type", new ArrayBuffer(1)), queue.put(null, new ArrayBuffer(1))];
       const taken = [];

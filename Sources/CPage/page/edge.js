@@ -33,7 +33,7 @@ export function surplus(ranges, currentTime, kept = keptSeconds) {
 }
 
 /** Media that waits for its SourceBuffer. It is bounded: a browser that decodes too slowly starts again. */
-export class MediaQueue {
+export class AppendQueue {
   constructor(mostBytes = 6_000_000) {
     this.mostBytes = mostBytes;
     this.items = [];

@@ -1,5 +1,5 @@
 // One video element with Media Source Extensions: takes initialization segments and fragments, plays them at the live edge.
-import { MediaQueue, atEdge, surplus } from "./edge.js";
+import { AppendQueue, atEdge, surplus } from "./edge.js";
 
 /** iPhones have only the managed one. */
 const Source = globalThis.MediaSource ?? globalThis.ManagedMediaSource;
@@ -20,7 +20,7 @@ export class Player {
   constructor(video, hooks) {
     this.video = video;
     this.hooks = hooks;
-    this.queue = new MediaQueue();
+    this.queue = new AppendQueue();
     this.source = new Source();
     if (isManaged) {
       video.disableRemotePlayback = true;
