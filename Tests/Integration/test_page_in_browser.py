@@ -201,6 +201,29 @@ def test_a_tap_asks_for_focus_there(camera, browser):
     browser.devtools("Page.removeScriptToEvaluateOnNewDocument", identifier=script["identifier"])
 
 
+# Recordings
+
+
+def test_a_recording_is_made_marked_and_downloaded(camera, browser):
+    camera.show(browser, "recordings")
+    browser.wait_for_text("No recordings yet.")
+    browser.click("Start recording")
+    camera.wait_until(lambda status: status["recording"]["state"] == "recording")
+    browser.wait_for_text("being written")
+    browser.type("Note for this moment", "first words")
+    browser.click("Mark")
+    browser.wait_for_text("Close")
+    browser.click("Stop recording")
+    camera.wait_until(lambda status: status["recording"]["state"] == "off")
+    browser.wait_for_text("first words")
+    link = browser.wait_for(lambda: browser.script("return document.querySelector('.recordings a')"), "link to the file")
+    head = browser.script_later(
+        "const [link, done] = arguments; fetch(link.href).then((answer) => answer.arrayBuffer())"
+        ".then((bytes) => done(new TextDecoder().decode(bytes.slice(4, 8))), (error) => done(String(error)))", link,
+    )  # fmt: skip
+    assert head == "ftyp"
+
+
 # Set-up
 
 

@@ -24,7 +24,6 @@ export class APIError extends Error {
 const wordsOfStatus = {
   401: "This browser is not paired with the camera.",
   429: "Too many attempts. Wait a minute, then try again.",
-  503: "The camera is busy. Try again in a moment.",
 };
 
 /** The error for an answer that is not a success. Exported for tests. */

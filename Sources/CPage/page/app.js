@@ -32,6 +32,9 @@ class Page {
     addEventListener("hashchange", () => this.route());
     addEventListener("online", () => this.poller.now());
     document.addEventListener("visibilitychange", () => !document.hidden && this.poller.now());
+    // A page that the browser keeps for "back" must not hold a viewer's place at the camera.
+    addEventListener("pagehide", () => this.leave());
+    addEventListener("pageshow", ({ persisted }) => persisted && !this.pairing && this.begin());
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault();
       this.content.focus();
@@ -106,7 +109,13 @@ class Page {
 
   // Views.
 
-  begin() {
+  /** Shows a view when the camera's state is known, so that nothing moves afterwards. A refusal leads to pairing. */
+  async begin() {
+    try {
+      await this.askStatus();
+    } catch (error) {
+      if (error.name === unpaired) return;
+    }
     document.body.classList.remove("is-pairing");
     replace(document.getElementById("top"), this.header.lost, this.header.element);
     this.pairing = null;
@@ -114,12 +123,16 @@ class Page {
     this.poller.start();
   }
 
-  /** Without a key, nothing of the camera can be shown. */
-  pair() {
-    if (this.pairing) return;
+  leave() {
     this.poller.stop();
     this.view?.hidden();
     this.view = null;
+  }
+
+  /** Without a key, nothing of the camera can be shown. */
+  pair() {
+    if (this.pairing) return;
+    this.leave();
     document.body.classList.add("is-pairing");
     document.title = "Pair – Tallycam";
     replace(document.getElementById("top"));
@@ -152,11 +165,4 @@ class Page {
 
 Object.assign(Page.prototype, { confirm, save });
 
-async function main() {
-  const page = new Page();
-  // Whether this browser is paired shows in the answer: 401 leads to pairing.
-  await get("status").catch(() => {});
-  if (!page.pairing) page.begin();
-}
-
-main();
+new Page().begin();

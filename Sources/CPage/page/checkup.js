@@ -1,6 +1,6 @@
 // The check-up (`doctor`), a support file, and restarting.
 import { command, get } from "./api.js";
-import { button, el, replace, section } from "./dom.js";
+import { button, el, replace } from "./dom.js";
 import { capitalized } from "./rhythm.js";
 
 /** The lines of `doctor`: steps, and the summary in its words. */
@@ -25,7 +25,7 @@ export class CheckupPanel {
       el("div", { class: "row" }, button("Check now", (event) => page.act(event.currentTarget, () => this.check()), { class: "strong" }),
         button("Support file", (event) => page.act(event.currentTarget, () => this.support()))),
       this.summary, this.results,
-      section("Restart", el("p", {}, "The stream ends in order first."), el("div", { class: "row" },
+      el("div", { class: "restart" }, el("h3", {}, "Restart"), el("p", {}, "The stream ends in order first."), el("div", { class: "row" },
         button("Restart the camera", () => this.end("reboot", "Restart the camera?", "Restart")),
         button("Power off", () => this.end("poweroff", "Power the camera off? Only its plug or button switches it on again.", "Power off")))));
   }

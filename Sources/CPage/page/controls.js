@@ -32,7 +32,7 @@ const elsewhere = new Set(["microphone-gain", "mute"]);
 /** A choice that means gains of any value; those are typed as numbers elsewhere. */
 const gainsMark = "RED/BLUE";
 
-/** How a control of `/api/v1/controls` is shown, or null if another part of the page shows it. */
+/** How a control is shown; null if another part of the page shows it. */
 export function described(control) {
   if (elsewhere.has(control.name)) return null;
   const [label, group, kind] = known[control.name] ?? [capitalized(control.name.replaceAll("-", " ")), "Others"];
@@ -51,7 +51,7 @@ export function described(control) {
 
 export const sliderSteps = 400;
 
-/** A slider's whole-number position for a value, and back. Times are set by their ratio, not by their difference. */
+/** A slider's position for a value, and back. Times are set by their ratio, not by their difference. */
 export function toPosition(value, [least, most], isLogarithmic) {
   const clamped = Math.min(most, Math.max(least, value));
   const part = isLogarithmic ? Math.log(clamped / least) / Math.log(most / least) : (clamped - least) / (most - least);

@@ -16,12 +16,12 @@ export function confirm(question, verb, otherwise = "Cancel") {
 
 const shownSeconds = 12;
 
-/** Words at the edge of the page: a problem stays until it is closed, all else goes by itself. */
+/** A problem stays until it is closed, all else goes by itself. */
 export function notice(words, isProblem) {
   const place = document.getElementById("notices");
   const same = [...place.children].find((item) => item.dataset.words === words);
   same?.remove();
-  const item = el("div", { class: isProblem ? "notice warning" : "notice", role: isProblem ? "alert" : "status", "data-words": words },
+  const item = el("div", { class: isProblem ? "card notice warning" : "card notice", role: isProblem ? "alert" : "status", "data-words": words },
     el("p", {}, capitalized(words)), button("Close", () => item.remove(), { "aria-label": "Close this notice" }));
   place.append(item);
   while (place.children.length > 3) place.firstChild.remove();

@@ -41,7 +41,7 @@ export function replace(element, ...children) {
   append(element, children);
 }
 
-/** Changes text only if it differs, so that a selection and a screen reader's place stay. */
+/** Text that stays the same keeps a selection, and a screen reader's place. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -72,7 +72,7 @@ export function switchField(label, isOn, changed, attributes = {}) {
   return { row, input };
 }
 
-/** A select with `[value, words]` pairs. A value that is not among them is added, so that nothing is changed by looking. */
+/** A select with `[value, words]` pairs. A value that is not among them is added. */
 export function select(choices, value, changed, attributes = {}) {
   const known = choices.some(([choice]) => choice === value);
   const all = known || value === undefined ? choices : [...choices, [value, value]];

@@ -51,7 +51,7 @@ export class Editor {
     this.wrong = new Set(faults.map(({ line }) => line));
     this.area.setAttribute("aria-invalid", String(faults.some(({ isWarning }) => !isWarning)));
     this.number();
-    replace(this.faults, faults.map((fault) => el("li", {}, button(faultWords(fault), () => jump(fault), { class: "fault-link" }))));
+    replace(this.faults, faults.map((fault) => el("li", {}, button(faultWords(fault), () => jump(fault), { class: "fault-link warning" }))));
   }
 
   jump({ line, column }) {

@@ -29,7 +29,7 @@ export const steps = {
     ["Or let old recordings be deleted: “keep” in the ", deviceFile, "."]],
 };
 
-/** One fault of the status, and those details that no other part of the page shows. */
+/** One fault of the status. */
 export function faultItem(fault) {
   const list = (steps[fault.blinks] ?? []).map((step) => el("li", {}, [step].flat(1).map((part) =>
     Array.isArray(part) ? el("a", { href: part[0] }, part[1]) : part)));

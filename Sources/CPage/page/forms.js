@@ -10,7 +10,7 @@ const qualities = [["", "The camera's default"], ..."Low1 Low2 Low3 Medium1 Medi
   .map((name, index) => [name, `${name}: ${[150, 264, 350, 512, 800, 1000, 1200, 1500, 2000][index]} kbit/s`]),
 ["3M", "3 Mbit/s"], ["4.5M", "4.5 Mbit/s"], ["6M@60", "6 Mbit/s, 60 frames per second"]];
 
-/** Label, path, kind and choices. The first choice of a list stands for the default: it removes the key. */
+/** Label, path and choices. The first choice stands for the default: it removes the key. */
 export const deviceFields = [
   ["Picture", [
     ["Camera", ["camera"], [["", "The first camera that gives frames"], ["front", "Front"], ["back", "Back"], ["external", "USB camera"],
@@ -26,7 +26,6 @@ export const deviceFields = [
   ["Sound", [
     ["Source", ["audio", "source"], [["", "A microphone if there is one, else silence"], ["microphone", "A microphone"],
       ["silence", "Silence"], ["none", "No sound at all"]]],
-    ["Sound quality", ["audio", "quality"], [["", "128 kbit/s"], ["High1", "96 kbit/s"], ["Low1", "64 kbit/s"]]],
   ]],
   ["Button and start", [
     ["Go live when switched on", ["startAtBoot"], "switch"],

@@ -3,14 +3,14 @@ import { el, replace, setText, svg } from "./dom.js";
 import { bitRate } from "./format.js";
 import { historySeconds } from "./history.js";
 
-/** A round number that is at least this: 1, 2, 2.5, 5 or 10 times a power of ten. */
+/** 1, 2, 2.5, 5 or 10 times a power of ten, and at least this number. */
 export function roundUp(number) {
   if (!(number > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(number));
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= number * 0.9999);
 }
 
-/** The parts of a line: where a value is missing for a while, or no sample was taken for 20 s, it is interrupted. */
+/** The parts of a line, which is interrupted where a value is missing, or no sample was taken for 20 s. */
 export function segments(samples, name) {
   const parts = [];
   let previous;

@@ -6,7 +6,7 @@ const places = ["top-left", "top", "top-right", "left", "center", "right", "bott
 const strength = ["strength", "Strength", { min: 0, max: 1, step: 0.05, usual: 0.5 }];
 const part = (usual) => ({ min: 0, max: 1, step: 0.01, usual });
 
-/** Name, words, and the keys that the page offers; all others are typed in the file or on the console. */
+/** Name, words, and the keys that the page offers. */
 const offered = [
   ["text", "Text", [["text", "Text", { text: "{time}" }], ["position", "Where", { places: "bottom-left" }],
     ["size", "Size", { min: 0.02, max: 0.2, step: 0.01, usual: 0.05 }]]],

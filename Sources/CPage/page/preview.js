@@ -6,8 +6,9 @@ import { Repeater, backOff } from "./retry.js";
 import { capitalized } from "./rhythm.js";
 
 const tooManyViewers = 1013;
-/** Seconds until a hidden tab stops looking. */
+/** Seconds until a hidden tab stops looking, and until a picture that stands still is asked for again. */
 const hiddenSeconds = 5;
+const stillSeconds = 6;
 
 export class Preview {
   constructor() {
@@ -36,12 +37,14 @@ export class Preview {
     this.say("Waiting for the picture…");
     if (canPlay) this.connect();
     else this.snapshots.start();
+    this.watch = setInterval(() => this.look(), 1000);
   }
 
   stop() {
     this.isOn = false;
     clearTimeout(this.timer);
     clearTimeout(this.hideTimer);
+    clearInterval(this.watch);
     this.snapshots.stop();
     this.socket?.close();
     this.socket = null;
@@ -121,6 +124,17 @@ export class Preview {
     this.video.play().catch((error) => {
       if (error.name === "NotAllowedError") this.offerPlay();
     });
+  }
+
+  /** Whatever the reason, a picture does not stay still. */
+  look() {
+    const time = this.video?.currentTime;
+    if (time === undefined || time !== this.lastTime || this.isPaused || this.video.paused) this.stillFor = 0;
+    else this.stillFor += 1;
+    this.lastTime = time;
+    if (this.stillFor < stillSeconds) return;
+    this.endPlayer();
+    this.playerFailed();
   }
 
   endPlayer() {

@@ -25,7 +25,7 @@ export function recordingWords(recording) {
 export class RecordingsView {
   constructor(page) {
     this.page = page;
-    this.reader = new Repeater(() => this.read(), { interval: () => (document.hidden ? 120 : 30), failed: (error) => this.failed(error) });
+    this.reader = new Repeater(() => this.read(), { interval: () => (document.hidden ? 30 : 5), failed: (error) => this.failed(error) });
     this.state = el("p", { role: "status" });
     this.folder = el("p", { class: "help" });
     this.list = el("ul", { class: "plain recordings" });
@@ -89,25 +89,30 @@ export class RecordingsView {
 
   async read() {
     const { folder, files } = await get("recordings");
-    const whole = files.reduce((sum, { byteCount }) => sum + byteCount, 0);
-    setText(this.folder, folder ? `${files.length === 1 ? "1 file" : `${files.length} files`}, ${bytes(whole)}, in ${folder}` : "There is no folder to record in.");
-    const key = JSON.stringify(files);
+    const recordings = files.filter((file) => file.state !== "foreign");
+    const whole = recordings.reduce((sum, file) => sum + file.byteCount, 0);
+    const count = recordings.length === 1 ? "1 file" : `${recordings.length} files`;
+    setText(this.folder, folder ? `${count}, ${bytes(whole)}, in ${folder}` : "There is no folder to record in.");
+    const current = this.page.status?.recording?.file?.split("/").at(-1);
+    const key = JSON.stringify([recordings, current]);
     if (key === this.key) return;
     this.key = key;
-    const newest = [...files].sort((a, b) => (a.file < b.file ? 1 : -1));
-    replace(this.list, newest.map((file) => this.row(file)), files.length === 0 && el("li", {}, "No recordings yet."));
+    replace(this.list, recordings.reverse().map((file) => this.row(file, file.file === current)),
+      recordings.length === 0 && el("li", {}, "No recordings yet."));
   }
 
-  row({ file: name, byteCount, state, start, seconds, targets = [], marks = [] }) {
-    const about = [seconds > 0 && clock(seconds), bytes(byteCount), start && name].filter(Boolean).join(" · ");
-    const lacks = targets.filter(({ missingSeconds }) => missingSeconds > 0)
-      .map((target) => `${target.name || "The server"} lacks ${target.missingSeconds.toFixed(1)} s of it.`);
-    const noted = marks.map(({ at, text }) => `${clock(at)} ${text}`);
-    const link = el("a", { href: `api/v1/recordings/${encodeURIComponent(name)}`, download: name, class: "button" }, "Download",
-      el("span", { class: "unseen" }, ` ${name}`));
-    const notes = [...lacks, ...noted].map((text) => el("p", { class: "help" }, text));
-    return el("li", { class: "spread" },
-      el("div", {}, el("strong", {}, start ? dateTime(start) : name), el("p", { class: "numbers" }, about), ...notes),
-      state === "unfinished" ? el("span", { class: "state" }, "being written") : link);
+  row({ file, byteCount, state, reason, start, seconds, targets, marks }, isCurrent) {
+    const link = el("a", { href: `api/v1/recordings/${encodeURIComponent(file)}`, download: file, class: "button" }, "Download",
+      el("span", { class: "unseen" }, ` ${file}`));
+    const words = reason ?? (state === "finished" || isCurrent ? null : state === "empty" ? "empty" : "cut off: it plays up to there");
+    const lines = [
+      [clock(seconds), bytes(byteCount), file].join(" · "), words && capitalized(words),
+      ...targets.filter(({ missingSeconds }) => missingSeconds > 0).map(({ name, missingSeconds }) =>
+        `${name} lacks ${missingSeconds.toFixed(1)} s`),
+      ...marks.map(({ at, text }) => `${clock(at)} ${text}`),
+    ];
+    return el("li", { class: "spread" }, el("div", {}, el("strong", {}, start ? dateTime(start) : file),
+      lines.filter(Boolean).map((line) => el("p", { class: "numbers" }, line))),
+    isCurrent ? el("span", { class: "state" }, "being written") : link);
   }
 }

@@ -58,7 +58,7 @@ export class Repeater {
   }
 }
 
-/** Passes on only the latest of many values, one at a time: a slider moves faster than the camera answers. */
+/** Passes on the latest value, one at a time: a slider moves faster than the camera answers. */
 export class Latest {
   /** @param send asynchronous */
   constructor(send) {
