@@ -91,6 +91,7 @@ def measure_additions(board: MeasuringBoard, size: str, seconds: int) -> Additio
         short, long = (board.serve(size, time, **options) for time in (seconds, 2 * seconds))
         user[name] = (long.user - short.user) / (long.frames - short.frames)
         own[name], gop = long.own, long.buffered
+        print(f"bench-board: {name}: {user[name]:.0f} user instructions a frame of run, {own[name]} kB", flush=True)
     return Additions(
         share_of_a_target(board, size, seconds), user["target"] / user["one"] - 1, user["recording"] / user["one"] - 1,
         own["target"] - own["one"], own["recording"] - own["one"], gop,
