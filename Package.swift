@@ -214,7 +214,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("mbedtls"), .linkedLibrary("mbedx509"), .linkedLibrary("mbedcrypto")]),
         .target(name: "CDRM", linkerSettings: [.linkedLibrary("drm"), .linkedLibrary("m")]),
         .target(name: "CZlib", linkerSettings: [.linkedLibrary("z")]),
-        .target(name: "CPage", cSettings: [.headerSearchPath("page")]),
+        .target(name: "CPage", exclude: ["page", "packed"], cSettings: [.headerSearchPath("packed")]),
         .target(name: "CRapidJSON", linkerSettings: [.linkedLibrary("stdc++")]),
 
         // Filters on raw frames, for benchmarks and tests; no part of the product.
@@ -388,7 +388,8 @@ let builtForSize = [
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",
-    "WebService", "Terminal", "CardStorage", "BoardRuntime",
+    "WebService", "WebcamService", "Publishing", "FilePublishing", "FileSources", "SyntheticSources", "Transport", "USBVideo",
+    "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
 ]
 for target in package.targets where builtForSize.contains(target.name) {

@@ -40,50 +40,50 @@
     FILE(sound_js, "sound.js") \
     FILE(widgets_js, "widgets.js")
 
-#if !(__has_include("api.js") && \
-      __has_include("app.js") && \
-      __has_include("browsers.js") && \
-      __has_include("checkup.js") && \
-      __has_include("controls.js") && \
-      __has_include("dialogs.js") && \
-      __has_include("dom.js") && \
-      __has_include("edge.js") && \
-      __has_include("editor.js") && \
-      __has_include("events.js") && \
-      __has_include("faults.js") && \
-      __has_include("file.js") && \
-      __has_include("format.js") && \
-      __has_include("forms.js") && \
-      __has_include("graph.js") && \
-      __has_include("header.js") && \
-      __has_include("history.js") && \
-      __has_include("icon.svg") && \
-      __has_include("index.html") && \
-      __has_include("jsontext.js") && \
-      __has_include("light.js") && \
-      __has_include("live.js") && \
-      __has_include("overlays.js") && \
-      __has_include("page.css") && \
-      __has_include("pairing.js") && \
-      __has_include("picture.js") && \
-      __has_include("player.js") && \
-      __has_include("preview.js") && \
-      __has_include("recordings.js") && \
-      __has_include("retry.js") && \
-      __has_include("rhythm.js") && \
-      __has_include("services.js") && \
-      __has_include("settings.js") && \
-      __has_include("setup.js") && \
-      __has_include("sound.js") && \
-      __has_include("widgets.js"))
-#error "a file of the page is missing"
+#if !(__has_include("api.js.gz") && \
+      __has_include("app.js.gz") && \
+      __has_include("browsers.js.gz") && \
+      __has_include("checkup.js.gz") && \
+      __has_include("controls.js.gz") && \
+      __has_include("dialogs.js.gz") && \
+      __has_include("dom.js.gz") && \
+      __has_include("edge.js.gz") && \
+      __has_include("editor.js.gz") && \
+      __has_include("events.js.gz") && \
+      __has_include("faults.js.gz") && \
+      __has_include("file.js.gz") && \
+      __has_include("format.js.gz") && \
+      __has_include("forms.js.gz") && \
+      __has_include("graph.js.gz") && \
+      __has_include("header.js.gz") && \
+      __has_include("history.js.gz") && \
+      __has_include("icon.svg.gz") && \
+      __has_include("index.html.gz") && \
+      __has_include("jsontext.js.gz") && \
+      __has_include("light.js.gz") && \
+      __has_include("live.js.gz") && \
+      __has_include("overlays.js.gz") && \
+      __has_include("page.css.gz") && \
+      __has_include("pairing.js.gz") && \
+      __has_include("picture.js.gz") && \
+      __has_include("player.js.gz") && \
+      __has_include("preview.js.gz") && \
+      __has_include("recordings.js.gz") && \
+      __has_include("retry.js.gz") && \
+      __has_include("rhythm.js.gz") && \
+      __has_include("services.js.gz") && \
+      __has_include("settings.js.gz") && \
+      __has_include("setup.js.gz") && \
+      __has_include("sound.js.gz") && \
+      __has_include("widgets.js.gz"))
+#error "a file of the page is missing: run scripts/pack-page"
 #endif
 
 #define FILE(symbol, name) \
     __asm__( \
         ".section .rodata.cpage, \"a\"\n" \
         "cpage_" #symbol "_start:\n" \
-        ".incbin \"" name "\"\n" \
+        ".incbin \"" name ".gz\"\n" \
         "cpage_" #symbol "_end:\n" \
         ".previous\n"); \
     extern const uint8_t cpage_##symbol##_start[] __attribute__((visibility("hidden"))); \

@@ -3,7 +3,7 @@ import PageFiles
 import PageLogic
 import Transport
 
-/// The files of the page, with their compressed forms and tags.
+/// The files of the page with their tags.
 struct PageAssets {
     private struct Asset {
         let file: PageFile
@@ -14,7 +14,7 @@ struct PageAssets {
 
     init() {
         let files = PageFile.all().map { file in
-            (file.name, Asset(file: file, tag: HTTPEntityTag(hexadecimal(SHA256.digest(of: file.bytes)[..<8]))))
+            (file.name, Asset(file: file, tag: HTTPEntityTag(hexadecimal(SHA256.digest(of: file.packed)[..<8]))))
         }
         assets = Dictionary(uniqueKeysWithValues: files)
     }
@@ -25,12 +25,10 @@ struct PageAssets {
             return .refusal(.notFound, name: "unknownPath", "there is nothing under this path")
         }
         let isKnown = request.ifNoneMatch?.matchesWeakly(asset.tag) ?? false
-        let gzip = request.acceptsGzip ? asset.file.gzip : nil
+        let body = isKnown ? [] : request.acceptsGzip ? asset.file.packed : asset.file.unpacked ?? []
         var response =
-            isKnown
-            ? HTTPResponse(.notModified)
-            : HTTPResponse(.ok, contentType: asset.file.mediaType, gzip ?? asset.file.bytes)
-        if gzip != nil, !isKnown { response.set("Content-Encoding", "gzip") }
+            isKnown ? HTTPResponse(.notModified) : HTTPResponse(.ok, contentType: asset.file.mediaType, body)
+        if request.acceptsGzip, !isKnown { response.set("Content-Encoding", "gzip") }
         response.set("ETag", asset.tag.headerValue)
         response.set("Vary", "Accept-Encoding")
         // Asked for anew each time: an update of the program brings another page.

@@ -1,5 +1,6 @@
 """docs/reference/api describes the server's table of routes."""
 
+import gzip
 import re
 
 import yaml
@@ -38,4 +39,7 @@ def test_every_file_of_the_page_is_built_in():
     text = (CHECKOUT / "Sources/CPage/page.c").read_text()
     files = sorted(path.name for path in (CHECKOUT / "Sources/CPage/page").iterdir())
     assert sorted(re.findall(r'FILE\(\w+, "(.*?)"\)', text)) == files
-    assert sorted(re.findall(r'__has_include\("(.*?)"\)', text)) == files
+    assert sorted(re.findall(r'__has_include\("(.*?)\.gz"\)', text)) == files
+    for path in (CHECKOUT / "Sources/CPage/page").iterdir():
+        packed = CHECKOUT / f"Sources/CPage/packed/{path.name}.gz"
+        assert gzip.decompress(packed.read_bytes()) == path.read_bytes(), "run scripts/pack-page"

@@ -1,4 +1,4 @@
-// The files of the page, as they are in Sources/CPage/page.
+// The files of the page, in gzip's format: scripts/pack-page makes them from Sources/CPage/page.
 #ifndef CPAGE_H
 #define CPAGE_H
 #include <stddef.h>
