@@ -13,7 +13,7 @@ extension ApplianceStatus {
             "tallycam_network_up", .gauge, "Whether there is a default route.", network?.hasDefaultRoute == true ? 1 : 0
         )
         text.add("tallycam_recording", .gauge, "Whether media is being recorded.", recording.isOn ? 1 : 0)
-        text.add("tallycam_running_seconds", .counter, "Since the program's start.", runningTime.inSeconds)
+        text.add("tallycam_running_seconds", .gauge, "Since the program's start.", runningTime.inSeconds)
         text.begin("tallycam_fault", .gauge, "Each present fault, by the number of its blinks.")
         for fault in faults { text.add("tallycam_fault", 1, ["blinks": "\(fault.blinkCount)"]) }
         if let status = stream.status { text.add(status) }
