@@ -388,9 +388,11 @@ let builtForSize = [
     "V4L2Devices",
     "LibcameraCapture", "DisplayOutput",
     "BoardIO", "JSONText", "VideoCapture", "Encoding", "MediaPipeline", "Receiving", "Recording", "RecordingLogic",
-    "WebService", "WebcamService", "Publishing", "FilePublishing", "FileSources", "SyntheticSources", "Transport", "USBVideo",
+    "WebService", "WebcamService", "Publishing", "FilePublishing", "FileSources", "SyntheticSources", "Transport",
+    "USBVideo",
     "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
+    "DevicePorts", "RTMP", "AudioCapture",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]

@@ -6,7 +6,6 @@ import StreamLogic
 import Terminal
 import Transport
 
-/// The command line's part of `ApplianceSettings`.
 extension ApplianceSettings {
     static let usage = "tallycam run [OPTION...]"
 
