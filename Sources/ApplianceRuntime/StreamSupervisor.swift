@@ -13,6 +13,7 @@ final class StreamSupervisor {
     unowned let device: ApplianceDevice
     let streams: StreamRunner
     private(set) var summary = StreamSummary()
+    private var leading = LeadingTarget()
     var preview = PreviewDuty()
     /// Whether this is the first start since the machine's boot.
     var isBoot = true
@@ -96,8 +97,9 @@ final class StreamSupervisor {
             let named = event.of(target)
             device.report(named, line: event.isWorthKeeping ? named.text : nil)
             if let target { happened(event, to: target, now: now) }
-            // The device shows the state of the leading target.
-            if target?.number ?? 0 == 0 { happened(event, now: now) }
+            if leading.isOrigin(of: target) { happened(event, now: now) }
+        case .said(.leads(let target)):
+            if let state = leading.changed(to: target) { stateChanged(to: state, now: now) }
         case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
         case .said(.brightness(let brightness)):
             device.perform(device.appliance.brightnessMeasured(brightness, now: now))
@@ -123,10 +125,13 @@ final class StreamSupervisor {
     }
 
     private func happened(_ event: StreamEvent, to target: TargetID, now: MediaTimestamp) {
+        if case .stateChanged(let state) = event { leading.stateChanged(of: target, to: state) }
         switch event {
+        case .retry(let failure, let stage):
+            device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage, of: target) }
         case .failed(let code, let text): device.faultsChanged(now: now) { $0.targetFailed(target, code, text) }
-        case .stateChanged(.live), .stateChanged(.disconnected):
-            device.faultsChanged(now: now) { $0.targetHealed(target) }
+        case .stateChanged(.live): device.faultsChanged(now: now) { $0.targetBecameLive(target) }
+        case .stateChanged(.disconnected): device.faultsChanged(now: now) { $0.targetSwitchedOff(target) }
         default: break
         }
     }
@@ -141,7 +146,6 @@ final class StreamSupervisor {
             device.faultsChanged(now: now) { $0.sourceChanged(event) }
             if streams.isOnlyRecorded, case .started = event { device.faultsChanged(now: now) { $0.mediaProved() } }
             webcam.sourceChanged(event)
-        case .retry(let failure, let stage): device.faultsChanged(now: now) { $0.attemptFailed(failure, at: stage) }
         // The end of the thread tells why.
         case .stateChanged(.error): break
         case .stateChanged(let state): stateChanged(to: state, now: now)
@@ -181,6 +185,7 @@ final class StreamSupervisor {
         device.recording.streamChanged(isStreaming: false)
         device.commands.streamEnded(isFollowed: startsAgain || failure.map { ApplianceFault($0) } != .server)
         summary = StreamSummary()
+        leading = LeadingTarget()
         device.webcam.streamEnded()
         device.encoderHealth.encoderChanged()
         if let failure {

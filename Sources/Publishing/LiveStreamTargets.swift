@@ -16,6 +16,7 @@ extension LiveStream: TargetOwner {
             // The next line redraws the view, which must not show "live" by then.
             if target === leading { showSnapshot(isDue: true) }
         case .statusIsDue: reportStatus(of: target)
+        case .switchedOff: chooseLeading()
         case .over: targetEnded(target)
         }
     }
@@ -38,21 +39,22 @@ extension LiveStream: TargetOwner {
     /// The others go on. A failed target is tried again as long as they do.
     private func targetEnded(_ target: PublishTarget) {
         hub.remove(target.buffer)
+        chooseLeading()
         if target.failure != nil, !target.isOff, targets.contains(where: { !$0.isOver }) {
             target.reportFailure()
             target.reporter.emit(.stateChanged(.reconnecting))
             target.retryTime = MonotonicClock.now() + Self.retryInterval
         }
-        chooseLeading()
     }
 
     /// The first target that has carried media and is not over leads. Before any has carried media, the first one does.
     private func chooseLeading() {
-        let running = targets.filter { !$0.isOver }
+        let running = targets.filter { !$0.isOver && !$0.isOff }
         guard let next = running.first(where: \.hasCarriedMedia) ?? running.first, next !== leading else { return }
         if let leading { hub.setLeading(false, leading.buffer) }
         hub.setLeading(true, next.buffer)
         leading = next
+        reporter.tell(leading: next.id)
         adaptation.follow(next.buffer)
         guard next.carriesMedia else { return adaptation.connectionLost() }
         adapted(adaptation.connectionOpened(now: MonotonicClock.now()))

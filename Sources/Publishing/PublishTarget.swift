@@ -26,6 +26,8 @@ final class PublishTarget {
         /// It is reported next.
         case stateChanges
         case statusIsDue
+        /// It ends on request, and the stream goes on.
+        case switchedOff
         /// The server receives nothing more.
         case over
     }
@@ -116,6 +118,8 @@ final class PublishTarget {
     func switchOff() {
         isOff = true
         retryTime = nil
+        // Another one leads before this one tells its end.
+        owner?.happened(.switchedOff, to: self)
         // The session tells how it ends; one that has failed is over already.
         if isOver { reporter.emit(.stateChanged(.disconnected)) } else { stop() }
     }

@@ -38,6 +38,7 @@ public final class StreamView: Sendable {
                 console.emit(shown, showsText: false)
                 console.note(text)
             }
+        case .leads: break
         case .note(let text): console.note(text)
         case .log(let text): console.log(text)
         case .answer(let id, let outcome):

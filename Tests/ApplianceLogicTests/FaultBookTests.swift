@@ -25,9 +25,27 @@ struct FaultBookTests {
         book.targetFailed(youTube, nil, "no route")
         #expect(book.current == [.server])
         #expect(news()?.report.files.map(\.fault.problem) == ["youtube: no route", "studio: refused"])
-        book.targetHealed(youTube)
+        book.targetBecameLive(youTube)
         #expect(book.current == [.server] && news()?.report.files.count == 1)
         book.streamEnded()
+        #expect(book.current == [])
+    }
+
+    @Test mutating func vainAttemptsOfOneTargetAreItsFaultWhileAnotherIsLive() {
+        let (youTube, studio) = (TargetID(0, name: "youtube"), TargetID(1, name: "studio"))
+        book.targetBecameLive(youTube)
+        book.streamBecameLive()
+        for _ in 1...2 { book.attemptFailed(refused, at: .handshake, of: studio) }
+        for _ in 1...5 { book.attemptFailed(refused, at: .connect, of: youTube) }
+        #expect(book.current == [], "one was live, the other has one attempt left")
+        book.attemptFailed(refused, at: .handshake, of: studio)
+        #expect(book.current == [.server])
+        #expect(news()?.report.files.map(\.fault.problem) == ["studio: \(refused.text)"])
+        book.targetSwitchedOff(studio)
+        #expect(book.current == [])
+        for _ in 1...3 { book.attemptFailed(refused, at: .handshake, of: studio) }
+        #expect(book.current == [.server])
+        book.targetBecameLive(studio)
         #expect(book.current == [])
     }
 

@@ -60,7 +60,12 @@ final class ScriptedStreams: Sendable {
             received.withLock { $0.contains { if case .stop = $0 { true } else { false } } }
         }
 
-        func say(_ events: StreamEvent...) { for event in events { reporter.emit(event) } }
+        /// Events of the only server.
+        func say(_ events: StreamEvent...) { for event in events { reporter.of(TargetID(0)).emit(event) } }
+
+        func say(_ event: StreamEvent, of target: TargetID) { reporter.of(target).emit(event) }
+
+        func lead(_ target: TargetID) { reporter.tell(leading: target) }
 
         func show(_ snapshot: StreamSnapshot?) { reporter.show(snapshot) }
 

@@ -156,6 +156,38 @@ import Testing
         }
     }
 
+    @Test func lightShowsTheTargetThatLeads() throws {
+        try time.run {
+            let (main, other) = (TargetID(0, name: "main"), TargetID(1, name: "other"))
+            let refused = ConnectionFailure(code: -1001, text: "127.0.0.1:9 refuses")
+            camera.press()
+            try camera.waitUntil { streams.runs.count == 1 }
+            let run = streams.runs[0]
+            for target in [main, other] { run.say(.stateChanged(.connecting), of: target) }
+            run.lead(other)
+            run.say(.stateChanged(.live), of: other)
+            try waitForState("live")
+            for _ in 1...3 { run.say(.retry(refused, .connect), of: main) }
+            run.say(.stateChanged(.reconnecting), of: main)
+            try camera.waitUntil { try camera.status().faults.contains(7) }
+            #expect(try camera.state() == "live")
+            #expect(try camera.status().details.contains { $0.contains("main: 127.0.0.1:9 refuses") })
+            // The leading one is live after all.
+            run.lead(main)
+            run.say(.stateChanged(.live), of: main)
+            try camera.waitUntil { try camera.status().faults.isEmpty }
+            run.say(.stateChanged(.reconnecting), of: other)
+            #expect(try camera.state() == "live")
+            run.say(.stateChanged(.reconnecting), of: main)
+            try waitForState("reconnecting")
+            // Another one is live already when it leads.
+            run.say(.stateChanged(.live), of: other)
+            run.lead(other)
+            try waitForState("live")
+            try camera.end()
+        }
+    }
+
     @Test func microphoneLostWhileLiveIsReportedUntilItReturns() throws {
         try time.run {
             let run = try goLive()

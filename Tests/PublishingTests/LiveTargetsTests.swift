@@ -74,6 +74,7 @@ import WireSupport
                 return
             }
             #expect(status.state == .live && status.sent.sentFrames > 10)
+            #expect(stream.recorder.leaders == [self.other])
             try stream.stop()
             #expect(stream.recorder.targets(of: "ended") == [self.other])
         }
@@ -111,6 +112,7 @@ import WireSupport
                     [0x17, 0], [0x17, 1],
                 ])
             #expect(other.connectionCount == 1, "the other one is not disturbed")
+            #expect(stream.recorder.leaders == [self.other, main])
             try stream.stop()
         }
     }
@@ -149,6 +151,21 @@ import WireSupport
                     == .refused(.target(.unknown("third", available: ["main", "other"]))))
             try stream.stop()
             #expect(server.connectionCount == 1 && stream.recorder.targets(of: "failed").isEmpty)
+        }
+    }
+
+    @Test func anotherTargetLeadsBeforeTheLeadingOneIsSwitchedOff() throws {
+        try time.run {
+            let (server, another) = (try ScriptedServer(), try ScriptedServer())
+            let stream = try stream(to: server, ["other.example": another])
+            #expect(becomesTrue { server[1].tags.count > 40 && another[1].tags.count > 40 })
+            stream.commands.send(.switchTarget("main", isOn: false, CommandID(1)))
+            #expect(becomesTrue { server[1].hasEnded })
+            #expect(stream.recorder.leaders.last == other)
+            let readings = try status(of: stream, 2).targets
+            #expect(readings.map(\.state) == [.off, .running(.live)] && readings.map(\.isLeading) == [false, true])
+            try stream.stop()
+            #expect(another.connectionCount == 1)
         }
     }
 

@@ -10,6 +10,7 @@ public final class EventRecorder: Sendable {
         var notes: [String] = []
         var snapshots: [StreamSnapshot] = []
         var answers: [CommandID: CommandOutcome] = [:]
+        var leaders: [TargetID] = []
     }
 
     private let content = Mutex(Content())
@@ -23,6 +24,7 @@ public final class EventRecorder: Sendable {
                 case .event(let event, of: let target):
                     content.events.append(event)
                     content.targets.append(target)
+                case .leads(let target): content.leaders.append(target)
                 case .note(let text): content.notes.append(text)
                 case .snapshot(let snapshot): if let snapshot { content.snapshots.append(snapshot) }
                 case .answer(let id, let outcome): content.answers[id] = outcome
@@ -52,6 +54,8 @@ public final class EventRecorder: Sendable {
     public var streamEvents: [StreamEvent] { content.withLock { $0.events.compactMap { $0 as? StreamEvent } } }
     public var codes: [Int] { content.withLock { $0.events.map { $0.code?.rawValue ?? 0 } } }
     public var names: [String] { content.withLock { $0.events.map { $0.name } } }
+    /// The targets that led after the first one, in order.
+    public var leaders: [TargetID] { content.withLock { $0.leaders } }
     public var notes: [String] { content.withLock { $0.notes } }
     public var answers: [CommandID: CommandOutcome] { content.withLock { $0.answers } }
     public var snapshots: [StreamSnapshot] { content.withLock { $0.snapshots } }

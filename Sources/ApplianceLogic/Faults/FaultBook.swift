@@ -47,6 +47,12 @@ public struct FaultBook: Sendable {
         let text: String
     }
 
+    private struct Attempts {
+        /// Consecutive failures before the target was live.
+        var vainCount = 0
+        var hasBeenLive = false
+    }
+
     /// Attempts that fail before the server counts as faulty.
     public static let patience = 3
     /// A failed camera or encoder is retried after this time, which is long enough for the light to blink the count.
@@ -69,16 +75,15 @@ public struct FaultBook: Sendable {
     private var recordingFailure: String?
     /// The last failures of camera, microphone, encoder or server that still count.
     private var failures: [ApplianceFault: Failure] = [:]
-    /// Targets that failed while the stream goes on to others, until they are live or switched off.
+    /// Targets that do not get the stream, until they are live or switched off. One without a name is in `failures`.
     private var failedTargets: [TargetID: Failure] = [:]
     /// Failures that are being retried. The light no longer shows them, but faults.txt keeps them until the outcome is
     /// known, so that the card is not written twice for each attempt.
     private var forgiven: Set<ApplianceFault> = []
     /// Cameras and microphones that a running stream has lost and waits for.
     private var interruptions: [Interruption] = []
-    /// Consecutive failures of a stream that has not been live yet.
-    private var vainAttempts = 0
-    private var hasBeenUp = false
+    /// Of each of the stream's targets.
+    private var attempts: [TargetID: Attempts] = [:]
     /// When to retry after a failure of a camera, microphone or encoder.
     public private(set) var retryTime: MediaTimestamp?
     /// The contents of faults.txt; `nil` while unknown: the file may be from the last run, before the faults were
@@ -160,19 +165,24 @@ extension FaultBook {
     /// If a new stream does not reach the server, the cause is more often a mistake than bad luck: the fault is
     /// reported and shown while the attempts continue. A stream that was live shows that it is reconnecting, and
     /// without a network the server's state is unknown.
-    public mutating func attemptFailed(_ failure: ConnectionFailure, at stage: StreamEvent.RetryStage) {
-        guard stage != .close, !hasBeenUp, isNetworkUp else { return }
-        vainAttempts += 1
-        guard vainAttempts >= Self.patience else { return }
-        add(Failure(.server, failure.text, code: EventCode(rawValue: failure.code)))
+    public mutating func attemptFailed(
+        _ failure: ConnectionFailure, at stage: StreamEvent.RetryStage, of target: TargetID = TargetID(0)
+    ) {
+        var known = attempts[target] ?? Attempts()
+        guard stage != .close, !known.hasBeenLive, isNetworkUp else { return }
+        known.vainCount += 1
+        attempts[target] = known
+        guard known.vainCount >= Self.patience else { return }
+        let code = EventCode(rawValue: failure.code)
+        guard target.name == nil else { return targetFailed(target, code, failure.text) }
+        add(Failure(.server, failure.text, code: code))
     }
 
     /// Live: earlier failures no longer count.
     public mutating func streamBecameLive() {
         failures = [:]
         forgiven = []
-        vainAttempts = 0
-        hasBeenUp = true
+        attempts[TargetID(0)] = Attempts(hasBeenLive: true)
     }
 
     /// A target failed; the stream goes on to the others and tries it again.
@@ -180,8 +190,15 @@ extension FaultBook {
         failedTargets[target] = Failure(.server, text, code: code, target: target)
     }
 
-    /// The target is live again, or it is switched off.
-    public mutating func targetHealed(_ target: TargetID) { failedTargets[target] = nil }
+    public mutating func targetBecameLive(_ target: TargetID) {
+        failedTargets[target] = nil
+        attempts[target] = Attempts(hasBeenLive: true)
+    }
+
+    public mutating func targetSwitchedOff(_ target: TargetID) {
+        failedTargets[target] = nil
+        attempts[target] = nil
+    }
 
     /// A camera or microphone was lost during the stream, or has returned.
     public mutating func sourceChanged(_ event: SourceEvent) {
@@ -202,8 +219,7 @@ extension FaultBook {
     public mutating func streamEnded() {
         interruptions = []
         failedTargets = [:]
-        vainAttempts = 0
-        hasBeenUp = false
+        attempts = [:]
         mediaProved()
     }
 
@@ -253,10 +269,8 @@ extension FaultBook {
 
     /// What the server said when it refused the last stream; `nil` if it did not refuse it.
     public var refusal: String? {
-        guard let failure = failures[.server], failure.code == .netStreamFailed || failure.code == .connectRejected
-        else {
-            return nil
-        }
+        let failure = failures[.server] ?? failedTargets.min { $0.key.number < $1.key.number }?.value
+        guard let failure, failure.code == .netStreamFailed || failure.code == .connectRejected else { return nil }
         return failure.text
     }
 

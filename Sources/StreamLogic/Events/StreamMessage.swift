@@ -2,6 +2,8 @@
 public enum StreamMessage: Sendable {
     /// - Parameter of: the target concerned; `nil` for the stream as a whole.
     case event(StreamEvent, of: TargetID? = nil)
+    /// The quality follows this target from now on, and the stream is live when it is.
+    case leads(TargetID)
     /// A line for people that is not an event: the answer to a command.
     case note(String)
     /// A line for people: warnings and progress.
@@ -30,6 +32,7 @@ public struct EventSink: Sendable {
     }
 
     public func emit(_ event: StreamEvent) { report(.event(event, of: target)) }
+    public func tell(leading target: TargetID) { report(.leads(target)) }
     public func note(_ text: String) { report(.note(text)) }
     public func log(_ text: String) { report(.log(text)) }
     public func answer(_ id: CommandID, _ outcome: CommandOutcome) { report(.answer(id, outcome)) }
