@@ -131,8 +131,8 @@ let package = Package(
         .target(
             name: "Diagnosis",
             dependencies: [
-                "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText",
-                "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
+                "CardStorage", "BoardRuntime", "DeviceStreams", "Recording", "RecordingLogic", "ApplianceLogic",
+                "StreamLogic", "Settings", "JSONText", "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
             ]),
         .target(
             name: "CommandChannels",

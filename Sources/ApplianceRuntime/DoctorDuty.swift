@@ -51,6 +51,7 @@ extension DoctorKnowledge {
             areMicrophonesTaken: streams.areMicrophonesTaken)
         let destination = appliance.state.isLive ? device.files.stream?.destination : nil
         take(appliance.faultBook, live: destination, encoder: summary.status?.encoder)
+        take(device.recording.reading, of: device.files.device)
         takeLines(of: device.files.board, faults: device.board.faults.mapValues { "\($0)" })
     }
 }

@@ -45,6 +45,7 @@ struct DoctorExaminer: Sendable {
         start("doctor-encoder", [.encoder], steps, &findings) { [.encoder(encoder(files.board))] }
         start("doctor-audio", [.microphone], steps, &findings) { [.microphone(microphone(files))] }
         start("doctor-lines", [.button, .light], steps, &findings) { lines(files.board) }
+        start("doctor-disk", [.recording], steps, &findings) { [.recording(recording(files.device.record))] }
         guard let stream = files.stream else {
             return findings + [CheckupStep.nameLookup, .server, .key].map { CheckupFinding.notChecked($0, .noStream) }
         }

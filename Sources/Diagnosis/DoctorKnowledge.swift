@@ -50,6 +50,13 @@ public struct DoctorKnowledge: Sendable {
         }
     }
 
+    /// - Parameter recording: the present state, which tells everything while something is being recorded or should be.
+    package mutating func take(_ recording: RecordingReading, of device: DeviceDescription) {
+        let reason = recording.problem.map { RecordingFinding.Place.none(reason: $0) }
+        guard let place = reason ?? recording.file.map({ .inUse(file: $0) }) else { return }
+        findings.append(.recording(RecordingFinding(device.record, place)))
+    }
+
     /// The board's lines are open, so their state is known.
     /// - Parameter faults: by the keys of board.json.
     package mutating func takeLines(of board: BoardDescription?, faults: [String: String]) {

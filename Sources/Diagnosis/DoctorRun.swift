@@ -88,7 +88,7 @@ public final class DoctorRun {
     /// Longer than the limits of the calls themselves, whose errors say more.
     private static func limit(_ step: CheckupStep) -> Duration {
         switch step {
-        case .card, .network, .time, .key, .microphone, .button, .light: .seconds(5)
+        case .card, .network, .time, .key, .microphone, .button, .light, .recording: .seconds(5)
         case .nameLookup: DoctorExaminer.timeouts.lookup + .seconds(2)
         case .camera, .encoder: .seconds(8)
         case .server: .seconds(15)

@@ -6,14 +6,11 @@ import RecordingLogic
 
 // The files that the thread `recording` writes.
 extension RecorderWork {
-    /// Room for the first seconds of a file.
-    private static let leastRoom = 8 << 20
-
     mutating func create(
         _ access: RecordingFolderAccess, start: MediaTimestamp, _ steps: [MP4FileStep],
         _ reading: RecordingClock.Reading
     ) throws(SystemCallError) {
-        try makeRoom(access, for: Self.leastRoom)
+        try makeRoom(access, for: RecordingFolder.leastRoom)
         let time = reading.wallClock.map { start.nanoseconds &+ $0.offset }
         let name = folder.nextName(secondsSince1970: time.map { $0 / 1_000_000_000 })
         let file = try access.create(name)

@@ -75,6 +75,8 @@ public struct RecordingFolder: Hashable, Sendable {
 
     /// Bytes that recordings leave free for everything else on the disk.
     public static let reserve = 32 << 20
+    /// Room for the first seconds of a file.
+    public static let leastRoom = 8 << 20
     private static let largestNumber = 999_999_999
 
     public private(set) var files: [File]

@@ -22,17 +22,28 @@ import Testing
         .microphone(MicrophoneFinding(.auto, wanted: [], present: DeviceList([microphone]))),
         .button(LineFinding("button", name: "GPIO17")),
         .light([LineFinding("statusLED", name: "GPIO27"), LineFinding("flashLED", name: nil)]),
+        recording(.folder("/run/media/sda1/recordings", freeByteCount: 12_340_000_000)),
     ]
+
+    private static func recording(
+        _ place: RecordingFinding.Place, _ when: DeviceDescription.Record.When = .live, keepsAll: Bool = false,
+        skipped: [String] = []
+    ) -> CheckupFinding {
+        var wanted = DeviceDescription.Record()
+        wanted.when = when
+        wanted.keep = keepsAll ? .all : .newest
+        return .recording(RecordingFinding(wanted, place, skipped: skipped))
+    }
 
     // MARK: Order
 
     @Test func linesLeaveInTheOrderOfTheSteps() {
         var checkup = Checkup()
         var shown: [[CheckupStep]] = []
-        for index in [2, 0, 1, 10, 9, 8, 7, 6, 5, 4, 3] {
+        for index in [2, 0, 1, 11, 10, 9, 8, 7, 6, 5, 4, 3] {
             shown.append(checkup.found(Self.findings[index]).map(\.step))
         }
-        #expect(shown.filter { !$0.isEmpty }.map(\.count) == [1, 2, 8])
+        #expect(shown.filter { !$0.isEmpty }.map(\.count) == [1, 2, 9])
         #expect(shown.flatMap { $0 } == CheckupStep.allCases)
         #expect(checkup.isComplete && checkup.openSteps.isEmpty)
         #expect(checkup.summary == CheckupSummary(problems: [], warnings: [], unchecked: []))
@@ -98,6 +109,13 @@ import Testing
         (.button(LineFinding("button", name: nil)), .notChecked),
         (.button(LineFinding("button", name: "GPIO17", .fails("there is no such line"))), .problem),
         (.light([LineFinding("statusLED", name: "GPIO27", .taken(by: "gpioset"))]), .warning),
+        (recording(.none(reason: "read-only"), .off), .ok), (recording(.inUse(file: "/state/recordings/1.mp4")), .ok),
+        (recording(.none(reason: "read-only"), .always), .problem),
+        (recording(.none(reason: "read-only"), .command), .warning),
+        (recording(.folder("/state/recordings", freeByteCount: 1 << 30), skipped: ["read-only"]), .warning),
+        (recording(.folder("/state/recordings", freeByteCount: 30 << 20), keepsAll: true), .problem),
+        (recording(.folder("/state/recordings", freeByteCount: 30 << 20)), .ok),
+        (.notChecked(.recording, .late(after: .seconds(5))), .problem),
         (.notChecked(.camera, .late(after: .seconds(8))), .problem),
     ]
 

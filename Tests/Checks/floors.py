@@ -68,8 +68,8 @@ ENGINES = {
         "DevicePorts", "USBVideo", "LinuxIO", "Media",
     },
     "Diagnosis": {
-        "CardStorage", "BoardRuntime", "DeviceStreams", "ApplianceLogic", "StreamLogic", "Settings", "JSONText", "BoardIO",
-        "RTMP", "Transport", "LinuxIO", "Media",
+        "CardStorage", "BoardRuntime", "DeviceStreams", "Recording", "RecordingLogic", "ApplianceLogic", "StreamLogic",
+        "Settings", "JSONText", "BoardIO", "RTMP", "Transport", "LinuxIO", "Media",
     },
     "CommandChannels": {
         "Diagnosis", "WebcamService", "Terminal", "ApplianceLogic", "StreamLogic", "StreamQuality", "Settings", "Controls",

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.takes(minutes=0.2, processors=0.15)
 
 STEPS = [
     "card", "network", "time", "name lookup", "server", "key", "camera", "encoder", "microphone", "button", "light",
+    "recording",
 ]  # fmt: skip
 KEY = "secret-stream-key"
 
@@ -48,6 +49,8 @@ def test_a_server_in_reach_is_connected_to_but_never_published_to(children, ngin
     assert lines["key"]["result"] == "ok" and "***" in lines["key"]["text"]
     assert lines["camera"]["result"] == "ok" and lines["encoder"]["text"] == "software (OpenH264), as board.json asks"
     assert lines["button"]["result"] == lines["light"]["result"] == "not checked"
+    assert lines["recording"]["result"] == "ok" and f"{children.directory}/boot/recordings, " in lines["recording"]["text"], lines
+    assert not (children.directory / "boot/recordings").exists()
     assert not {"card", "server", "key", "camera", "encoder"} & {*summary["problems"], *summary["warnings"]}
 
 
@@ -60,6 +63,12 @@ def test_each_line_that_is_not_ok_names_the_next_step(children):
     assert {"server", "camera"} <= set(summary["problems"])
     for line in lines.values():
         assert ("next" in line) == (line["result"] in ("problem", "warning")), line
+
+
+def test_a_folder_for_recordings_that_cannot_be_used_is_a_problem(children):
+    device = {**DEVICE, "record": {"when": "always", "folder": "/nowhere/recordings"}}
+    lines, summary = examine(children, boot_of(children, device=device), status=1)
+    assert "nothing can be recorded: access /nowhere" in lines["recording"]["text"] and "recording" in summary["problems"], lines
 
 
 def test_a_name_that_does_not_exist_is_found_before_the_server(children):

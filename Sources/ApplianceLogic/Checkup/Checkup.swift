@@ -11,6 +11,7 @@ public enum CheckupStep: String, CaseIterable, Sendable {
     case microphone
     case button
     case light
+    case recording
 }
 
 public enum CheckupResult: String, CaseIterable, Sendable {

@@ -14,6 +14,7 @@ public enum CheckupFinding: Hashable, Sendable {
     case button(LineFinding)
     /// The status LED, then the flash LED, if `board.json` names them.
     case light([LineFinding])
+    case recording(RecordingFinding)
     case notChecked(CheckupStep, SkipReason)
 }
 

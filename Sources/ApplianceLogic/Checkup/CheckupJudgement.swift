@@ -17,6 +17,7 @@ extension CheckupFinding {
         case .microphone(let microphone): microphone.line
         case .button(let button): LineFinding.line(.button, [button])
         case .light(let lights): LineFinding.line(.light, lights)
+        case .recording(let recording): recording.line
         case .notChecked(let step, .late(let limit)): Self.late(step, after: limit)
         case .notChecked(let step, let reason): CheckupLine(step, .notChecked, reason.text)
         }
@@ -30,6 +31,7 @@ extension CheckupFinding {
             case .camera: "unplug the camera and plug it in again, or restart; \(Page.light(.camera))"
             case .encoder: "restart the device; \(Page.light(.hardwareEncoder))"
             case .microphone: "unplug the microphone and plug it in again, or restart; \(Page.light(.microphone))"
+            case .recording: "unplug the disk and plug it in again, or restart; \(Page.light(.recording))"
             case .button, .light: "restart the device; \(Page.light(.board))"
             case .network, .time, .nameLookup, .server, .key: "try again; \(Page.network)"
             }

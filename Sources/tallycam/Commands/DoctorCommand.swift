@@ -22,9 +22,9 @@ func runDoctor(_ arguments: [String]) throws -> ExitStatus {
     let notes = """
 
         Checks card, network, time, name lookup, server, key, camera, encoder,
-        microphone, button and light in this order, and says what to do next. It
-        connects to the server but publishes nothing. If a camera runs, it answers.
-        The exit status is 1 if there is a problem.
+        microphone, button, light and the disk of recordings in this order, and says
+        what to do next. It connects to the server but publishes nothing. If a camera
+        runs, it answers. The exit status is 1 if there is a problem.
 
         """
     guard let parsed = try parseOptions(arguments, options, usage: "tallycam doctor [OPTION...]", notes: notes) else {
