@@ -65,16 +65,18 @@ public enum RecordingListing {
         return notes + entry.marks.map { "mark at \(seconds($0.time)) s: \($0.text)" }
     }
 
+    private static func files(_ count: Int) -> String { count == 1 ? "1 file" : "\(count) files" }
+
     private static func summary(_ catalog: RecordingCatalog) -> String {
         let bytes = catalog.entries.reduce(0) { $0 + $1.byteCount }
-        var lines = ["\(catalog.entries.count) files, \(size(bytes))"]
+        var lines = ["\(files(catalog.entries.count)), \(size(bytes))"]
         var missing: [String: (files: Int, duration: Duration)] = [:]
         for gaps in catalog.entries.flatMap(\.gaps) where !gaps.ranges.isEmpty {
             missing[gaps.target, default: (0, .zero)].files += 1
             missing[gaps.target]?.duration += gaps.ranges.duration
         }
         for (target, sum) in missing.sorted(by: { $0.key < $1.key }) {
-            lines.append("\(target) lacks \(seconds(sum.duration)) s in \(sum.files) files")
+            lines.append("\(target) lacks \(seconds(sum.duration)) s in \(files(sum.files))")
         }
         return lines.joined(separator: "\n") + "\n"
     }

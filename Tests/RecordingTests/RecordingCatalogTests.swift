@@ -197,8 +197,8 @@ private struct InterruptedServer {
                 recording                    start (UTC)          end           size  state
                 000001_20261126T133905Z.mp4  2026-11-26 13:39:05  13:39:09   29.1 kB  finished
                   studio lacks 2.0 s: 1.0-3.0
-                1 files, 29.1 kB
-                studio lacks 2.0 s in 1 files
+                1 file, 29.1 kB
+                studio lacks 2.0 s in 1 file
 
                 """)
     }
