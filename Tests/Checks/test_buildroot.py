@@ -77,6 +77,14 @@ def test_a_card_has_the_programs_that_let_its_last_partition_grow(board):
     assert all(f"{program} " in start for program in ("e2fsck", "resize2fs", "partx"))
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_card_has_the_programs_that_repair_sticks(board):
+    text = (FOLDER / f"configs/tallycam_{board}_defconfig").read_text().splitlines()
+    assert {"BR2_PACKAGE_DOSFSTOOLS_FSCK_FAT=y", "BR2_PACKAGE_EXFATPROGS=y"} <= set(text)
+    start = (CHECKOUT / "rootfs-overlay/etc/init.d/S25media").read_text()
+    assert "fsck.fat -a" in start and "fsck.exfat -p" in start
+
+
 def loaded(text: str) -> dict[str, str]:
     """The files that scripts/image --check has loaded in Buildroot without losing a symbol: hashes by name."""
     return {name: digest for digest, name in re.findall(r"^([0-9a-f]{64})  (\S+)$", text, re.MULTILINE)}

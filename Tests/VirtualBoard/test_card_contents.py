@@ -38,8 +38,8 @@ OWN = {
 }  # fmt: skip
 # Programs of the root file system; all others are links to busybox.
 PROGRAMS = {
-    "usr/bin/busybox", "usr/bin/kmod", "usr/bin/partx", "usr/bin/tallycam", "usr/sbin/e2fsck", "usr/sbin/mdnsd", "usr/sbin/mke2fs",
-    "usr/sbin/resize2fs", "usr/sbin/wpa_supplicant",
+    "usr/bin/busybox", "usr/bin/kmod", "usr/bin/partx", "usr/bin/tallycam", "usr/sbin/e2fsck", "usr/sbin/fsck.exfat", "usr/sbin/fsck.fat",
+    "usr/sbin/mdnsd", "usr/sbin/mke2fs", "usr/sbin/resize2fs", "usr/sbin/wpa_supplicant",
 }  # fmt: skip
 # Everything else is in one of these.
 FOLDERS = ("etc/", "usr/lib/aarch64-linux-gnu/", "usr/lib/firmware/", "usr/lib/modules/", "usr/share/libcamera/ipa/", "usr/share/udhcpc/")
