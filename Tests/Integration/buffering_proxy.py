@@ -1,6 +1,6 @@
 """Relays a TCP connection at a constant rate, and accepts from its client everything that the kernel's buffers hold.
 
-Usage: buffering_proxy.py KBITS_PER_SECOND PORT_OF_THE_SERVER
+Usage: buffering_proxy.py KBITS_PER_SECOND PORT_OF_THE_SERVER [BYTES_OF_THE_BUFFER]
 
 Prints the port it listens on. Data from the server is passed back at once. If it lacks processor time, it prints on standard
 error how many seconds it was late. It does not catch up.
@@ -30,8 +30,11 @@ def pass_on(source: socket.socket, target: socket.socket, bytes_per_second: floa
     target.shutdown(socket.SHUT_WR)
 
 
-def main(kilobits: float, server: int) -> None:
+def main(kilobits: float, server: int, buffer: int | None = None) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
+    if buffer:
+        # Accepted connections have the listener's.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
     print(listener.getsockname()[1], flush=True)
     while True:
         client, _ = listener.accept()
@@ -41,4 +44,4 @@ def main(kilobits: float, server: int) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]), int(sys.argv[2]))
+    main(float(sys.argv[1]), *map(int, sys.argv[2:]))

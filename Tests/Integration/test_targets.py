@@ -1,12 +1,19 @@
 """One stream to several servers: each gets all of it, and none of them disturbs another."""
 
+import http.server
 import json
 import signal
+import sys
+import threading
+import urllib.parse
+from pathlib import Path
 
 import pytest
-from appliance import Appliance, plain
+from appliance import LIVE, Appliance, plain
+from processes import Children
+from recorded_frames import of_flv, of_movie
 from recording import Recording, assert_whole, wait_for_media
-from servers import free_port
+from servers import FFmpegListener, NginxRTMP, free_port
 from tallycam import TALLYCAM, Receiver, events, publish_arguments, wait_for_event
 
 pytestmark = pytest.mark.takes(minutes=0.6, processors=0.4)
@@ -65,6 +72,122 @@ def test_dead_and_stopped_servers_cost_the_leading_one_nothing(nginx, children):
     sent = ended(publisher, "main")
     assert sent["videoDropped"] <= 1, sent
     assert_whole(Recording(nginx.recording("a")), sent)
+
+
+def throttled(children, nginx, kilobits: int) -> str:
+    """The server's application behind a link of this rate, which holds little beside what the publisher knows of."""
+    proxy = children.start("proxy", [
+        sys.executable, Path(__file__).with_name("buffering_proxy.py"), kilobits, nginx.port, 4096,
+    ])  # fmt: skip
+    proxy.wait_until(lambda: proxy.stdout.endswith("\n"), "port of the proxy")
+    return f"rtmp://127.0.0.1:{proxy.stdout.strip()}/live"
+
+
+def test_a_slow_and_a_killed_server_cost_neither_the_leading_one_nor_the_recording(nginx, children):
+    """SeveralTargetsTests compares every byte with those of a stream that has no other target, in virtual time."""
+    killed = FFmpegListener(children)
+    folder = children.directory / "kept"
+    quality = {"lowest": "Low3", "start": "Low3", "highest": "Low3"}
+    camera = Appliance(
+        children, stream={"targets": [
+            target("main", nginx.url("a")), target("slow", f"{throttled(children, nginx, 120)}/b"), target("killed", killed.url("x")),
+        ]},
+        device={
+            "camera": "synthetic", "dimension": "320x240", "quality": quality, "reconnectAttempts": 2,
+            "record": {"when": "live", "folder": str(folder)},
+        },
+    )  # fmt: skip
+    camera.ask("start")
+    camera.wait_until(lambda status: set(states(camera).values()) == {"live"})
+    wait_for_media(camera.process, lambda: nginx.recordings / "a.flv", seconds=5)
+    killed.process.kill()
+    camera.wait_until(lambda status: counts(status, "slow")["videoDropped"] > 0 and states(camera)["killed"] == "failed")
+    wait_for_media(camera.process, lambda: nginx.recordings / "a.flv", seconds=20)
+    before = camera.status()
+    assert before["state"] == "live" and before["quality"] == "Low3", before
+    assert (states(camera)["main"], counts(before, "main")["videoDropped"]) == ("live", 0)
+    camera.ask("stop")
+    camera.wait_until(lambda status: status["recording"]["state"] == "off")
+    at_main = [frame.digest for frame in of_flv(nginx.recording("a"))]
+    recorded = [frame.digest for path in sorted(folder.glob("*.mp4")) for frame in of_movie(path)]
+    # Only what was encoded while the stream ended did not get there any more.
+    assert len(at_main) >= counts(before, "main")["videoFrames"] and at_main == recorded[: len(at_main)]
+    # The slow one has a part of it.
+    at_slow = [frame.digest for frame in of_flv(nginx.recordings / "b.flv")]
+    assert set(at_slow) < set(recorded) and len(at_slow) > 30
+
+
+def counts(status: dict, name: str) -> dict:
+    return next(entry for entry in status["targets"] if entry["name"] == name)
+
+
+class KeyGuard(http.server.BaseHTTPRequestHandler):
+    """nginx's authorization backend of a service that knows one key."""
+
+    def do_POST(self):
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.send_response(200 if form["name"] == ["own-key"] else 403)
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def guarded(tmp_path):
+    """A service that refuses all keys but `own-key`."""
+    directory = tmp_path / "guarded"
+    directory.mkdir()
+    children = Children(directory)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), KeyGuard) as guard:
+        threading.Thread(target=guard.serve_forever, daemon=True).start()
+        yield NginxRTMP(children, directives=f"on_publish http://127.0.0.1:{guard.server_port}/;")
+        guard.shutdown()
+    children.end_all()
+
+
+def test_a_key_of_another_service_fails_its_target_only(nginx, guarded, children):
+    camera = Appliance(children, stream={"targets": [target("main", nginx.url("a")), target("other", guarded.url("a"))]})
+    camera.ask("start")
+    camera.wait_for("live")
+    # The attempts go on without end, as the default is.
+    text = camera.wait_for_faults("other: ", "when the stream key was sent", "(7 blinks)", "targets[1].key")
+    assert "main: " not in text and not guarded.all_recordings()
+    assert camera.status()["state"] in LIVE and counts(camera.status(), "main")["videoDropped"] == 0
+    # The person corrects the key.
+    camera.write("stream", {"targets": [target("main", nginx.url("a")), target("other", guarded.url("own-key"))]})
+    camera.wait_until(lambda status: states(camera) == {"main": "live", "other": "live"})
+    camera.wait_for_faults()
+
+
+def test_two_targets_with_one_url_are_refused(children):
+    path = stream_file(children, target("one", "rtmp://127.0.0.1/live/x"), target("two", "rtmp://127.0.0.1:1935/live/x"))
+    check = children.run("check", [TALLYCAM, "check", path])
+    assert check.child.returncode == 2 and "two and one are the same stream" in check.stderr + check.stdout, check.report()
+
+
+def test_one_server_under_two_names_costs_the_second_target_only(children):
+    """The two URLs differ, so only the server notices."""
+    # It would write the stream that it refuses into the file of the other one.
+    server = NginxRTMP(children, unique=True)
+    twin = target("two", f"rtmp://localhost:{server.port}/live/a", disabled=True)
+    camera = Appliance(
+        children, stream={"targets": [target("one", server.url("a")), twin]},
+        device={"camera": "synthetic", "dimension": "320x240", "reconnectAttempts": 0},
+    )  # fmt: skip
+    camera.ask("start")
+    camera.wait_for("live")
+    # Recordings are named by the second.
+    wait_for_media(camera.process, lambda: server.all_recordings()[0], seconds=2)
+    camera.ask("target", "two", "on")
+    camera.wait_for_faults("two: ", "(7 blinks)")
+    wait_for_media(camera.process, lambda: server.all_recordings()[0], seconds=5)
+    before = camera.status()
+    assert states(camera) == {"one": "live", "two": "failed"} and counts(before, "one")["videoDropped"] == 0
+    camera.ask("stop")
+    camera.wait_until(lambda status: status["state"] not in LIVE)
+    recording = Recording(server.recording(server.all_recordings()[0].stem))
+    assert recording.decoded.complaints == "" and len(recording.frames) >= counts(before, "one")["videoFrames"]
 
 
 def test_targets_are_switched_while_live(nginx, children):

@@ -35,17 +35,31 @@ import WireSupport
             rig.recoverTheSecond()
             try rig.send(seconds: 20)
 
-            // The first server got what it gets of a stream that has no other.
-            let (expected, first) = (alone.servers[0][1], rig.servers[0][1])
-            #expect(expected.tags.count == 90 * 50 + 2 && rig.servers[0].connectionCount == 1)
-            #expect(first.tags.map(Received.init) == expected.tags.map(Received.init))
-            #expect(first.receivedByteCount == expected.receivedByteCount)
-            #expect(rig.targets[0].buffer.sent.droppedFrames == 0 && rig.longestDurations[0] <= .milliseconds(250))
+            rig.expectThatTheFirstGotWhat(alone, seconds: 90)
 
             try rig.expectThatTheSecondResumed()
             #expect(rig.longestDurations[1] > .seconds(2) && rig.longestDurations[1] <= .milliseconds(3_250))
             #expect(rig.largestByteCounts[1] < 250_000)
             #expect(rig.keyframeRequests <= 75, "one a second at most")
+            try rig.expectEveryPacket(in: recording)
+        }
+    }
+
+    @Test func killedTargetDisturbsNeitherTheOtherNorTheRecording() throws {
+        try time.run {
+            let alone = try Rig(targetCount: 1)
+            try alone.start()
+            try alone.send(seconds: 60)
+            let rig = try Rig(targetCount: 2)
+            let recording = rig.record()
+            try rig.start()
+            try rig.send(seconds: 10)
+            rig.killTheSecond()
+            try rig.send(seconds: 50)
+
+            rig.expectThatTheFirstGotWhat(alone, seconds: 60)
+            #expect(rig.targets[1].session.state == .reconnecting)
+            #expect(rig.largestByteCounts[1] < 250_000)
             try rig.expectEveryPacket(in: recording)
         }
     }
@@ -146,6 +160,12 @@ private final class Rig: TargetOwner {
         servers[1].perform(.stopReading, on: 1)
     }
 
+    /// Its connection ends, and it takes no other one.
+    func killTheSecond() {
+        away.hosts.withLock { _ = $0.insert("server1.example") }
+        servers[1].perform(.close, on: 1)
+    }
+
     func recoverTheSecond() { away.hosts.withLock { _ = $0.remove("server1.example") } }
 
     /// 25 frames a second, a keyframe every 2 s, and as many audio packets.
@@ -190,6 +210,15 @@ private final class Rig: TargetOwner {
             longestDurations[index] = max(longestDurations[index], target.buffer.duration)
             largestByteCounts[index] = max(largestByteCounts[index], target.buffer.byteCount)
         }
+    }
+
+    /// The first server got what the server of a stream that has no other got.
+    func expectThatTheFirstGotWhat(_ alone: Rig, seconds: Int) {
+        let (expected, first) = (alone.servers[0][1], servers[0][1])
+        #expect(expected.tags.count == seconds * 50 + 2 && servers[0].connectionCount == 1)
+        #expect(first.tags.map(Received.init) == expected.tags.map(Received.init))
+        #expect(first.receivedByteCount == expected.receivedByteCount)
+        #expect(targets[0].buffer.sent.droppedFrames == 0 && longestDurations[0] <= .milliseconds(250))
     }
 
     /// Headers and a keyframe of the present, and every frame from there on.
