@@ -1,5 +1,6 @@
 """Cuts the power of the virtual board at random moments, some of them in the first start of a new card. It must come back every
-time, with its configuration intact.
+time, with its configuration intact. It records on its card all the time: no file is lost but the last one, of which at most a GOP
+is, and all of them play.
 
 Run it by `make power-cuts`; docs/develop/build.md has its arguments.
 """
@@ -17,10 +18,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
 from board import CHECKOUT, HOST  # noqa: E402
 from card import IMAGE, CardBoard  # noqa: E402
+from card_recordings import CardRecordings  # noqa: E402
 from growing_card import GrowingCard, is_grown, random_moment  # noqa: E402
 
 FOLDER = CHECKOUT / "out/power-cuts"
-DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "Low1", "start": "Low1", "highest": "Low1"}}
+DEVICE = {
+    "camera": "synthetic", "dimension": "320x240", "quality": {"lowest": "Low1", "start": "Low1", "highest": "Low1"},
+    "record": {"when": "always", "fileSeconds": 10},
+}  # fmt: skip
 # Signed URLs keep a nonce on the card; the server does not exist, so every attempt is a new connection.
 STREAM = {"hub": "hub", "title": "camera", "publishKey": "key", "hosts": {"publish": {"rtmp": f"{HOST}:1"}}}
 
@@ -51,6 +56,7 @@ class Trial:
         # Files that nobody writes meanwhile must not change. The person's own file may be cut off in the middle.
         self.intact = {name: self.card.read(name) for name in ("board.json", "device.json", "stream.json")}
         self.nonce = 0
+        self.recordings = CardRecordings(self.folder)
 
     def boot(self) -> CardBoard:
         """From power-on to ready, with everything that was there before the cut."""
@@ -60,7 +66,8 @@ class Trial:
             # The person's own edit may have been cut off. Everything else must be as before until the file is repaired.
             self.check_files()
             board.edit("network.json", "{}\n")
-            board.wait_for_state("ready", 120)
+            board.wait_for_state("recording", 120)
+            self.recordings.check(board)
             self.check_nonce(board)
             is_grown(board)
         except BaseException:
@@ -86,10 +93,15 @@ class Trial:
         if chance.random() < 0.3:
             board, moment, what = CardBoard(self.folder, self.card), chance.uniform(0.5, 25), "from power-on"
             time.sleep(moment)
-        else:
+        elif chance.random() < 0.5:
             board, moment, what = self.boot(), chance.uniform(0.2, 10), "into its work"
             board.start(WORK)
             time.sleep(moment)
+            self.recordings.before_cut(board, is_continuous=False)
+        else:
+            board, moment, what = self.boot(), chance.uniform(3, 25), "into a recording"
+            board.sleep(moment)
+            self.recordings.before_cut(board, is_continuous=True)
         board.cut_power()
         self.check_files()
         return f"{moment:4.1f} s {what}"
@@ -124,7 +136,10 @@ def cut_often(folder: Path, count: int, seed: int, lock: str | None = None) -> i
     for number in range(1, count + 1):
         with held(lock):
             result = trial.cut(chance)
-        print(f"{number:3d} cut {result}: files intact, nonce {trial.nonce}, {time.monotonic() - start:.0f} s", flush=True)
+        print(
+            f"{number:3d} cut {result}: files intact, nonce {trial.nonce}, {trial.recordings}, {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
     with held(lock):
         trial.boot().cut_power()
     return trial.first_starts
