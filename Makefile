@@ -35,6 +35,7 @@ help:
 	@echo 'make bench-boot      the time from the kernel to prompt and network by stage, and from a press to the first frame,'
 	@echo '                     in the instructions of an emulated Raspberry Pi 3B'
 	@echo 'make soak     two days of media over a connection at full speed, with every timestamp compared'
+	@echo 'make soak-device   an hour of recording and of publishing to two servers, whose memory must not grow'
 	@echo 'make lint     swift-format, shellcheck, and Buildroot'"'"'s conventions'
 	@echo 'make format   let swift-format rewrite the sources'
 	@echo 'make clean    remove build outputs (the build root stays in its cache)'
@@ -118,6 +119,10 @@ bench-boot: $(aarch64)
 .PHONY: soak
 soak: $(x86_64)
 	@scripts/in-build-root --tests python3 Benchmarks/soak/run.py $(ARGUMENTS)
+
+.PHONY: soak-device
+soak-device: $(x86_64)
+	@scripts/in-build-root --tests python3 Benchmarks/soak/device.py $(ARGUMENTS)
 
 .PHONY: lint
 lint:
