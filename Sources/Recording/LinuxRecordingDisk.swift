@@ -75,7 +75,7 @@ public struct LinuxRecordingDisk: RecordingDisk {
 /// A recording that is written, or repaired.
 public final class LinuxRecordingFile: RecordingFile {
     /// Small packets are written together.
-    private static let blockByteCount = 256 * 1024
+    private static let blockByteCount = 64 * 1024
 
     private let path: String
     private let file: OwnedFileDescriptor
