@@ -392,7 +392,7 @@ let builtForSize = [
     "USBVideo",
     "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
-    "DevicePorts", "RTMP", "AudioCapture",
+    "DevicePorts", "RTMP", "AudioCapture", "SoftwareEncoding", "Media",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]
