@@ -37,13 +37,16 @@ def test_only_the_state_is_mounted_writable(first_boot):
     assert board.run("grep ' /state ' /proc/mounts").text.split()[2] == "ext4"
 
 
-def test_the_camera_offers_no_way_in(first_boot):
-    """The only allowed socket is a temporary port for the time server's answers, which may be closed before its owner is looked
-    up."""
+def test_the_camera_offers_no_way_in_but_the_page(first_boot):
+    """Besides it, the only allowed socket is a temporary port for the time server's answers, which may be closed before its owner
+    is looked up."""
     found = listeners(first_boot.board)
+    page = ("tcp", 80, "tallycam")
+    assert page in found
     assert all(
         protocol == "udp" and (port == 5353 and program == "mdnsd" or port > 1024 and program in ("ntpd", "nobody"))
         for protocol, port, program in found
+        if (protocol, port, program) != page
     ), found  # fmt: skip
     assert has_no_login(first_boot.board)
 
