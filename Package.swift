@@ -75,6 +75,7 @@ let package = Package(
             name: "Encoding",
             dependencies: [
                 "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
+                "FrameFiltering",
             ]),
         .target(
             name: "MediaPipeline",

@@ -23,6 +23,10 @@ final class PageClient {
     static let patience = Duration.seconds(10)
     /// An open connection may be unused for this long.
     static let idleTime = Duration.seconds(60)
+    /// Bytes of answers on a WebSocket.
+    private static let mostUnsent = 64 * 1024
+    /// The device and the disk answer in this time, or never.
+    private static let deviceTime = Duration.seconds(30)
     private static let drainTime = Duration.seconds(2)
     private static let readByteCount = 16 * 1024
 
@@ -52,21 +56,24 @@ final class PageClient {
         let interest: PollEvents
         switch state {
         case .reading: interest = output.isEmpty ? .readable : .writable
-        // Its next request stays in the kernel; a browser that goes is noticed all the same.
+        // Its next request stays in the kernel.
         case .waiting: interest = []
         case .download: interest = output.isEmpty ? [] : .writable
         case .closing: interest = .writable
         case .draining: interest = .readable
-        case .socket: interest = output.isEmpty ? .readable : [.readable, .writable]
+        // Whoever does not read its answers is not heard either: each of its pings would make the output longer.
+        case .socket:
+            interest =
+                output.isEmpty ? .readable : output.byteCount < Self.mostUnsent ? [.readable, .writable] : .writable
         }
         return PollEntry(connection.fileDescriptor, interest)
     }
 
-    /// When it has been silent for too long; `nil` while the device is asked.
-    var deadline: MediaTimestamp? {
+    /// When it has been silent for too long, or the device has.
+    var deadline: MediaTimestamp {
         switch state {
-        case .waiting: nil
-        case .download: output.isEmpty ? nil : lastProgress + Self.patience
+        case .waiting: lastProgress + Self.deviceTime
+        case .download: lastProgress + (output.isEmpty ? Self.deviceTime : Self.patience)
         case .reading where output.isEmpty && !reader.isWithinRequest && isTrusted: lastProgress + Self.idleTime
         case .reading, .closing: lastProgress + Self.patience
         case .draining: lastProgress + Self.drainTime
@@ -89,7 +96,7 @@ final class PageClient {
             }
             guard !bytes.isEmpty else { return nil }
             // A request that trickles in does not get more time.
-            if !reader.isWithinRequest { lastProgress = now }
+            if !reader.isWithinRequest, output.isEmpty { lastProgress = now }
             return bytes
         } catch {
             isDone = true

@@ -10,7 +10,8 @@ struct PageDownload {
     let request: HTTPRequest
     /// What the disk was not asked for yet.
     var rest: Range<Int>
-    var isAsking = false
+    /// Bytes that the disk was asked for; 0 if it was not.
+    var askedCount = 0
 }
 
 extension PageThread {
@@ -47,17 +48,22 @@ extension PageThread {
         response.set("Content-Type", "video/mp4")
         response.set("Accept-Ranges", "bytes")
         if wanted != nil { response.set("Content-Range", HTTPByteRange.contentRange(range, of: file.byteCount)) }
-        respond(to: client, request, response, now: now)
-        guard !range.isEmpty, response.sendsBody(for: request.method) else { return }
-        client.state = .download(PageDownload(file: file, request: request, rest: range))
+        guard !range.isEmpty, response.sendsBody(for: request.method) else {
+            return respond(to: client, request, response, now: now)
+        }
+        respond(
+            to: client, request, response, then: .download(PageDownload(file: file, request: request, rest: range)),
+            now: now)
         continueDownload(to: client)
     }
 
     /// Asks the disk for the next portion once the browser has taken the last one.
     func continueDownload(to client: PageClient) {
-        guard case .download(var download) = client.state, client.output.isEmpty, !download.isAsking else { return }
+        guard case .download(var download) = client.state, client.output.isEmpty, download.askedCount == 0 else {
+            return
+        }
         let portion = download.rest.prefix(PageDownload.portion)
-        download.isAsking = true
+        download.askedCount = portion.count
         download.rest = portion.upperBound..<download.rest.upperBound
         client.state = .download(download)
         disk.read(portion.lowerBound..<portion.upperBound, of: download.file, for: client.id)
@@ -66,8 +72,8 @@ extension PageThread {
     private func deliver(_ bytes: [UInt8], to id: UInt64, now: MediaTimestamp) {
         guard let client = client(id), case .download(var download) = client.state else { return }
         // The length was promised: a file that has become shorter breaks the connection off.
-        guard !bytes.isEmpty else { return client.isDone = true }
-        download.isAsking = false
+        guard bytes.count == download.askedCount else { return client.isDone = true }
+        download.askedCount = 0
         let isLast = download.rest.isEmpty
         client.state = isLast ? (download.request.keepsAlive ? .reading : .closing) : .download(download)
         client.send(bytes, now: now)

@@ -5,14 +5,18 @@ import PageLogic
 
 // Answers on their way to the browser.
 extension PageThread {
-    func respond(to client: PageClient, _ request: HTTPRequest, _ response: HTTPResponse, now: MediaTimestamp) {
+    /// - Parameter next: what the connection does then; `nil` for another request, or its end.
+    func respond(
+        to client: PageClient, _ request: HTTPRequest, _ response: HTTPResponse, then next: PageClient.State? = nil,
+        now: MediaTimestamp
+    ) {
         var response = response
         response.addProtection()
         if let secret = client.newSecret.take(), response.status == .accepted {
             response.setCookie(
                 Self.attemptCookie, Secret(hexadecimal(secret[...])), maxAge: Self.attemptSeconds, isSecure: false)
         }
-        client.state = request.keepsAlive ? .reading : .closing
+        client.state = next ?? (request.keepsAlive ? .reading : .closing)
         send(response, for: request.method, to: client, keepsAlive: request.keepsAlive, now: now)
     }
 

@@ -33,6 +33,8 @@ final class PageSocket {
 extension PageThread {
     /// Each page shows the camera once.
     static let viewerLimit = 2
+    /// More would take the connections that requests need.
+    static let followerLimit = 6
     /// Bytes of events that wait for a browser; later ones are left out.
     static let eventCapacity = 64 * 1024
 
@@ -46,11 +48,16 @@ extension PageThread {
             return refuse(client, request, status, name: "badHandshake", "this is no WebSocket of version 13", now: now)
         }
         let isPreview = pass.route.purpose == .previewSocket
-        let isFull = isPreview && (viewer == nil || sockets(isPreview: true).count >= Self.viewerLimit)
+        let limit = isPreview ? Self.viewerLimit : Self.followerLimit
+        let isFull = isPreview && viewer == nil || sockets(isPreview: isPreview).count >= limit
         client.state = .socket(
             PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
         if isPreview, !isFull, previewStart == nil { sendIdle(to: client, now: now) }
-        if isFull { close(client, .tryAgainLater, "two browsers already show the camera", now: now) }
+        if isFull {
+            close(
+                client, .tryAgainLater,
+                isPreview ? "two browsers already show the camera" : "too many pages follow the events", now: now)
+        }
         // Sent before the answer to the handshake was read.
         if case .socket(let socket) = client.state {
             received(client.reader.takeRemainder(), on: socket, of: client, now: now)

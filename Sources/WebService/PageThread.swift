@@ -70,6 +70,8 @@ final class PageThread {
         for report in disk.reports.takeAll() { take(report, now: now) }
         if waits.isReady(.viewer) { deliverPreview(now: now) }
         for client in clients where !client.isDone { serve(client, waits.ready(.client(client.id)), now: now) }
+        // Requests that arrived together with one that is answered now.
+        for client in clients where !client.isDone { readRequests(of: client, now: now) }
         if waits.isReady(.listener) { accept(now: now) }
         dropDone()
         reportSockets()
@@ -91,12 +93,16 @@ final class PageThread {
         }
     }
 
-    /// A browser that was revoked loses its open connections, too.
+    /// A browser that was revoked loses its open connections, too, and what was admitted but not done.
     private func keysChanged(to keys: BrowserKeys) {
         gate.keys = keys
         for client in clients {
-            guard case .socket(let socket) = client.state, keys.key(hashedTo: socket.key.hash) == nil else { continue }
-            client.isDone = true
+            switch client.state {
+            case .socket(let socket): if keys.key(hashedTo: socket.key.hash) == nil { client.isDone = true }
+            case .reading: client.isDone = client.isDone || client.pass != nil
+            case .download: client.isDone = true
+            case .waiting, .closing, .draining: break
+            }
         }
     }
 
@@ -126,7 +132,7 @@ final class PageThread {
     private func dropDone() { clients.removeAll(where: \.isDone) }
 
     private func serve(_ client: PageClient, _ ready: PollEvents, now: MediaTimestamp) {
-        if let deadline = client.deadline, deadline <= now {
+        if client.deadline <= now {
             if case .socket = client.state { socketIsDue(client, now: now) } else { client.isDone = true }
         }
         guard !ready.isEmpty, !client.isDone else { return }
@@ -143,17 +149,17 @@ final class PageThread {
             default: client.reader.receive(bytes)
             }
         }
-        if case .reading = client.state, client.output.isEmpty { readRequests(of: client, now: now) }
     }
 }
 
 extension PageClient {
-    /// Whether it may make room for another one: nothing of an answer is left, and no request of a paired browser has begun.
+    /// Whether it may make room for another one: it is a stranger's, or a paired browser does not use it.
     var mayGo: Bool {
         switch state {
-        case .reading: output.isEmpty && (!isTrusted || !reader.isWithinRequest)
+        case .reading: !isTrusted || output.isEmpty && !reader.isWithinRequest
+        case .closing: !isTrusted
         case .draining: true
-        case .waiting, .closing, .socket, .download: false
+        case .waiting, .socket, .download: false
         }
     }
 }

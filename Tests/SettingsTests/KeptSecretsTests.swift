@@ -2,12 +2,14 @@ import Settings
 import Testing
 
 @Suite struct KeptSecretsTests {
-    private func masked(_ text: String) -> String {
-        String(decoding: KeptSecrets(in: Array(text.utf8)).masked, as: UTF8.self)
+    private func masked(_ text: String, isCorrect: Bool = true) -> String {
+        String(decoding: KeptSecrets(in: Array(text.utf8), isCorrect: isCorrect).masked, as: UTF8.self)
     }
 
     private func restored(_ edited: String, from text: String) -> String {
-        String(decoding: KeptSecrets(in: Array(text.utf8)).restored(in: Array(edited.utf8)), as: UTF8.self)
+        String(
+            decoding: KeptSecrets(in: Array(text.utf8), isCorrect: true).restored(
+                in: Array(edited.utf8), isCorrect: true), as: UTF8.self)
     }
 
     @Test func secretsAreHiddenAndTheRestIsShown() {
@@ -34,12 +36,25 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"key": "abc"#, #"{"key": "(kept 1)"#), (#"{"key": abc"}"#, #"{"key": (kept 1)"}"#),
-        ("{\"key\": \"abc\n\"x\": 1}", "{\"key\": \"(kept 1)\n\"x\": 1}"), (#"{"key" "abc"}"#, #"{"key" "(kept 1)"}"#),
-        (#""key":"#, #""key":"#), (#"{"key": 12345}"#, #"{"key": (kept 1)}"#), (#"{"key": "a\"#, #"{"key": "(kept 1)"#),
+        #"{"key": "abc"#, #"{"key": abc"}"#, "{\"key\": \"abc\n\"x\": 1}", #"{"key" "abc"}"#, #"{"Key": "abc"}"#,
+        #"{"key ": "abc"}"#,
+        #"{"key" = "abc"}"#, "{key: \"abc\"}", #"{'key': "abc"}"#, #"{"key": ["abc"]}"#, #"{"key":: "abc"}"#,
+        "{\"key\": \"x\nabc\"}",
+        "{\"a\": \"live\"\",\n \"key\": \"abc\"}", "// key abc\n{}", "{\"u\": \"\"\"\n\"url\": \"rtmp://h/a/abc\"",
     ])
-    func aBrokenFileHidesThemToo(text: String, shown: String) {
-        #expect(masked(text) == shown)
+    func aBrokenFileShowsNone(text: String) {
+        let shown = masked(text, isCorrect: false)
+        #expect(!shown.split(separator: "c").contains { $0.hasSuffix("ab") }, "\(shown)")
+        let kept = KeptSecrets(in: Array(text.utf8), isCorrect: false)
+        #expect(kept.restored(in: kept.masked, isCorrect: false) == Array(text.utf8))
+    }
+
+    @Test func escapedNamesAndOtherEncodingsShowNone() {
+        #expect(
+            masked(#"{"\u006bey": "abc", "url": "rtmp:\/\/h\/a\/abc"}"#)
+                == #"{"\u006bey": "(kept 1)", "url": "(kept 2)"}"#)
+        let other: [UInt8] = [0x22, 0, 0x6B, 0]
+        #expect(KeptSecrets(in: other, isCorrect: false).masked == Array("(kept 1)".utf8))
     }
 
     @Test func keptSecretsComeBack() {

@@ -26,7 +26,7 @@ def test_a_browser_is_admitted_by_the_button_and_steers_the_camera(ready_card, n
     }  # fmt: skip
     board.wait_for_state("pairing", 20)
     board.click()
-    board.wait_until("grep -q paired /state/events", 20)
+    board.wait_until("tallycam events 50 | grep -q 'is paired'", 20)
     assert page.get("/api/v1/pairing").json["state"] == "granted"
     assert page.get("/api/v1/status").json["state"] == "ready"
     assert page.ask("POST", "/api/v1/start").status == 200
@@ -42,7 +42,7 @@ def test_a_browser_is_admitted_by_the_button_and_steers_the_camera(ready_card, n
     assert other.ask("POST", "/api/v1/pairing").json["press"] == "doublePress"
     line = board._line("GPIO17")
     board.run(f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; " * 2)
-    board.wait_until("test $(grep -c 'is paired' /state/events) = 2", 20)
+    board.wait_until("test $(tallycam events 50 | grep -c 'is paired') = 2", 20)
     assert other.get("/api/v1/pairing").json["state"] == "granted"
     assert other.get("/api/v1/status").json["state"] in ("live", "degraded")
     edited = page.get("/api/v1/files/stream.json")

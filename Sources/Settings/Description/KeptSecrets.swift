@@ -1,19 +1,21 @@
 /// The secrets in a description file's text, for someone who may edit the file without seeing them.
 ///
-/// Reads the text word by word, not as JSON: a file with an error must be repaired without showing its secrets.
+/// A file with errors must be repaired without showing its secrets: there, every line that may hold one is hidden from the name on.
 public struct KeptSecrets: Sendable {
-    /// Names whose values are secret as a whole.
-    private static let names: Set<String> = ["key", "publishKey", "password"]
+    /// Names whose values are secret as a whole, in lower case.
+    private static let names: Set<String> = ["key", "publishkey", "password"]
     /// The path of a URL holds the stream's key.
     private static let urlName = "url"
+    fileprivate static let words = ["key", "password", "url"].map { Array($0.utf8) }
 
     private let text: [UInt8]
     /// The places of the secrets, in order.
     private let places: [Range<Int>]
 
-    public init(in text: [UInt8]) {
+    /// - Parameter isCorrect: whether the file can be used as it is.
+    public init(in text: [UInt8], isCorrect: Bool) {
         self.text = text
-        places = SecretSearch(text).places
+        places = SecretSearch(text, isCorrect: isCorrect).places
     }
 
     /// The text with `(kept 1)`, `(kept 2)` and so on in place of its secrets.
@@ -22,9 +24,9 @@ public struct KeptSecrets: Sendable {
     }
 
     /// Puts secrets back into an edited text. A placeholder counts only as a secret's whole value; elsewhere it stays text.
-    /// - Parameter edited: a masked text as someone has changed it.
-    public func restored(in edited: [UInt8]) -> [UInt8] {
-        let other = KeptSecrets(in: edited)
+    /// - Parameter edited: a masked text as someone has changed it; it is searched like this one.
+    public func restored(in edited: [UInt8], isCorrect: Bool) -> [UInt8] {
+        let other = KeptSecrets(in: edited, isCorrect: isCorrect)
         let known = Dictionary(
             uniqueKeysWithValues: places.enumerated().map { (Self.placeholder($0.offset + 1), $0.element) })
         return other.replacing(other.places) { _, value in known[value].map { Array(text[$0]) } ?? value }
@@ -45,7 +47,9 @@ public struct KeptSecrets: Sendable {
     /// - Returns: what of a value is secret; `nil` if nothing is.
     fileprivate static func secret(in value: Range<Int>, of name: ArraySlice<UInt8>, _ text: [UInt8]) -> Range<Int>? {
         guard !value.isEmpty else { return nil }
-        let name = String(decoding: name, as: UTF8.self)
+        // An escaped name may be any.
+        if name.contains(UInt8(ascii: "\\")) { return value }
+        let name = String(decoding: name.filter { $0 != 0x20 }, as: UTF8.self).lowercased()
         if names.contains(name) { return value }
         return name == urlName ? secret(ofURL: value, text) : nil
     }
@@ -54,7 +58,7 @@ public struct KeptSecrets: Sendable {
     /// address secret.
     private static func secret(ofURL value: Range<Int>, _ text: [UInt8]) -> Range<Int>? {
         let url = text[value]
-        if url.contains(UInt8(ascii: "@")) { return value }
+        if url.contains(UInt8(ascii: "@")) || url.contains(UInt8(ascii: "\\")) { return value }
         let slashes = url.indices.filter { url[$0] == UInt8(ascii: "/") }
         let query = url.firstIndex(of: UInt8(ascii: "?"))
         let key = slashes.count >= 4 ? slashes[3] + 1 : value.upperBound
@@ -63,26 +67,46 @@ public struct KeptSecrets: Sendable {
     }
 }
 
-/// Finds `"name": value` pairs in text that need not be correct JSON.
+/// Finds `"name": value` pairs in a correct file. In one with errors, everything behind a name that may be a secret's.
 private struct SecretSearch {
     private let text: [UInt8]
     private var position = 0
     private(set) var places: [Range<Int>] = []
 
-    init(_ text: [UInt8]) {
+    init(_ text: [UInt8], isCorrect: Bool) {
         self.text = text
-        while let name = nextString() {
-            // A missing colon must not show a secret either.
-            let isNamed = skip(over: UInt8(ascii: ":"))
-            guard skip(over: UInt8(ascii: "\"")) else {
-                if isNamed, let secret = KeptSecrets.secret(in: restOfWord(), of: text[name], text) {
-                    places.append(secret)
-                }
-                continue
-            }
-            let value = restOfString()
-            if let secret = KeptSecrets.secret(in: value, of: text[name], text) { places.append(secret) }
+        // Another encoding hides names from this search.
+        guard String(validating: text, as: UTF8.self) != nil, !text.contains(0) else {
+            places = text.isEmpty ? [] : [0..<text.count]
+            return
         }
+        if isCorrect { searchValues() } else { searchLines() }
+    }
+
+    private mutating func searchValues() {
+        while let name = nextString() {
+            guard skip(over: UInt8(ascii: ":")), skip(over: UInt8(ascii: "\"")) else { continue }
+            if let secret = KeptSecrets.secret(in: nextRest(), of: text[name], text) { places.append(secret) }
+        }
+    }
+
+    /// From the first such name to the end of its line; a value that does not end there goes on in the next one.
+    private mutating func searchLines() {
+        var isOpen = false
+        for line in text.indices.split(whereSeparator: { text[$0] == 0x0A }) {
+            let lower = text[line].map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+            let ends = KeptSecrets.words.compactMap { word in Self.end(of: word, in: lower) }
+            guard isOpen || !ends.isEmpty else { continue }
+            let start = line.startIndex + (isOpen ? 0 : ends.min() ?? 0)
+            let quotes = text[start..<line.endIndex].count { $0 == UInt8(ascii: "\"") }
+            if start < line.endIndex { places.append(start..<line.endIndex) }
+            isOpen = !ends.isEmpty && quotes % 2 == 0
+        }
+    }
+
+    private static func end(of word: [UInt8], in line: [UInt8]) -> Int? {
+        guard line.count >= word.count else { return nil }
+        return (0...line.count - word.count).first { line[$0...].starts(with: word) }.map { $0 + word.count }
     }
 
     /// - Returns: what stands between the next quotes.
@@ -90,24 +114,17 @@ private struct SecretSearch {
         while position < text.count, text[position] != UInt8(ascii: "\"") { position += 1 }
         guard position < text.count else { return nil }
         position += 1
-        return restOfString()
+        return nextRest()
     }
 
-    /// Up to the closing quote, or to the end of the line if it is missing. The quote is skipped.
-    private mutating func restOfString() -> Range<Int> {
+    /// Up to the closing quote, which is skipped.
+    private mutating func nextRest() -> Range<Int> {
         let start = position
-        while position < text.count, text[position] != UInt8(ascii: "\""), text[position] != 0x0A {
+        while position < text.count, text[position] != UInt8(ascii: "\"") {
             position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
         position = min(position, text.count)
         defer { if position < text.count { position += 1 } }
-        return start..<position
-    }
-
-    /// A value without its opening quote, up to the end of the line.
-    private mutating func restOfWord() -> Range<Int> {
-        let start = position
-        while position < text.count, !"\",{}[]\n".utf8.contains(text[position]) { position += 1 }
         return start..<position
     }
 
