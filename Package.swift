@@ -75,7 +75,6 @@ let package = Package(
             name: "Encoding",
             dependencies: [
                 "StreamLogic", "StreamQuality", "Bitstream", "DevicePorts", "LinuxIO", "SoftwareEncoding", "Media",
-                "FrameFiltering",
             ]),
         .target(
             name: "MediaPipeline",
@@ -394,6 +393,7 @@ let builtForSize = [
     "Terminal", "CardStorage", "BoardRuntime",
     "DeviceStreams", "Diagnosis", "CommandChannels", "ApplianceRuntime", "MachineDevices", "tallycam",
     "DevicePorts", "RTMP", "AudioCapture", "SoftwareEncoding", "Media",
+    "FrameFiltering",
 ]
 for target in package.targets where builtForSize.contains(target.name) {
     target.swiftSettings? += [.unsafeFlags(["-Osize"], .when(configuration: .release))]
