@@ -41,7 +41,7 @@ extension BootPartition {
         case .read(let kind):
             do throws(SystemCallError) {
                 guard let text = try text(of: kind) else { return .missing }
-                return .text(KeptSecrets(in: text, isCorrect: Self.isCorrect(kind, text)).masked, tag: tag(of: text))
+                return .text(KeptSecrets(in: text, isCorrect: Self.isJSON(text)).masked, tag: tag(of: text))
             } catch {
                 return .failed("\(error)")
             }
@@ -56,7 +56,7 @@ extension BootPartition {
             let present = try text(of: kind)
             guard present.map(tag) == replaced else { return .changed(tag: present.map(tag)) }
             // The edited text was masked as the present one.
-            let isCorrect = present.map { Self.isCorrect(kind, $0) } ?? true
+            let isCorrect = present.map(Self.isJSON) ?? true
             let text = KeptSecrets(in: present ?? [], isCorrect: isCorrect).restored(in: edited, isCorrect: isCorrect)
             guard text.count <= SettingsFile.sizeLimit else { return .failed("the file is larger than 1 MB") }
             let faults = Array(Self.faults(of: kind, in: text).prefix(faultLimit))
@@ -68,9 +68,7 @@ extension BootPartition {
         }
     }
 
-    private static func isCorrect(_ kind: DescriptionKind, _ text: [UInt8]) -> Bool {
-        faults(of: kind, in: text).allSatisfy(\.isWarning)
-    }
+    private static func isJSON(_ text: [UInt8]) -> Bool { (try? JSONValue(parsing: text)) != nil }
 
     private static func faults(of kind: DescriptionKind, in text: [UInt8]) -> [DescriptionFault] {
         do {

@@ -57,6 +57,12 @@ import Testing
         #expect(KeptSecrets(in: other, isCorrect: false).masked == Array("(kept 1)".utf8))
     }
 
+    @Test func aSecretThatIsNoTextIsHidden() {
+        #expect(masked("{\"key\": [\"abc\"],\n\"x\": 1}") == "{\"key\": (kept 1)\n\"x\": 1}")
+        #expect(
+            restored("{\"key\": (kept 1)\n\"x\": 2}", from: "{\"key\": 12,\n\"x\": 1}") == "{\"key\": 12,\n\"x\": 2}")
+    }
+
     @Test func keptSecretsComeBack() {
         let text = #"{"targets": [{"name": "a", "key": "one"}, {"name": "b", "key": "two"}]}"#
         #expect(restored(masked(text), from: text) == text)

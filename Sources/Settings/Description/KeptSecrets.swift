@@ -1,6 +1,6 @@
 /// The secrets in a description file's text, for someone who may edit the file without seeing them.
 ///
-/// A file with errors must be repaired without showing its secrets: there, every line that may hold one is hidden from the name on.
+/// A file that is not JSON must be repaired without showing its secrets: there, every line that may hold one is hidden from the name on.
 public struct KeptSecrets: Sendable {
     /// Names whose values are secret as a whole, in lower case.
     private static let names: Set<String> = ["key", "publishkey", "password"]
@@ -12,7 +12,7 @@ public struct KeptSecrets: Sendable {
     /// The places of the secrets, in order.
     private let places: [Range<Int>]
 
-    /// - Parameter isCorrect: whether the file can be used as it is.
+    /// - Parameter isCorrect: whether it is JSON.
     public init(in text: [UInt8], isCorrect: Bool) {
         self.text = text
         places = SecretSearch(text, isCorrect: isCorrect).places
@@ -44,14 +44,17 @@ public struct KeptSecrets: Sendable {
         return result + text[end...]
     }
 
+    fileprivate static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
+        // An escaped name may be any.
+        name.contains(UInt8(ascii: "\\"))
+            || names.contains(String(decoding: name.filter { $0 != 0x20 }, as: UTF8.self).lowercased())
+    }
+
     /// - Returns: what of a value is secret; `nil` if nothing is.
     fileprivate static func secret(in value: Range<Int>, of name: ArraySlice<UInt8>, _ text: [UInt8]) -> Range<Int>? {
         guard !value.isEmpty else { return nil }
-        // An escaped name may be any.
-        if name.contains(UInt8(ascii: "\\")) { return value }
-        let name = String(decoding: name.filter { $0 != 0x20 }, as: UTF8.self).lowercased()
-        if names.contains(name) { return value }
-        return name == urlName ? secret(ofURL: value, text) : nil
+        if isSecret(name) { return value }
+        return String(decoding: name, as: UTF8.self).lowercased() == urlName ? secret(ofURL: value, text) : nil
     }
 
     /// Everything behind the application: the key, and a query with it. A user and password before the host make the whole
@@ -67,7 +70,7 @@ public struct KeptSecrets: Sendable {
     }
 }
 
-/// Finds `"name": value` pairs in a correct file. In one with errors, everything behind a name that may be a secret's.
+/// Finds `"name": value` pairs in JSON. In other text, everything behind a name that may be a secret's.
 private struct SecretSearch {
     private let text: [UInt8]
     private var position = 0
@@ -85,7 +88,15 @@ private struct SecretSearch {
 
     private mutating func searchValues() {
         while let name = nextString() {
-            guard skip(over: UInt8(ascii: ":")), skip(over: UInt8(ascii: "\"")) else { continue }
+            guard skip(over: UInt8(ascii: ":")) else { continue }
+            guard skip(over: UInt8(ascii: "\"")) else {
+                // Not text, which is an error, but may show the secret.
+                let line = position..<(text[position...].firstIndex(of: 0x0A) ?? text.count)
+                guard KeptSecrets.isSecret(text[name]), !line.isEmpty else { continue }
+                places.append(line)
+                position = line.upperBound
+                continue
+            }
             if let secret = KeptSecrets.secret(in: nextRest(), of: text[name], text) { places.append(secret) }
         }
     }
