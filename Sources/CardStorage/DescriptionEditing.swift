@@ -1,6 +1,7 @@
 import Glibc
 import JSONText
 import LinuxIO
+import Media
 import Settings
 import Transport
 
@@ -29,9 +30,7 @@ package enum DescriptionOutcome: Sendable {
 }
 
 /// Names one version of a file.
-private func tag(of text: [UInt8]) -> String {
-    SHA256.digest(of: text)[..<8].map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
-}
+private func tag(of text: [UInt8]) -> String { SHA256.digest(of: text).hexadecimal }
 
 extension BootPartition {
     /// - Parameter faultLimit: a garbage file has very many faults.

@@ -1,3 +1,5 @@
+import Media
+
 /// The browsers that may use the page. Only hashes of their keys are kept.
 package struct BrowserKeys: Hashable, Sendable {
     /// The oldest makes room for a sixth one.
@@ -14,7 +16,7 @@ package struct BrowserKeys: Hashable, Sendable {
         package let name: String
 
         /// Names the key without telling it.
-        package var id: String { hexadecimal(hash.prefix(4)) }
+        package var id: String { Array(hash.prefix(4)).hexadecimal }
 
         package init(hash: [UInt8], created: Int, name: String) {
             self.hash = hash
@@ -35,7 +37,7 @@ package struct BrowserKeys: Hashable, Sendable {
         return replaced
     }
 
-    /// - Returns: the key; `nil` if there is none with this id.
+    /// - Returns: the key; `nil` if no key has this id.
     package mutating func revoke(id: String) -> Key? {
         keys.firstIndex { $0.id == id }.map { keys.remove(at: $0) }
     }
@@ -52,31 +54,17 @@ package struct BrowserKeys: Hashable, Sendable {
 // The file of the state partition: a line for each key with hash, time and name.
 extension BrowserKeys {
     package var text: String {
-        keys.map { "\(hexadecimal($0.hash[...])) \($0.created) \($0.name)\n" }.joined()
+        keys.map { "\($0.hash.hexadecimal) \($0.created) \($0.name)\n" }.joined()
     }
 
     /// Leaves out lines that are damaged.
     package init(parsing text: String) {
         for line in text.split(separator: "\n").prefix(Self.limit) {
             let words = line.split(separator: " ", maxSplits: 2).map(String.init)
-            guard words.count == 3, let hash = bytes(hexadecimal: words[0]), hash.count == Self.byteCount,
+            guard words.count == 3, let hash = [UInt8](hexadecimal: words[0]), hash.count == Self.byteCount,
                 let created = Int(words[1])
             else { continue }
             keys.append(Key(hash: hash, created: created, name: words[2]))
         }
     }
-}
-
-private let digits = Array("0123456789abcdef".utf8)
-
-/// Lower-case hexadecimal digits.
-package func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
-    String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-}
-
-/// - Returns: `nil` if the text is not an even number of lower-case hexadecimal digits.
-package func bytes(hexadecimal text: String) -> [UInt8]? {
-    let values = text.utf8.compactMap { digits.firstIndex(of: $0) }
-    guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
 }

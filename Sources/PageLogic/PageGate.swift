@@ -124,7 +124,7 @@ package struct PageGate: Sendable {
 
     private func holder(of request: HTTPRequest, hash: ([UInt8]) -> [UInt8]) -> BrowserKeys.Key? {
         for text in keys(in: request).prefix(Self.mostCookies) {
-            guard let key = bytes(hexadecimal: text.revealed), key.count == BrowserKeys.byteCount else { continue }
+            guard let key = [UInt8](hexadecimal: text.revealed), key.count == BrowserKeys.byteCount else { continue }
             if let holder = keys.key(hashedTo: hash(key)) { return holder }
         }
         return nil

@@ -1,4 +1,5 @@
 import HTTP
+import Media
 import PageFiles
 import PageLogic
 import Transport
@@ -14,7 +15,7 @@ struct PageAssets {
 
     init() {
         let files = PageFile.all().map { file in
-            (file.name, Asset(file: file, tag: HTTPEntityTag(hexadecimal(SHA256.digest(of: file.packed)[..<8]))))
+            (file.name, Asset(file: file, tag: HTTPEntityTag(SHA256.digest(of: file.packed).hexadecimal)))
         }
         assets = Dictionary(uniqueKeysWithValues: files)
     }
@@ -31,7 +32,7 @@ struct PageAssets {
         if request.acceptsGzip, !isKnown { response.set("Content-Encoding", "gzip") }
         response.set("ETag", asset.tag.headerValue)
         response.set("Vary", "Accept-Encoding")
-        // Asked for anew each time: an update of the program brings another page.
+        // Browsers ask each time, because an update of the program may bring another page.
         response.set("Cache-Control", "no-cache")
         return response
     }
