@@ -98,8 +98,8 @@ def judge(samples: list[Sample]) -> list[tuple[bool, str]]:
     grown = last.own - middle.own
     return [
         (grown <= MOST_GROWTH_KB, f"its own memory has grown by {grown} kB in the second half; the goal is {MOST_GROWTH_KB} at most"),
-        (last.descriptors <= first.descriptors, f"{last.descriptors - first.descriptors} descriptors more; the goal is none"),
-        (last.threads <= first.threads, f"{last.threads - first.threads} threads more; the goal is none"),
+        (last.descriptors <= first.descriptors, f"descriptors: {first.descriptors} at first, {last.descriptors} at the end; no more are allowed"),
+        (last.threads <= first.threads, f"threads: {first.threads} at first, {last.threads} at the end; no more are allowed"),
         (all(b > a for a, b in zip(first.frames, last.frames)), "both servers got frames until the end"),
     ]
 

@@ -1,7 +1,7 @@
 #include "CPage.h"
 
-// The assembler finds the files by the header search path. A compiler that looks for a file also compiles anew when it has
-// changed, which the assembler's directive alone would not do.
+// The assembler finds the files by the header search path. `.incbin` alone would not make the compiler run again after a file has
+// changed; `__has_include` does.
 #define FILES \
     FILE(api_js, "api.js") \
     FILE(app_js, "app.js") \

