@@ -12,27 +12,21 @@ extension HTTPResponse {
     private static func object(_ status: HTTPStatus = .ok, _ body: (borrowing JSONObjectWriter) -> Void) -> HTTPResponse
     {
         var writer = JSONLineWriter()
-        return HTTPResponse(status, contentType: "application/json", writer.line(body))
+        return .json(writer.line(body), status)
     }
 
     private static func array(_ body: (borrowing JSONArrayWriter) -> Void) -> HTTPResponse {
         var writer = JSONLineWriter()
-        return HTTPResponse(.ok, contentType: "application/json", writer.arrayLine(body))
+        return .json(writer.arrayLine(body))
     }
 
     /// - Parameter parts: of one answer, the last one complete.
-    static func json(_ parts: [CommandAnswer]) -> HTTPResponse {
-        for case .failed(let refusal, let done) in parts {
-            return object(.conflict) { object in
-                object.write("error", refusal.name)
-                object.write("text", refusal.description)
-                if !done.isEmpty { object.write("done", done) }
-            }
-        }
+    static func answer(_ parts: [CommandAnswer]) -> HTTPResponse {
+        let text = parts.flatMap { $0.content(as: .json) }
         switch parts.last {
-        case .status?, .controls?:
-            return HTTPResponse(.ok, contentType: "application/json", parts.flatMap { $0.content(as: .json) })
-        case .devices(let list)?: return HTTPResponse(.ok, contentType: "application/json", list.jsonArray)
+        case .failed?: return .json(text, .conflict)
+        case .status?, .controls?: return .json(text)
+        case .devices(let list)?: return .json(list.jsonArray)
         case .file(let bytes)?: return HTTPResponse(.ok, contentType: "image/jpeg", bytes)
         case .follow?: return .refusal(.conflict, name: "followsElsewhere", "follow the events at /api/v1/events/live")
         default: return object { $0.write("lines", parts.flatMap(\.lines)) }

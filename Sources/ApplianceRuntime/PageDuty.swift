@@ -106,7 +106,7 @@ final class PageDuty {
     private func take(_ order: PageOrder, now: MediaTimestamp) {
         let id = order.id
         switch order.purpose {
-        case .command(let line): device.commands.take(line, from: asker(id) { .json($0) })
+        case .command(let line): device.commands.take(line, from: asker(id) { .answer($0) })
         case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
         case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
         case .beginPairing(let attempt): answer(id, begin(attempt, now: now))
@@ -184,7 +184,7 @@ final class PageDuty {
                     "\(attempt.name) asks to be paired: \(wantsDoublePress ? "press twice" : "press the button") to admit it"
             )
         }
-        return pairingResponse(.accepted, .waiting(Pairing.patience))
+        return pairingResponse(.accepted, pairing.progress(ofSecret: attempt.secret, now: now))
     }
 
     private func look(_ secret: [UInt8]?, now: MediaTimestamp) -> HTTPResponse {
@@ -208,7 +208,7 @@ final class PageDuty {
         let replaced = keys.add(BrowserKeys.Key(hash: SHA256.digest(of: bytes), created: created, name: taken.name))
         if let replaced { device.tell(text: "\(replaced.name) is no longer paired: the newest five are kept") }
         keysChanged(now: now)
-        return Secret(hexadecimal(bytes[...]))
+        return Secret(bytes.hexadecimal)
     }
 
     private func keysChanged(now: MediaTimestamp) {

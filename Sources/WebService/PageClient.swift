@@ -41,8 +41,9 @@ final class PageClient {
     /// The secret of a pairing attempt that the device is being told of.
     var newSecret: [UInt8]?
     var isDone = false
-    /// Whether its last request was let in: such a client does not make room for others.
-    var isTrusted = false
+    /// That of its last request; `nil` for a stranger, who makes room for others.
+    var key: BrowserKeys.Key?
+    var isTrusted: Bool { key != nil }
     private(set) var lastProgress: MediaTimestamp
 
     init(_ id: UInt64, _ connection: TCPConnection, _ place: PageGate.Connection, now: MediaTimestamp) {

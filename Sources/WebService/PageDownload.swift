@@ -18,7 +18,7 @@ extension PageThread {
     func take(_ report: PageDisk.Report, now: MediaTimestamp) {
         switch report {
         case .listed(let id, let json):
-            answer(id, HTTPResponse(.ok, contentType: "application/json", json), now: now)
+            answer(id, .json(json), now: now)
         case .missing(let id): answer(id, .refusal(.notFound, name: "noFile", "there is no such recording"), now: now)
         case .opened(let id, let file): startDownload(of: file, to: id, now: now)
         case .read(let id, let bytes): deliver(bytes, to: id, now: now)

@@ -39,7 +39,7 @@ extension PageThread {
 
     private func answer(_ request: HTTPRequest, of client: PageClient, now: MediaTimestamp) {
         guard let pass = client.pass.take() else { return }
-        client.isTrusted = pass.key != nil
+        client.key = pass.key
         switch pass.route.purpose {
         case .asset: respond(to: client, request, assets.response(to: request), now: now)
         case .eventSocket, .previewSocket: openSocket(request, pass, of: client, now: now)
@@ -102,7 +102,7 @@ extension PageThread {
     static let attemptCookie: StaticString = "tallycam-pairing"
 
     private func secret(of request: HTTPRequest) -> [UInt8]? {
-        request.cookies(named: Self.attemptCookie.description).first.flatMap { bytes(hexadecimal: $0.revealed) }
+        request.cookies(named: Self.attemptCookie.description).first.flatMap { [UInt8](hexadecimal: $0.revealed) }
             .flatMap { $0.count == BrowserKeys.byteCount ? $0 : nil }
     }
 

@@ -14,7 +14,7 @@ extension PageThread {
         response.addProtection()
         if let secret = client.newSecret.take(), response.status == .accepted {
             response.setCookie(
-                Self.attemptCookie, Secret(hexadecimal(secret[...])), maxAge: Self.attemptSeconds, isSecure: false)
+                Self.attemptCookie, Secret(secret.hexadecimal), maxAge: Self.attemptSeconds, isSecure: false)
         }
         client.state = next ?? (request.keepsAlive ? .reading : .closing)
         send(response, for: request.method, to: client, keepsAlive: request.keepsAlive, now: now)
@@ -61,6 +61,10 @@ extension PageThread {
 }
 
 extension HTTPResponse {
+    package static func json(_ body: [UInt8], _ status: HTTPStatus = .ok) -> HTTPResponse {
+        HTTPResponse(status, contentType: "application/json", body)
+    }
+
     /// `{"error": NAME, "text": WORDS}`
     package static func refusal(_ status: HTTPStatus, name: String, _ text: String) -> HTTPResponse {
         var writer = JSONLineWriter()
@@ -68,7 +72,7 @@ extension HTTPResponse {
             object.write("error", name)
             object.write("text", text)
         }
-        return HTTPResponse(status, contentType: "application/json", body)
+        return .json(body, status)
     }
 
     /// What protects the page in the browser: its own files only, in no other page's frame, nothing kept by caches.

@@ -13,7 +13,6 @@ final class PageSocket {
     /// A browser that is alive is heard this often.
     static let pingInterval = Duration.seconds(20)
 
-    let key: BrowserKeys.Key
     var purpose: Purpose
     var reader = WebSocketReader()
     /// A ping was sent, and nothing has come since.
@@ -21,9 +20,8 @@ final class PageSocket {
     /// When it is pinged, or given up.
     var deadline: MediaTimestamp
 
-    init(_ purpose: Purpose, of key: BrowserKeys.Key, now: MediaTimestamp) {
+    init(_ purpose: Purpose, now: MediaTimestamp) {
         self.purpose = purpose
-        self.key = key
         deadline = now + Self.pingInterval
     }
 
@@ -39,7 +37,6 @@ extension PageThread {
     static let eventCapacity = 64 * 1024
 
     func openSocket(_ request: HTTPRequest, _ pass: PageGate.Pass, of client: PageClient, now: MediaTimestamp) {
-        guard let key = pass.key else { return refuse(client, request, .notPaired, now: now) }
         do throws(WebSocketHandshake.Fault) {
             let handshake = try WebSocketHandshake(request, sha1: SHA1.digest(of:))
             client.send(handshake.response.headBytes(for: .get, keepsAlive: true), now: now)
@@ -51,7 +48,7 @@ extension PageThread {
         let limit = isPreview ? Self.viewerLimit : Self.followerLimit
         let isFull = isPreview && viewer == nil || sockets(isPreview: isPreview).count >= limit
         client.state = .socket(
-            PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, of: key, now: now))
+            PageSocket(isPreview ? .preview(ViewerQueue(joining: previewStart)) : .events, now: now))
         if isPreview, !isFull, previewStart == nil { sendIdle(to: client, now: now) }
         if isFull {
             close(

@@ -97,12 +97,8 @@ final class PageThread {
     private func keysChanged(to keys: BrowserKeys) {
         gate.keys = keys
         for client in clients {
-            switch client.state {
-            case .socket(let socket): if keys.key(hashedTo: socket.key.hash) == nil { client.isDone = true }
-            case .reading: client.isDone = client.isDone || client.pass != nil
-            case .download: client.isDone = true
-            case .waiting, .closing, .draining: break
-            }
+            let key = client.key ?? client.pass?.key
+            if let key, keys.key(hashedTo: key.hash) == nil, !client.isAnswered { client.isDone = true }
         }
     }
 
@@ -153,6 +149,14 @@ final class PageThread {
 }
 
 extension PageClient {
+    /// Whether only the end of an answer is left, which may be that of its own revocation.
+    fileprivate var isAnswered: Bool {
+        switch state {
+        case .waiting, .closing, .draining: true
+        case .reading, .socket, .download: false
+        }
+    }
+
     /// Whether it may make room for another one: it is a stranger's, or a paired browser does not use it.
     var mayGo: Bool {
         switch state {
