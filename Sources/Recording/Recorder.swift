@@ -67,7 +67,11 @@ public final class Recorder: Sendable {
     }
 
     /// Records from the next keyframe on. A recorder that is recording already goes on, in a new file if the plan is another.
-    public func start(_ plan: RecordingPlan) { orders.send(.start(plan)) }
+    public func start(_ plan: RecordingPlan) {
+        orders.send(.start(plan))
+        // A keyframe may come before the thread does. The thread closes the sink again if it cannot record.
+        sink.open()
+    }
 
     /// Finishes the present file.
     public func stop() { orders.send(.stop) }

@@ -112,7 +112,7 @@ struct RecorderWork: ~Copyable {
     mutating func writeWaiting() {
         // In every state: what is not drained would wake the thread again.
         let items = sink.takeAll()
-        guard session.state == .recording else { return sink.settled(heldByteCount: 0) }
+        guard session.state == .recording else { return closeSink() }
         let reading = clock.read()
         _ = write(items, reading)
         sink.settled(heldByteCount: session.state == .recording ? assembler.heldByteCount : 0)
@@ -129,11 +129,13 @@ struct RecorderWork: ~Copyable {
     private mutating func perform(_ actions: [RecordingSession.Action]) {
         for action in actions {
             switch action {
-            case .open: openFolder()
+            case .open:
+                // What comes while the disk answers is recorded too.
+                sink.open()
+                openFolder()
             case .start:
                 assembler = RecordingAssembler(
                     hasVideo: hasVideo, hasAudio: plan.hasAudio, length: plan.settings.length)
-                sink.open()
             case .stop: stop()
             case .report(let state): report(.stateChanged(state))
             }
@@ -146,6 +148,10 @@ struct RecorderWork: ~Copyable {
             if write(sink.takeAll(), reading) { _ = write(assembler.end(clock: reading.wallClock), reading) }
         }
         write(journal.flush())
+        closeSink()
+    }
+
+    private func closeSink() {
         sink.close()
         sink.settled(heldByteCount: 0)
     }
@@ -215,7 +221,10 @@ struct RecorderWork: ~Copyable {
                 return perform(session.opened(now: MonotonicClock.now()))
             } catch {
                 let failure = RecordingFailure(error)
-                guard path != folders.last else { return perform(session.failed(failure, now: MonotonicClock.now())) }
+                guard path != folders.last else {
+                    closeSink()
+                    return perform(session.failed(failure, now: MonotonicClock.now()))
+                }
                 if unusable.insert(path).inserted { report(.diskUnusable(failure)) }
             }
         }

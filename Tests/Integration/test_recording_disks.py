@@ -60,7 +60,7 @@ def recorder(children, nginx, folder: Path, **keys) -> Appliance:
         device={"camera": "synthetic", "dimension": "320x240", "quality": QUALITY, "record": record},
     )  # fmt: skip
     camera.ask("start")
-    camera.wait_for("live")
+    camera.lost_at_first = camera.wait_for("live")["videoDropped"]
     return camera
 
 
@@ -77,7 +77,7 @@ def assert_undisturbed(camera: Appliance, nginx) -> None:
     before = camera.status()
     after = camera.wait_until(lambda status: status["state"] in LIVE and status["videoFrames"] > before["videoFrames"] + 12)
     frames = len(of_flv(nginx.recordings / "x.flv"))
-    assert after["videoDropped"] <= 2 and frames >= before["videoFrames"], (before, after, frames)
+    assert after["videoDropped"] == camera.lost_at_first and frames >= before["videoFrames"], (before, after, frames)
 
 
 def test_a_full_disk_costs_the_recording_until_there_is_room(nginx, children, disk):
@@ -122,7 +122,8 @@ def test_a_folder_with_ten_thousand_recordings_is_continued(nginx, children, enc
     for number in range(2, 10_001):
         os.link(first, folder / f"{number:06}_20261126T133905Z.mp4")
     camera = recorder(children, nginx, folder)
-    status = camera.wait_until(is_recording)
-    assert Path(status["recording"]["file"]).name.startswith("010001_"), status
+    camera.wait_until(is_recording)
     assert_undisturbed(camera, nginx)
-    assert len(list(folder.glob("*.mp4"))) == 10_001
+    # What came before the camera was live may be a file of its own.
+    numbers = sorted(int(path.name[:6]) for path in folder.glob("*.mp4"))
+    assert len(numbers) in (10_001, 10_002) and numbers == list(range(1, len(numbers) + 1))

@@ -99,6 +99,19 @@ struct RecorderRun {
         #expect(try run.movies().map { $0.movie.video?.samples.count } == [35, 25])
     }
 
+    @Test func whatComesWhileTheFolderIsOpenedIsRecorded() throws {
+        let run = try RecorderRun()
+        run.disk.gate.withLock { _ in
+            run.recorder.start(run.plan)
+            run.recorder.sink.bring(SampleStream.headers)
+            run.record(0..<1400)
+        }
+        #expect(run.events.wait(for: .stateChanged(.recording)))
+        run.record(1400..<2000)
+        #expect(run.recorder.end(within: .seconds(60)))
+        #expect(try run.movies().map { $0.movie.video?.samples.count } == [50])
+    }
+
     @Test func acknowledgmentsAndMarksAreInTheJournal() throws {
         let run = try RecorderRun()
         run.start()

@@ -51,7 +51,7 @@ final class ScriptedDisk: RecordingDisk {
     }
 
     let state = Mutex(State())
-    /// Held while writes must hang.
+    /// Held while folders and writes must hang.
     let gate = Mutex(())
     private let disk = LinuxRecordingDisk()
 
@@ -79,6 +79,7 @@ final class ScriptedDisk: RecordingDisk {
     }
 
     func prepare(_ folder: String) throws(SystemCallError) {
+        gate.withLock { _ in }
         try check("mkdir", folder)
         try disk.prepare(folder)
     }
