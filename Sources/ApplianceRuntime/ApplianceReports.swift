@@ -34,10 +34,14 @@ extension ApplianceDevice {
         }
     }
 
-    /// - Returns: whether the press has admitted a browser to the page.
+    /// - Returns: whether the press was for browsers that wait for the page.
     private func admitted(twice: Bool, now: MediaTimestamp) -> Bool {
-        guard page.pressed(twice: twice, now: now) else { return false }
-        board.answer(.doublePress, now: now)
+        switch page.pressed(twice: twice, now: now) {
+        case .unneeded: return false
+        case .admitted: board.answer(.doublePress, now: now)
+        // It does nothing else either: whoever presses means a browser.
+        case .ambiguous: break
+        }
         return true
     }
 

@@ -24,6 +24,9 @@ extension ApplianceDevice {
         if let name = files.board?.lens, let problem = lensProblem(name) {
             faults.append(files.fault(.board, "board.json", "lens", problem))
         }
+        if let failure = page.failure {
+            faults.append(files.fault(.settings, "device.json", "page", failure, example: #""page": false"#))
+        }
         if let failure = watchdog.failure { faults.append(deviceFault("watchdog", failure, present: Self.watchdogs)) }
         return faults
     }

@@ -26,6 +26,8 @@ final class NetworkWatch {
     /// Whether the network is reachable, as far as that is known.
     var isUp: Bool { links?.hasDefaultRoute ?? true }
     var address: String? { links?.firstAddress }
+    /// The first ones: a link may have very many IPv6 addresses.
+    var addresses: [String] { Array((links?.ownAddresses ?? []).prefix(2)) }
     var reading: ApplianceStatus.NetworkReading? {
         links.map { ApplianceStatus.NetworkReading(hasDefaultRoute: $0.hasDefaultRoute, linksUp: $0.linksUp) }
     }

@@ -66,9 +66,11 @@ extension HTTPResponse {
             switch progress {
             case nil: object.write("state", "none")
             case .none?: object.write("state", "expired")
-            case .waiting(let rest)?:
+            case .waiting(let waiting)?:
                 object.write("state", "waiting")
-                object.write("seconds", Int(rest.inSeconds.rounded(.up)))
+                object.write("seconds", Int(waiting.rest.inSeconds.rounded(.up)))
+                object.write("code", waiting.code)
+                object.write("others", waiting.otherCount)
             case .admitted?: object.write("state", "granted")
             }
             object.write("press", press)

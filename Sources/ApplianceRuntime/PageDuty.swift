@@ -29,6 +29,10 @@ final class PageDuty {
     /// Takes every stream's packets, for browsers that show the camera. It stays when the server ends.
     private var viewer: ViewerSink?
     private var toldProblem: String?
+    /// How often the server was started.
+    private var openings = 0
+    /// Where people open the page; empty if it is not served.
+    private(set) var urls: [String] = []
     /// Why nobody can open the page; `nil` if it is served, or not wanted.
     private(set) var failure: String?
 
@@ -46,12 +50,15 @@ final class PageDuty {
         do {
             viewer = try viewer ?? ViewerSink()
             device.supervisor.viewer = viewer
-            let service = try PageService(listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: viewer)
+            openings += 1
+            let service = try PageService(
+                listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: viewer, opening: openings)
             self.service = service
             failure = nil
-            place = nil
+            // What the former server was told.
+            (place, toldProblem) = (nil, nil)
+            urls = []
             changed()
-            device.tell(text: "the page is at http://\(service.address)")
         } catch {
             let text = "the page cannot be opened: \(error)"
             if failure != text { device.tell(text: text) }
@@ -63,25 +70,40 @@ final class PageDuty {
         let place = RecordingPlace(device)
         if place != self.place { service?.tell(.recordingsMoved(place)) }
         self.place = place
+        tellAddresses()
         guard names != Self.names else { return }
         names = Self.names
         service?.tell(.namesChanged(names))
     }
 
+    private func tellAddresses() {
+        guard let address = service?.address else { return }
+        let present = PageAddresses.urls(
+            listeningOn: address.host, port: address.port, name: Self.hostName, own: device.network.addresses)
+        guard present != urls else { return }
+        urls = present
+        device.tell(text: "the page is at \(urls.joined(separator: " and "))")
+    }
+
     /// What a browser may call this device.
-    private static var names: Set<String> {
+    private static var names: Set<String> { ["localhost", hostName, "\(hostName).local"] }
+
+    /// That of network.json on a card.
+    private static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return ["localhost"] }
-        let host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
-        return ["localhost", host, "\(host).local"]
+        guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
     }
 
     func end() {
         service?.end()
         service = nil
         failure = nil
+        urls = []
         eventsAreWanted = false
         device.supervisor.isViewerWanted = false
+        // A press would admit a browser that cannot fetch its key.
+        if pairing.nextDeadline != nil { change(now: MonotonicClock.now()) { $0 = Pairing() } }
     }
 
     func join(_ waits: inout PollSet<ApplianceWait>) {
@@ -109,8 +131,8 @@ final class PageDuty {
         case .command(let line): device.commands.take(line, from: asker(id) { .answer($0) })
         case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
         case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
-        case .beginPairing(let attempt): answer(id, begin(attempt, now: now))
-        case .lookAtPairing(let secret): answer(id, look(secret, now: now))
+        case .beginPairing(let attempt, let earlier): answer(id, begin(attempt, insteadOf: earlier, now: now))
+        case .lookAtPairing(let secrets): answer(id, look(secrets, now: now))
         case .listFiles: edit(.list, id, now: now)
         case .readFile(let name): edit(name, id, now: now) { .read($0) }
         case .writeFile(let name, let text, let tag):
@@ -120,6 +142,7 @@ final class PageDuty {
         case .revokeKey(let key): answer(id, revoke(key, now: now))
         case .eventsWanted(let isWanted): eventsAreWanted = isWanted
         case .viewersChanged(let count): device.supervisor.isViewerWanted = count > 0
+        case .trouble(let text): device.tell(text: text)
         }
     }
 
@@ -139,14 +162,22 @@ final class PageDuty {
     /// While a stream runs, a press would stop it: then two presses admit a browser.
     var wantsDoublePress: Bool { pairing.isWaiting && device.stream.isPublishing }
 
-    /// - Returns: whether the press was for a browser.
-    func pressed(twice: Bool, now: MediaTimestamp) -> Bool {
-        twice == device.stream.isPublishing && admit(now: now)
+    func pressed(twice: Bool, now: MediaTimestamp) -> Pairing.Press {
+        guard twice == device.stream.isPublishing else { return .unneeded }
+        var press = Pairing.Press.unneeded
+        change(now: now) { press = $0.pressed(now: now) }
+        switch press {
+        case .unneeded: break
+        case .admitted(let attempt): tellAdmitted(attempt)
+        case .ambiguous(let count):
+            device.tell(text: "the press admitted nobody: \(count) browsers waited; ask again with one of them")
+        }
+        return press
     }
 
     func admit(_ admission: PageAdmission, now: MediaTimestamp) -> CommandAnswer {
         switch admission {
-        case .allow: return admit(now: now) ? .done(["admitted"]) : .failed(.noWaitingBrowser)
+        case .allow(let code): return allow(code, now: now)
         case .forget:
             keys = BrowserKeys()
             keysChanged(now: now)
@@ -154,13 +185,21 @@ final class PageDuty {
         }
     }
 
-    private func admit(now: MediaTimestamp) -> Bool {
+    private func allow(_ code: Int?, now: MediaTimestamp) -> CommandAnswer {
+        change(now: now) { $0.timeReached(now: now) }
+        let waiting = pairing.waiting
+        guard code != nil || waiting.count < 2 else {
+            return .failed(.severalBrowsersWait(waiting.map { "\($0.code): \($0.name)" }))
+        }
+        guard let code = code ?? waiting.first?.code else { return .failed(.noWaitingBrowser) }
         var admitted: Pairing.Attempt?
-        change(now: now) { admitted = $0.pressed(now: now) }
-        guard let admitted else { return false }
-        device.tell(text: "\(admitted.name) is paired")
-        return true
+        change(now: now) { admitted = $0.allowed(code: code, now: now) }
+        guard let admitted else { return .failed(.noWaitingBrowser) }
+        tellAdmitted(admitted)
+        return .done(["admitted"])
     }
+
+    private func tellAdmitted(_ attempt: Pairing.Attempt) { device.tell(text: "\(attempt.name) is paired") }
 
     private func change(now: MediaTimestamp, _ change: (inout Pairing) -> Void) {
         change(&pairing)
@@ -168,28 +207,24 @@ final class PageDuty {
         device.hearDoublePresses()
     }
 
-    private func begin(_ attempt: Pairing.Attempt, now: MediaTimestamp) -> HTTPResponse {
-        let isNew = !pairing.isWaiting
-        var wait: Duration?
-        change(now: now) { wait = $0.requested(by: attempt, now: now) }
-        if let wait {
-            return .refusal(
-                .conflict, name: "pairingBusy",
-                "another browser is being paired; try again in \(Int(wait.inSeconds.rounded(.up))) seconds")
-        }
+    private func begin(_ attempt: Pairing.Attempt, insteadOf earlier: [[UInt8]], now: MediaTimestamp) -> HTTPResponse {
+        change(now: now) { $0.requested(by: attempt, insteadOf: earlier, now: now) }
         device.personActed()
-        if isNew {
-            device.tell(
-                text:
-                    "\(attempt.name) asks to be paired: \(wantsDoublePress ? "press twice" : "press the button") to admit it"
-            )
+        let progress = pairing.progress(ofSecret: attempt.secret, now: now)
+        if case .waiting(let waiting) = progress {
+            let press = wantsDoublePress ? "press twice to admit it" : "press the button to admit it"
+            let advice = waiting.otherCount == 0 ? press : "others do, too, so a press admits nobody"
+            device.tell(text: "\(attempt.name) asks to be paired, code \(waiting.code): \(advice)")
         }
-        return pairingResponse(.accepted, pairing.progress(ofSecret: attempt.secret, now: now))
+        return pairingResponse(.accepted, progress)
     }
 
-    private func look(_ secret: [UInt8]?, now: MediaTimestamp) -> HTTPResponse {
-        guard let secret else { return pairingResponse(.ok, nil) }
-        let progress = pairing.progress(ofSecret: secret, now: now)
+    private func look(_ secrets: [[UInt8]], now: MediaTimestamp) -> HTTPResponse {
+        let found = secrets.map { ($0, pairing.progress(ofSecret: $0, now: now)) }
+        let waiting = found.first { if case .waiting = $0.1 { true } else { false } }
+        guard let (secret, progress) = found.first(where: { $0.1 == .admitted }) ?? waiting ?? found.first else {
+            return pairingResponse(.ok, nil)
+        }
         var response = pairingResponse(.ok, progress)
         guard progress == .admitted, let key = makeKey(for: secret, now: now) else { return response }
         response.setCookie(PageGate.keyCookie, key, maxAge: Self.keyAge, isSecure: false)

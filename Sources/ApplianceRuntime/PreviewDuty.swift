@@ -44,6 +44,7 @@ extension StreamSupervisor {
         page.state = device.appliance.state
         page.name = device.hasLoaded ? "\(device.files.network.hostName).local" : nil
         page.address = device.network.address
+        page.urls = device.page.urls
         page.faults = device.appliance.faultBook.lines
         page.stream = preview.streamPage
         page.cameraProblem = preview.cameraProblem

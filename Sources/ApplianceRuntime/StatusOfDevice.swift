@@ -16,6 +16,7 @@ extension ApplianceStatus {
         destination = files.stream?.destination
         stream = StreamReading(status: summary.status, camera: summary.camera, point: summary.point)
         network = device.network.reading
+        page = device.page.urls
         recording = device.recording.reading
         board = files.board?.name
         faults = appliance.faults

@@ -57,7 +57,9 @@ extension BootPartition {
             // The edited text was masked as the present one.
             let isCorrect = present.map(Self.isJSON) ?? true
             let text = KeptSecrets(in: present ?? [], isCorrect: isCorrect).restored(in: edited, isCorrect: isCorrect)
-            guard text.count <= SettingsFile.sizeLimit else { return .failed("the file is larger than 1 MB") }
+            guard text.count <= SettingsFile.sizeLimit else {
+                return .failed("the file is larger than \(SettingsFile.sizeLimit) bytes")
+            }
             let faults = Array(Self.faults(of: kind, in: text).prefix(faultLimit))
             guard faults.allSatisfy(\.isWarning) else { return .faulty(faults) }
             if let failure = write([.init(name: kind.rawValue, contents: text)]).failure { return .failed(failure) }

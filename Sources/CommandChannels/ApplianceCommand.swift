@@ -57,9 +57,10 @@ package enum WebcamOrder: String {
     case allow
 }
 
-package enum PageAdmission: String {
+package enum PageAdmission {
     /// Admits the browser that waits, as a press does.
-    case allow
+    /// - Parameter code: of the one that is meant; `nil` if only one waits.
+    case allow(code: Int?)
     /// No browser is paired any more.
     case forget
 }
@@ -101,7 +102,8 @@ extension ApplianceCommand {
         case .doctor: self = .doctor(words.isEmpty ? nil : .json)
         case .pause: self = .pause(first == "on")
         case .webcam: self = .webcam(first.flatMap(WebcamOrder.init(rawValue:)) ?? .allow)
-        case .page: self = .page(first.flatMap(PageAdmission.init(rawValue:)) ?? .allow)
+        case .page:
+            self = .page(first == "forget" ? .forget : .allow(code: words.dropFirst().first.flatMap { Int($0) }))
         case .faults: self = .faults
         case .events: self = Self.events(words)
         case .reboot: self = .powerOff(.reboot)

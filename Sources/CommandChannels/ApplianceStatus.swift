@@ -18,6 +18,8 @@ package struct ApplianceStatus {
     package let webcam: WebcamStatus
     /// `nil` if the kernel does not tell.
     package var network: NetworkReading?
+    /// Where browsers find the page; empty if it is not served.
+    package var page: [String] = []
     package var recording = RecordingReading()
     /// `nil` while board.json is unusable.
     package var board: String?
@@ -89,6 +91,7 @@ extension ApplianceStatus {
         if let text = webcam.text { lines.append("webcam:   \(text)") }
         lines.append("record:   \(recording.text)")
         lines.append("network:  \(network?.text ?? "not known")")
+        if !page.isEmpty { lines.append("page:     \(page.joined(separator: ", "))") }
         lines.append("board:    \(board ?? "not known")")
         lines.append("running:  \(Int(runningTime.inSeconds)) s, version \(Program.version)")
         for fault in faults { lines.append("fault:    \(fault.meaning) (\(fault.blinkCount) blinks)") }
@@ -108,6 +111,7 @@ extension ApplianceStatus {
             if let destination { object.write("destination", destination) }
             object.write("isNetworkUp", network?.hasDefaultRoute ?? false)
             object.write("linksUp", network?.linksUp.sorted() ?? [])
+            object.write("page", page)
             if let point = stream.point { object.write("quality", point.qualityName) }
             stream.status?.write(to: object, camera: stream.camera)
             if webcam.isWanted { object.writeObject("webcam") { webcam.write(to: $0) } }

@@ -4,8 +4,8 @@ import Settings
 
 /// A JSON file written by people, and the result of reading it.
 public struct SettingsFile: Sendable {
-    /// Size limit of one file in bytes.
-    public static let sizeLimit = 1 << 20
+    /// Size limit of one file in bytes, for reading and for saving from the page. Real files have less than 4 kB.
+    public static let sizeLimit = 64 * 1024
 
     public private(set) var bytes: [UInt8] = []
     /// `nil` if the file is missing or not JSON.

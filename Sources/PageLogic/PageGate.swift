@@ -130,7 +130,8 @@ package struct PageGate: Sendable {
         return nil
     }
 
-    private static let mostCookies = 4
+    /// Cookies of one name that are looked at.
+    package static let mostCookies = 4
 
     private mutating func refusal(
         of request: HTTPRequest, from connection: Connection, now: MediaTimestamp

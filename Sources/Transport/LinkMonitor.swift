@@ -25,7 +25,10 @@ public final class LinkMonitor {
     public var linksUp: Set<String> { table.linksUp }
 
     /// The board's own address, for people: IPv4 if there is one; `nil` without any.
-    public var firstAddress: String? { table.firstAddress }
+    public var firstAddress: String? { table.ownAddresses.first }
+
+    /// All of them, IPv4 first.
+    public var ownAddresses: [String] { table.ownAddresses }
 
     /// Whether the link has an address that is valid beyond the link itself.
     public func hasAddress(_ link: String) -> Bool { table.hasAddress(link) }

@@ -32,16 +32,16 @@ struct LinkTable {
         addresses.first { $0.bytes == address }.flatMap { links[$0.link]?.name }
     }
 
-    /// The address of a link that is up and not loopback. IPv4 comes first, because people can read it.
-    var firstAddress: String? {
+    /// The addresses of links that are up and not loopback. IPv4 comes first, because people can read it.
+    var ownAddresses: [String] {
         let own = addresses.filter { address in
             guard let link = links[address.link] else { return false }
             return link.isUp && !link.isLoopback
         }
-        let first = own.map(\.bytes).min { (one: [UInt8], other: [UInt8]) in
+        let sorted = own.map(\.bytes).sorted { (one: [UInt8], other: [UInt8]) in
             one.count == other.count ? one.lexicographicallyPrecedes(other) : one.count < other.count
         }
-        return first.flatMap(Self.text)
+        return sorted.compactMap(Self.text)
     }
 
     /// In the notation of inet_ntop(3).

@@ -1,4 +1,5 @@
 import HTTP
+import JSONText
 import LinuxIO
 import Media
 import PageLogic
@@ -33,7 +34,8 @@ final class PageClient {
     let id: UInt64
     let connection: TCPConnection
     let place: PageGate.Connection
-    var reader = HTTPRequestReader()
+    /// The largest body is a file of the card.
+    var reader = HTTPRequestReader(limits: HTTPRequestReader.Limits(bodyByteCount: SettingsFile.sizeLimit))
     var state = State.reading
     var output = PageOutput()
     /// The pass of the request that `reader` has begun.

@@ -9,9 +9,10 @@ package struct PageOrder: Sendable {
         case command(String)
         case plainStatus
         case metrics
-        case beginPairing(Pairing.Attempt)
-        /// - Parameter 0: the hash of the secret; `nil` if the browser has none.
-        case lookAtPairing([UInt8]?)
+        /// - Parameter insteadOf: hashes of the secrets that the browser has sent.
+        case beginPairing(Pairing.Attempt, insteadOf: [[UInt8]])
+        /// - Parameter 0: hashes of the secrets that the browser has sent.
+        case lookAtPairing([[UInt8]])
         case listFiles
         case readFile(String)
         /// - Parameter replaces: the tag of the version that the browser has edited; `nil` for a file that must not exist yet.
@@ -23,6 +24,8 @@ package struct PageOrder: Sendable {
         case eventsWanted(Bool)
         /// How many browsers show the preview. Not answered.
         case viewersChanged(Int)
+        /// For the log. Not answered.
+        case trouble(String)
     }
 
     /// The connection that waits for the answer.

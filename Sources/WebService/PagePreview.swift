@@ -85,7 +85,11 @@ extension PageThread {
         }
         if present.viewers != told.viewers {
             if told.viewers == 0 { viewer?.open() }
-            if present.viewers == 0 { viewer?.close() }
+            if present.viewers == 0 {
+                viewer?.close()
+                // The sink forgets an end that comes now, and begins anew for the next browser.
+                previewStart = nil
+            }
             orders.send(PageOrder(id: 0, purpose: .viewersChanged(present.viewers)))
         }
         told = present

@@ -70,7 +70,7 @@ extension PageThread {
         case .givenCommand: return .command(try Self.command(in: request.body))
         case .plainStatus: return .plainStatus
         case .metrics: return .metrics
-        case .lookAtPairing: return .lookAtPairing(secret(of: request).map(SHA256.digest(of:)))
+        case .lookAtPairing: return .lookAtPairing(secrets(of: request))
         case .listFiles: return .listFiles
         case .readFile: return .readFile(argument)
         case .writeFile: return .writeFile(argument, request.body, replaces: try Self.replacedTag(request))
@@ -101,9 +101,11 @@ extension PageThread {
     /// Cookie with the secret of an attempt, in hexadecimal digits.
     static let attemptCookie: StaticString = "tallycam-pairing"
 
-    private func secret(of request: HTTPRequest) -> [UInt8]? {
-        request.cookies(named: Self.attemptCookie.description).first.flatMap { [UInt8](hexadecimal: $0.revealed) }
-            .flatMap { $0.count == BrowserKeys.byteCount ? $0 : nil }
+    /// The hashes of the attempts' secrets. There may be several: another server on this address can add a cookie.
+    private func secrets(of request: HTTPRequest) -> [[UInt8]] {
+        request.cookies(named: Self.attemptCookie.description).prefix(PageGate.mostCookies)
+            .compactMap { [UInt8](hexadecimal: $0.revealed) }.filter { $0.count == BrowserKeys.byteCount }
+            .map(SHA256.digest(of:))
     }
 
     private func beginPairing(_ request: HTTPRequest, _ pass: PageGate.Pass, of client: PageClient, now: MediaTimestamp)
@@ -111,7 +113,8 @@ extension PageThread {
         if let wait = pairingAttempts.attempted(from: client.place.peerAddress, now: now) {
             return refuse(client, request, PageRefusal.tooManyAttempts(wait), now: now)
         }
-        guard let secret = self.secret(of: request) ?? (try? randomBytes(count: BrowserKeys.byteCount)) else {
+        // Always another secret: whoever has put one into this browser would get the key as well.
+        guard let secret = try? randomBytes(count: BrowserKeys.byteCount) else {
             return refuse(
                 client, request, .internalServerError, name: "system", "there are no random numbers", now: now)
         }
@@ -120,7 +123,7 @@ extension PageThread {
         let name = BrowserName.of(userAgent: request.headers["user-agent"] ?? "")
         let attempt = Pairing.Attempt(
             secret: SHA256.digest(of: secret), name: "\(name) at \(client.place.peerAddress)")
-        orders.send(PageOrder(id: client.id, purpose: .beginPairing(attempt)))
+        orders.send(PageOrder(id: client.id, purpose: .beginPairing(attempt, insteadOf: secrets(of: request))))
     }
 }
 

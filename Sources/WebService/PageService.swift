@@ -15,8 +15,9 @@ package final class PageService {
     /// - Parameters:
     ///   - endpoint: where to listen; port 0 is any free one.
     ///   - gate: the device's names and the paired browsers.
+    ///   - opening: another one each time, so that a late answer finds no connection of the next server.
     /// - Throws: `TransportError` if the address cannot be used; `SystemCallError` if there is no thread.
-    package init(listeningOn endpoint: Endpoint, _ gate: PageGate, viewer: ViewerSink?) throws {
+    package init(listeningOn endpoint: Endpoint, _ gate: PageGate, viewer: ViewerSink?, opening: Int) throws {
         let listener = try TCPListener(endpoint)
         let (orders, notices) = (try Mailbox<PageOrder>(), try Mailbox<PageNotice>())
         self.orders = orders
@@ -25,7 +26,10 @@ package final class PageService {
         let disk = try PageDisk()
         thread = JoinableThread(
             try NamedThread("page") {
-                PageThread(listener, gate, orders: orders, notices: notices, viewer: viewer, disk: disk).run()
+                PageThread(
+                    listener, gate, orders: orders, notices: notices, viewer: viewer, disk: disk,
+                    firstID: UInt64(opening) << 40
+                ).run()
             })
     }
 

@@ -20,8 +20,9 @@ final class PageThread {
 
     private let listener: TCPListener
     private let notices: Mailbox<PageNotice>
-    private var lastID: UInt64 = 0
+    private var lastID: UInt64
     private var isOver = false
+    private var acceptPause = AcceptPause()
     let orders: Mailbox<PageOrder>
     let viewer: ViewerSink?
     let assets = PageAssets()
@@ -38,9 +39,10 @@ final class PageThread {
 
     init(
         _ listener: TCPListener, _ gate: PageGate, orders: Mailbox<PageOrder>, notices: Mailbox<PageNotice>,
-        viewer: ViewerSink?, disk: PageDisk
+        viewer: ViewerSink?, disk: PageDisk, firstID: UInt64
     ) {
         self.listener = listener
+        lastID = firstID
         self.disk = disk
         self.gate = gate
         self.orders = orders
@@ -55,7 +57,8 @@ final class PageThread {
             waits.add(.viewer, viewer?.wakeup.fileDescriptor ?? -1)
             waits.add(.disk, disk.reports.wakeup.fileDescriptor)
             // The kernel's queue holds those that do not fit; one at most makes room at a time.
-            waits.add(.listener, hasRoom ? listener.fileDescriptor : -1)
+            waits.add(.listener, hasRoom && acceptPause.end == nil ? listener.fileDescriptor : -1)
+            waits.wake(at: acceptPause.end)
             for client in clients {
                 waits.add(.client(client.id), [client.pollEntry])
                 waits.wake(at: client.deadline)
@@ -72,6 +75,7 @@ final class PageThread {
         for client in clients where !client.isDone { serve(client, waits.ready(.client(client.id)), now: now) }
         // Requests that arrived together with one that is answered now.
         for client in clients where !client.isDone { readRequests(of: client, now: now) }
+        acceptPause.timeReached(now: now)
         if waits.isReady(.listener) { accept(now: now) }
         dropDone()
         reportSockets()
@@ -108,13 +112,24 @@ final class PageThread {
 
     private func accept(now: MediaTimestamp) {
         for _ in 0..<Self.mostAccepts {
-            guard hasRoom, let connection = try? listener.accept(settings: .page) else { return }
+            guard hasRoom, let connection = nextConnection(now: now) else { return }
             if clients.count >= Self.connectionLimit { makeRoom() }
             lastID += 1
             let place = PageGate.Connection(
                 ownAddress: connection.localAddress?.hostOfBrowsers ?? "", peerAddress: connection.peerHost,
                 port: listener.port)
             clients.append(PageClient(lastID, connection, place, now: now))
+        }
+    }
+
+    private func nextConnection(now: MediaTimestamp) -> TCPConnection? {
+        do throws(TransportError) {
+            return try listener.accept(settings: .page)
+        } catch {
+            if acceptPause.failed(now: now) {
+                orders.send(PageOrder(id: 0, purpose: .trouble("the page takes no more connections: \(error)")))
+            }
+            return nil
         }
     }
 

@@ -28,6 +28,10 @@ import Testing
         (.unknownTorchMode("lve"), "unknownTorchMode", "torch takes off, on, live, auto; did you mean live?"),
         (.noWaitingProgram, "noWaitingProgram", "no program on a computer waits"),
         (.noWaitingBrowser, "noWaitingBrowser", "no browser waits to be paired"),
+        (
+            .severalBrowsersWait(["17: Firefox"]), "severalBrowsersWait",
+            "several browsers wait; give the code that yours shows: page allow CODE\n17: Firefox"
+        ),
         (.webcam(reason: "it is taken"), "webcam", "no webcam: it is taken; it is tried again"),
         (.snapshotsWaiting, "snapshotsWaiting", "others are already waiting"),
         (.hiddenByPause, "hiddenByPause", "the stream is paused and interrupted: no frame may be shown"),

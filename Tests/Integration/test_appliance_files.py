@@ -159,7 +159,7 @@ def test_unreadable_files_are_reported_with_their_present_problem(children):
     path = camera.boot / "stream.json"
     camera.wait_for_faults("the file is missing")
     path.write_text(" " * (2 << 20))
-    camera.wait_for_faults("the limit is 1048576 bytes")
+    camera.wait_for_faults("the limit is 65536 bytes")
     path.unlink()
     path.mkdir()
     camera.wait_for_faults("not a regular file")

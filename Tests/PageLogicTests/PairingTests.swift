@@ -8,16 +8,26 @@ private func at(_ seconds: Double) -> MediaTimestamp { .zero + .seconds(seconds)
 private let phone = Pairing.Attempt(secret: [1, 2, 3], name: "phone")
 private let stranger = Pairing.Attempt(secret: [1, 2, 4], name: "stranger")
 
+extension Pairing {
+    fileprivate mutating func asked(_ attempt: Attempt, insteadOf earlier: [[UInt8]] = [], at seconds: Double) {
+        requested(by: attempt, insteadOf: earlier, now: at(seconds))
+    }
+
+    fileprivate mutating func waiting(_ attempt: Attempt, at seconds: Double) -> Waiting? {
+        guard case .waiting(let waiting) = progress(ofSecret: attempt.secret, now: at(seconds)) else { return nil }
+        return waiting
+    }
+}
+
 @Suite struct PairingTests {
     @Test func aPressAdmitsTheBrowserThatWaits() {
         var pairing = Pairing()
-        let delay = pairing.requested(by: phone, now: at(0))
-        #expect(delay == nil)
+        pairing.asked(phone, at: 0)
         #expect(pairing.isWaiting)
         let early = pairing.keyTaken(bySecret: phone.secret, now: at(1))
         #expect(early == nil)
-        let admitted = pairing.pressed(now: at(10))
-        #expect(admitted == phone)
+        let press = pairing.pressed(now: at(10))
+        #expect(press == .admitted(phone))
         let progress = pairing.progress(ofSecret: phone.secret, now: at(11))
         #expect(progress == .admitted)
         let taken = pairing.keyTaken(bySecret: phone.secret, now: at(12))
@@ -29,44 +39,118 @@ private let stranger = Pairing.Attempt(secret: [1, 2, 4], name: "stranger")
     @Test func aPressMeansSomethingElseWhenNobodyWaits() {
         var pairing = Pairing()
         let nobody = pairing.pressed(now: at(0))
-        #expect(nobody == nil)
-        _ = pairing.requested(by: phone, now: at(0))
+        #expect(nobody == .unneeded)
+        pairing.asked(phone, at: 0)
         _ = pairing.pressed(now: at(1))
         let second = pairing.pressed(now: at(2))
-        #expect(second == nil)
+        #expect(second == .unneeded)
     }
 
-    @Test func anotherBrowserWaitsForItsTurn() {
+    @Test func aPressAdmitsNobodyWhileSeveralWait() {
         var pairing = Pairing()
-        _ = pairing.requested(by: phone, now: at(0))
-        let delay = pairing.requested(by: stranger, now: at(20))
-        #expect(delay == .seconds(100))
-        _ = pairing.pressed(now: at(30))
-        let progress = pairing.progress(ofSecret: stranger.secret, now: at(31))
-        #expect(progress == .none)
-        let key = pairing.keyTaken(bySecret: stranger.secret, now: at(31))
+        pairing.asked(phone, at: 0)
+        pairing.asked(stranger, at: 20)
+        let (own, other) = (pairing.waiting(phone, at: 21), pairing.waiting(stranger, at: 21))
+        #expect(own?.otherCount == 1 && other?.otherCount == 1)
+        #expect(own?.code != other?.code)
+        let press = pairing.pressed(now: at(30))
+        #expect(press == .ambiguous(count: 2))
+        for attempt in [phone, stranger] {
+            let progress = pairing.progress(ofSecret: attempt.secret, now: at(31))
+            #expect(progress == .none)
+            let key = pairing.keyTaken(bySecret: attempt.secret, now: at(31))
+            #expect(key == nil)
+        }
+        let next = pairing.pressed(now: at(32))
+        #expect(next == .unneeded)
+    }
+
+    @Test func theCodeChoosesOneOfSeveral() throws {
+        var pairing = Pairing()
+        pairing.asked(phone, at: 0)
+        pairing.asked(stranger, at: 0)
+        let code = try #require(pairing.waiting(phone, at: 1)?.code)
+        let wrong = pairing.allowed(code: code == 99 ? 10 : code + 90, now: at(2))
+        #expect(wrong == nil)
+        let admitted = pairing.allowed(code: code, now: at(2))
+        #expect(admitted == phone)
+        #expect(pairing.waiting(stranger, at: 3)?.otherCount == 0)
+        let taken = pairing.keyTaken(bySecret: phone.secret, now: at(3))
+        #expect(taken == phone)
+    }
+
+    @Test func whoeverAsksAgainHasOneAttemptWithItsNewSecret() {
+        var pairing = Pairing()
+        let renewed = Pairing.Attempt(secret: [9, 9, 9], name: "phone")
+        pairing.asked(phone, at: 0)
+        pairing.asked(renewed, insteadOf: [stranger.secret, phone.secret], at: 50)
+        #expect(pairing.waiting(phone, at: 50) == nil)
+        #expect(pairing.waiting(renewed, at: 60)?.rest == .seconds(110))
+        #expect(pairing.waiting(renewed, at: 60)?.otherCount == 0)
+    }
+
+    /// Someone has put the secret of an own attempt into the browser of the camera's owner.
+    @Test func aPlantedSecretGetsNoKey() {
+        var pairing = Pairing()
+        pairing.asked(stranger, at: 0)
+        pairing.asked(phone, insteadOf: [stranger.secret], at: 1)
+        let press = pairing.pressed(now: at(2))
+        #expect(press == .admitted(phone))
+        let key = pairing.keyTaken(bySecret: stranger.secret, now: at(3))
         #expect(key == nil)
     }
 
-    @Test func whoeverAsksTwiceKeepsItsTime() {
+    @Test func manyAttemptsKeepAPressFromAdmittingAnyone() {
         var pairing = Pairing()
-        _ = pairing.requested(by: phone, now: at(0))
-        let delay = pairing.requested(by: phone, now: at(50))
-        #expect(delay == nil)
-        let progress = pairing.progress(ofSecret: phone.secret, now: at(60))
-        #expect(progress == .waiting(.seconds(60)))
+        pairing.asked(phone, at: 0)
+        _ = pairing.pressed(now: at(1))
+        for number in UInt8(0)..<20 { pairing.asked(Pairing.Attempt(secret: [5, number], name: "\(number)"), at: 2) }
+        #expect(pairing.waiting.count == Pairing.limit - 1, "the admitted one is kept")
+        #expect(Set(pairing.waiting.map(\.code)).count == Pairing.limit - 1)
+        #expect(pairing.waiting.allSatisfy { (10...99).contains($0.code) })
+        let press = pairing.pressed(now: at(3))
+        #expect(press == .ambiguous(count: Pairing.limit - 1))
+        let taken = pairing.keyTaken(bySecret: phone.secret, now: at(4))
+        #expect(taken == phone)
     }
 
     @Test func anAttemptEndsByItself() {
         var pairing = Pairing()
-        _ = pairing.requested(by: phone, now: at(0))
+        pairing.asked(phone, at: 0)
         let late = pairing.pressed(now: at(120))
-        #expect(late == nil)
-        _ = pairing.requested(by: phone, now: at(200))
+        #expect(late == .unneeded)
+        pairing.asked(phone, at: 200)
         _ = pairing.pressed(now: at(201))
         let key = pairing.keyTaken(bySecret: phone.secret, now: at(321))
         #expect(key == nil)
         #expect(pairing.nextDeadline == nil)
+    }
+}
+
+@Suite struct AcceptPauseTests {
+    @Test func theListenerRestsAndPeopleAreToldOnce() {
+        var pause = AcceptPause()
+        let first = pause.failed(now: at(0))
+        #expect(first && pause.end == at(1))
+        pause.timeReached(now: at(0.9))
+        #expect(pause.end != nil)
+        pause.timeReached(now: at(1))
+        #expect(pause.end == nil)
+        let second = pause.failed(now: at(1))
+        #expect(!second && pause.end == at(2))
+        let later = pause.failed(now: at(600))
+        #expect(later)
+    }
+}
+
+@Suite struct PageAddressesTests {
+    @Test func nameAndAddressesStandForTheAddressThatNobodyCanOpen() {
+        for host in ["0.0.0.0", "::"] {
+            let urls = PageAddresses.urls(listeningOn: host, port: 80, name: "tallycam", own: ["10.0.0.7", "fd00::7"])
+            #expect(urls == ["http://tallycam.local", "http://10.0.0.7", "http://[fd00::7]"])
+        }
+        #expect(
+            PageAddresses.urls(listeningOn: "::1", port: 8080, name: "x", own: ["10.0.0.7"]) == ["http://[::1]:8080"])
     }
 }
 

@@ -1,5 +1,7 @@
 """The page of the shipped card: the one open port, and a browser that the board's button admits."""
 
+import json
+
 import pytest
 from card import NAME, SMALL, server
 from page_client import Page
@@ -21,9 +23,13 @@ def test_a_browser_is_admitted_by_the_button_and_steers_the_camera(ready_card, n
     page = Page(board.page_port, host=board.run("hostname").text.strip() + ".local")
     assert page.get("/").status == 200
     assert page.get("/api/v1/status").status == 401
-    assert page.ask("POST", "/api/v1/pairing").json == {
-        "state": "waiting", "seconds": 120, "press": "press", "name": board.run("hostname").text.strip(),
+    asked = page.ask("POST", "/api/v1/pairing").json
+    assert asked == {
+        "state": "waiting", "seconds": 120, "code": asked["code"], "others": 0, "press": "press",
+        "name": board.run("hostname").text.strip(),
     }  # fmt: skip
+    # The address that people can open, not the one that stands for all.
+    assert json.loads(board.run("tallycam status json").text)["page"][0] == f"http://{page.host}"
     board.wait_for_state("pairing", 20)
     board.click()
     board.wait_until("tallycam events 50 | grep -q 'is paired'", 20)

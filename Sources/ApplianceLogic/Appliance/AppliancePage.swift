@@ -9,6 +9,8 @@ public struct AppliancePage: Hashable, Sendable {
     public var name: String?
     /// `nil` without a network.
     public var address: String?
+    /// Where browsers find the page; empty if it is not served.
+    public var urls: [String] = []
     public var state = ApplianceState.boot
     /// One line for each fault, with what to do.
     public var faults: [String] = []
@@ -40,6 +42,7 @@ public struct AppliancePage: Hashable, Sendable {
     }
 
     private var identity: String? {
+        guard urls.isEmpty else { return urls.joined(separator: "  ") }
         guard let name else { return address }
         return [name, address].compactMap { $0 }.joined(separator: "  ")
     }

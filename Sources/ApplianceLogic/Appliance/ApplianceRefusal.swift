@@ -32,6 +32,8 @@ public enum ApplianceRefusal: Hashable, Sendable {
     case unknownTorchMode(String)
     case noWaitingProgram
     case noWaitingBrowser
+    /// - Parameter 0: each one's code and name.
+    case severalBrowsersWait([String])
     case webcam(reason: String)
 
     // Recordings.
@@ -75,6 +77,7 @@ extension ApplianceRefusal {
         case .unknownTorchMode: "unknownTorchMode"
         case .noWaitingProgram: "noWaitingProgram"
         case .noWaitingBrowser: "noWaitingBrowser"
+        case .severalBrowsersWait: "severalBrowsersWait"
         case .webcam: "webcam"
         case .recordingIsOff: "recordingIsOff"
         case .nothingIsRecorded: "nothingIsRecorded"
@@ -110,6 +113,9 @@ extension ApplianceRefusal: CustomStringConvertible {
         case .unknownTorchMode(let word): Self.torchText(word)
         case .noWaitingProgram: "no program on a computer waits"
         case .noWaitingBrowser: "no browser waits to be paired"
+        case .severalBrowsersWait(let browsers):
+            (["several browsers wait; give the code that yours shows: page allow CODE"] + browsers).joined(
+                separator: "\n")
         case .webcam(let reason): "no webcam: \(reason); it is tried again"
         case .recordingIsOff: "device.json says \"record\": \"off\""
         case .nothingIsRecorded: "nothing is being recorded"

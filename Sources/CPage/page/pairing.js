@@ -6,19 +6,34 @@ import { Lamp } from "./light.js";
 import { Repeater } from "./retry.js";
 import { capitalized, rhythms } from "./rhythm.js";
 
-/** What to show for the state of pairing: `{ title, words, action, isWaiting }`. */
-export function pairingWords({ state, seconds, press }, isAsked) {
+/**
+ * What to show for the state of pairing: `{ title, words, action, isWaiting }`.
+ * @param isAsked whether this page has asked
+ * @param wereOthers whether other browsers waited until now
+ */
+export function pairingWords({ state, seconds, press, code, others }, isAsked, wereOthers = false) {
   switch (state) {
     case "waiting": {
+      if (others > 0) {
+        return {
+          title: "Do not press yet",
+          words: `Another browser asks as well, so a press lets nobody in. End it and wait, or allow code ${code} on the camera's console. `
+            + "A press ends both attempts.",
+          isWaiting: true, seconds, code,
+        };
+      }
       const twice = press === "doublePress";
       return {
         title: twice ? "Press the button twice" : "Press the button on the camera",
         words: twice ? "The camera is live, and a single press would stop it: press the button twice, quickly."
           : "One short press lets this browser in. The light answers the press.",
-        isWaiting: true, seconds,
+        isWaiting: true, seconds, code,
       };
     }
     case "expired":
+      if (isAsked && wereOthers) {
+        return { title: "Nobody was let in", words: "Several browsers asked at the same time. Ask again with one of them.", action: "Ask again" };
+      }
       // Also what the camera says of an attempt of yesterday.
       if (!isAsked) return pairingWords({ state: "none" }, false);
       return { title: "The time is over", words: "Nobody pressed the button within two minutes.", action: "Ask again" };
@@ -59,6 +74,8 @@ export class PairingView {
 
   async read() {
     const answer = await get("pairing");
+    // Another site can put a foreign attempt into this browser: a press for that one would let the other in.
+    if (answer.state === "waiting" && answer.code !== this.code) answer.state = "none";
     this.show(answer);
     if (answer.state !== "granted" && answer.state !== "paired") return;
     this.stop();
@@ -69,7 +86,9 @@ export class PairingView {
     this.isAsked = true;
     this.refusal = null;
     try {
-      this.show(await post("pairing"));
+      const answer = await post("pairing");
+      this.code = answer.code;
+      this.show(answer);
       this.failed(null);
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
@@ -82,23 +101,23 @@ export class PairingView {
   failed(error) {
     if (error === null && this.refusal) return;
     this.refusal = error && error.status !== 0 ? error : null;
-    const words = { pairingBusy: "Another browser is being paired just now. Try again when it is done." };
-    setText(this.problem, error ? words[error.name] ?? capitalized(error.message) : "");
+    setText(this.problem, error ? capitalized(error.message) : "");
   }
 
   show(answer) {
-    const { title, words, action, isWaiting, seconds } = pairingWords(answer, this.isAsked);
+    const { title, words, action, isWaiting, seconds, code } = pairingWords(answer, this.isAsked, this.others > 0);
+    if (isWaiting) this.others = answer.others;
     if (isWaiting) this.refusal = null;
     if (answer.name) setText(this.name, answer.name);
     else if (!this.name.textContent) setText(this.name, location.hostname);
     setText(this.heading, title);
     setText(this.words, words);
-    setText(this.time, isWaiting ? clock(seconds) : "");
+    setText(this.time, isWaiting ? `${clock(seconds)}, code ${code}` : "");
     this.lamp.show(isWaiting ? rhythms.pairing : null);
     this.action.hidden = action === undefined;
     if (action) setText(this.action, action);
-    if (answer.state === this.state) return;
-    this.state = answer.state;
+    if (title === this.title) return;
+    this.title = title;
     this.page.announce(`${title}. ${words}`);
   }
 }

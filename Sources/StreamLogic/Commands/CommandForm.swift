@@ -41,7 +41,9 @@ public struct CommandForm: Hashable, Sendable {
     }
 
     /// Ranges of whole numbers, by their placeholders in `arguments`.
-    private static let numbers = ["N": 1...1000, "COUNT": 0...1000, "QUALITY": SnapshotRequest.qualities]
+    private static let numbers = [
+        "N": 1...1000, "COUNT": 0...1000, "CODE": 10...99, "QUALITY": SnapshotRequest.qualities,
+    ]
 
     /// The ranges of its numbers, for people.
     var ranges: [String] {

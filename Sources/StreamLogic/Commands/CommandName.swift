@@ -123,9 +123,9 @@ public struct CommandDescription: Hashable, Sendable {
         CommandDescription(
             .page,
             [
-                CommandForm(
-                    "allow|forget", "admit the browser that waits, or forget all browsers", on: [.console, .socket])
-            ],
+                CommandForm("allow [CODE]", "admit the browser that waits", on: [.console, .socket]),
+                CommandForm("forget", "forget all browsers", on: [.console, .socket]),
+            ], summary: "pair browsers",
             absence: "only the camera's console and tallycam page, on the camera itself, admit browsers"),
         CommandDescription(
             .faults, [CommandForm("", "show faults and how to repair them", on: .appliance)],
