@@ -21,6 +21,9 @@ final class PageDuty {
     private var service: PageService?
     private var pairing = Pairing()
     private var keys: BrowserKeys
+    private var identity: PageIdentity
+    /// How the page is served, or was last.
+    private var scheme = PageScheme.http
     private var names: Set<String> = []
     /// Of recordings, as the server knows it.
     private var place: RecordingPlace?
@@ -40,20 +43,20 @@ final class PageDuty {
         self.device = device
         let text = try? readFile("\(device.settings.stateDirectory)/\(Self.keysName)", limit: 64 * 1024)
         keys = BrowserKeys(parsing: String(decoding: text ?? [], as: UTF8.self))
+        identity = PageIdentity(in: device.settings.stateDirectory)
     }
 
     /// Starts or ends the server, as device.json wants it. Call it after reading the files, and every few seconds.
     func openIfWanted() {
-        guard let endpoint = device.settings.pageEndpoint, device.files.device.page else { return end() }
+        guard let endpoint = device.settings.pageEndpoint, let wanted = device.files.device.page.scheme else {
+            return end()
+        }
+        if wanted != scheme { end() }
+        scheme = wanted
         guard service == nil else { return changed() }
         names = Self.names
         do {
-            viewer = try viewer ?? ViewerSink()
-            device.supervisor.viewer = viewer
-            openings += 1
-            let service = try PageService(
-                listeningOn: endpoint, PageGate(names: names, keys: keys), viewer: viewer, opening: openings)
-            self.service = service
+            service = try makeService(on: endpoint)
             failure = nil
             // What the former server was told.
             (place, toldProblem) = (nil, nil)
@@ -64,6 +67,24 @@ final class PageDuty {
             if failure != text { device.tell(text: text) }
             failure = text
         }
+    }
+
+    private func makeService(on endpoint: Endpoint) throws -> PageService {
+        let isSecure = scheme == .https
+        let server =
+            isSecure ? try identity.identity(for: names, keptBy: device.card, now: MonotonicClock.now()) : nil
+        viewer = try viewer ?? ViewerSink()
+        device.supervisor.viewer = viewer
+        openings += 1
+        // A card names the usual port.
+        let port = endpoint.port == PageScheme.http.defaultPort ? scheme.defaultPort : endpoint.port
+        let service = try PageService(
+            listeningOn: Endpoint(host: endpoint.host, port: port), as: server,
+            PageGate(scheme, names: names, keys: keys), viewer: viewer, opening: openings)
+        if let server {
+            device.tell(text: "the certificate of the page has the SHA-256 fingerprint \(server.fingerprint)")
+        }
+        return service
     }
 
     private func changed() {
@@ -79,7 +100,7 @@ final class PageDuty {
     private func tellAddresses() {
         guard let address = service?.address else { return }
         let present = PageAddresses.urls(
-            listeningOn: address.host, port: address.port, name: Self.hostName, own: device.network.addresses)
+            scheme, listeningOn: address.host, port: address.port, name: Self.hostName, own: device.network.addresses)
         guard present != urls else { return }
         urls = present
         device.tell(text: "the page is at \(urls.joined(separator: " and "))")
@@ -146,7 +167,7 @@ final class PageDuty {
         }
     }
 
-    private func answer(_ id: UInt64, _ response: HTTPResponse) { service?.answer(id, response) }
+    func answer(_ id: UInt64, _ response: HTTPResponse) { service?.answer(id, response) }
 
     /// An asker that waits for the whole answer, which may come in parts.
     private func asker(_ id: UInt64, _ render: @escaping ([CommandAnswer]) -> HTTPResponse) -> CommandAsker {
@@ -227,7 +248,7 @@ final class PageDuty {
         }
         var response = pairingResponse(.ok, progress)
         guard progress == .admitted, let key = makeKey(for: secret, now: now) else { return response }
-        response.setCookie(PageGate.keyCookie, key, maxAge: Self.keyAge, isSecure: false)
+        response.setCookie(PageGate.keyCookie, key, maxAge: Self.keyAge, isSecure: scheme == .https)
         return response
     }
 
@@ -266,22 +287,4 @@ final class PageDuty {
             status, progress, press: device.stream.isPublishing ? "doublePress" : "press",
             name: device.files.network.hostName ?? "tallycam")
     }
-
-    // MARK: Files
-
-    private func edit(
-        _ name: String, _ id: UInt64, now: MediaTimestamp, _ request: (DescriptionKind) -> DescriptionRequest
-    ) {
-        guard let kind = DescriptionKind(rawValue: name) else {
-            return answer(id, .refusal(.notFound, name: "unknownFile", "there is no such file"))
-        }
-        edit(request(kind), id, now: now)
-    }
-
-    private func edit(_ request: DescriptionRequest, _ id: UInt64, now: MediaTimestamp) {
-        device.card.give(.edit(id, request), now: now)
-    }
-
-    /// The card has answered.
-    func edited(_ id: UInt64, _ outcome: DescriptionOutcome) { answer(id, .file(outcome)) }
 }

@@ -1,5 +1,12 @@
 import Media
 
+/// How browsers reach the page.
+package enum PageScheme: String, Sendable {
+    case http, https
+
+    package var defaultPort: UInt16 { self == .http ? 80 : 443 }
+}
+
 /// Where people open the page.
 package enum PageAddresses {
     /// - Parameters:
@@ -7,11 +14,13 @@ package enum PageAddresses {
     ///   - name: the device's in the network, without `.local`.
     ///   - own: the device's addresses.
     /// - Returns: URLs, the best for people first.
-    package static func urls(listeningOn host: String, port: UInt16, name: String, own: [String]) -> [String] {
+    package static func urls(
+        _ scheme: PageScheme, listeningOn host: String, port: UInt16, name: String, own: [String]
+    ) -> [String] {
         // No browser can open the address that stands for all.
         let hosts = ["0.0.0.0", "::"].contains(host) ? ["\(name).local"] + own : [host]
         return hosts.map { host in
-            "http://" + (host.contains(":") ? "[\(host)]" : host) + (port == 80 ? "" : ":\(port)")
+            "\(scheme)://" + (host.contains(":") ? "[\(host)]" : host) + (port == scheme.defaultPort ? "" : ":\(port)")
         }
     }
 }

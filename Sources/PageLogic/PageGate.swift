@@ -62,9 +62,11 @@ package struct PageGate: Sendable {
     /// Names under which the camera may be reached, in lower case, besides the address that a connection was made to.
     package var names: Set<String>
     package var keys: BrowserKeys
+    package let scheme: PageScheme
     private var wrongKeys = AttemptLimits()
 
-    package init(names: Set<String>, keys: BrowserKeys) {
+    package init(_ scheme: PageScheme = .http, names: Set<String>, keys: BrowserKeys) {
+        self.scheme = scheme
         self.names = names
         self.keys = keys
     }
@@ -107,14 +109,14 @@ package struct PageGate: Sendable {
         }
         guard route.isWebSocket == request.isWebSocketUpgrade else { throw .notAWebSocket }
         // Programs that send their key as a header have no page; a browser never adds such a header by itself.
-        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme: "http"), request.bearerToken == nil {
+        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme: scheme.rawValue), request.bearerToken == nil {
             throw .wrongOrigin
         }
         return Pass(route: route, key: key)
     }
 
     private func isOwn(_ host: NetworkHost, on connection: Connection) -> Bool {
-        host.port ?? 80 == connection.port && (names.contains(host.name) || host.name == connection.ownAddress)
+        host.port ?? scheme.defaultPort == connection.port && (names.contains(host.name) || host.name == connection.ownAddress)
     }
 
     /// The keys that a request carries: a cookie may be there twice, since cookies do not distinguish ports.

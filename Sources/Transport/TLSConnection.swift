@@ -10,8 +10,7 @@ public final class TLSConnection: ByteStream {
     public let peer: String
     private let endpoint: Endpoint
     let tcp: TCPConnection
-    // Both must outlive the session, which refers to them.
-    private let context: TLSContext
+    private let role: Role
     private let offer: TLSOffer
     private let verdict = CertificateVerdict()
     private let session: UnsafeMutablePointer<mbedtls_ssl_context>
@@ -28,6 +27,13 @@ public final class TLSConnection: ByteStream {
     private var isFinishing = false
     private var hasSentEnd = false
     private let isNumericHost: Bool
+
+    /// What the session refers to, so that this must outlive it.
+    private enum Role {
+        case client(TLSContext)
+        case server(TLSServerIdentity)
+    }
+
     /// Taken from the server's mark (RFC 8446 section 4.1.3). Only known if TLS 1.2 alone was offered.
     var serverSpeaksTLS13 = false
     public var fallbackReason: String?
@@ -39,7 +45,7 @@ public final class TLSConnection: ByteStream {
         self.tcp = tcp
         self.offer = offer
         self.endpoint = endpoint
-        self.context = context
+        role = .client(context)
         peer = tcp.peer
         isNumericHost = SocketAddress(numericHost: endpoint.host, port: endpoint.port) != nil
         session = .allocate(capacity: 1)
@@ -54,6 +60,20 @@ public final class TLSConnection: ByteStream {
         mbedtls_ssl_set_verify(session, noteCertificate, Unmanaged.passUnretained(verdict).toOpaque())
         // The library offers no other access to the server's random number.
         if offer == .tls12 { mbedtls_ssl_set_export_keys_cb(session, noteServerRandom, owner) }
+    }
+
+    /// A client's connection, from its handshake on, which goes on while reading.
+    public init(serving tcp: TCPConnection, as identity: TLSServerIdentity) throws(TransportError) {
+        self.tcp = tcp
+        role = .server(identity)
+        (offer, isNumericHost) = (.latest, false)
+        (peer, endpoint) = (tcp.peer, Endpoint(host: tcp.peer, port: 0))
+        session = .allocate(capacity: 1)
+        mbedtls_ssl_init(session)
+        let result = mbedtls_ssl_setup(session, identity.configuration)
+        guard result == 0 else { throw .tlsUnavailable(reason: describeTLSError(result)) }
+        mbedtls_ssl_set_bio(
+            session, Unmanaged.passUnretained(self).toOpaque(), sendThroughSocket, receiveThroughSocket, nil)
     }
 
     deinit {
@@ -254,7 +274,7 @@ extension TLSConnection {
 
     /// Checks the chain again, with the numeric address as the expected name.
     private func checkNumericHost() throws(TransportError) {
-        guard isNumericHost else { return }
+        guard isNumericHost, case .client(let context) = role else { return }
         let host = String(endpoint.host.prefix { $0 != "%" })
         var flags: UInt32 = 0
         guard let chain = mbedtls_ssl_get_peer_cert(session) else {

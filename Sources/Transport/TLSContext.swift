@@ -30,9 +30,7 @@ public final class TLSContext: Sendable {
     /// - Parameter authorityFile: certificates to trust instead of the system's, in PEM.
     /// - Throws: `tlsUnavailable` if there are no certificates to trust.
     init(authorityFile: String? = nil, tls12Servers: TLS12Servers = .met) throws(TransportError) {
-        guard Self.cryptographyStatus == PSA_SUCCESS else {
-            throw .tlsUnavailable(reason: "the cryptography library did not start (\(Self.cryptographyStatus))")
-        }
+        try Self.startCryptography()
         let (path, bundle) = try Self.readAuthorities(authorityFile)
         self.authorityFile = path
         self.tls12Servers = tls12Servers
@@ -63,6 +61,12 @@ public final class TLSContext: Sendable {
 
     /// Mbed TLS uses PSA for TLS 1.3 and random numbers. PSA starts once per process.
     private static let cryptographyStatus = psa_crypto_init()
+
+    static func startCryptography() throws(TransportError) {
+        guard cryptographyStatus == PSA_SUCCESS else {
+            throw .tlsUnavailable(reason: "the cryptography library did not start (\(cryptographyStatus))")
+        }
+    }
 
     /// Real bundles are 200 to 300 kB.
     private static let authorityFileLimit = 4 << 20

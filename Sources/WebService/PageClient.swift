@@ -32,7 +32,7 @@ final class PageClient {
     private static let readByteCount = 16 * 1024
 
     let id: UInt64
-    let connection: TCPConnection
+    let connection: any ByteStream
     let place: PageGate.Connection
     /// The largest body is a file of the card.
     var reader = HTTPRequestReader(limits: HTTPRequestReader.Limits(bodyByteCount: SettingsFile.sizeLimit))
@@ -48,7 +48,7 @@ final class PageClient {
     var isTrusted: Bool { key != nil }
     private(set) var lastProgress: MediaTimestamp
 
-    init(_ id: UInt64, _ connection: TCPConnection, _ place: PageGate.Connection, now: MediaTimestamp) {
+    init(_ id: UInt64, _ connection: any ByteStream, _ place: PageGate.Connection, now: MediaTimestamp) {
         self.id = id
         self.connection = connection
         self.place = place
@@ -56,7 +56,7 @@ final class PageClient {
     }
 
     var pollEntry: PollEntry {
-        let interest: PollEvents
+        var interest: PollEvents
         switch state {
         case .reading: interest = output.isEmpty ? .readable : .writable
         // Its next request stays in the kernel.
@@ -69,8 +69,12 @@ final class PageClient {
             interest =
                 output.isEmpty ? .readable : output.byteCount < Self.mostUnsent ? [.readable, .writable] : .writable
         }
+        if hasPendingRecord { interest.insert(.writable) }
         return PollEntry(connection.fileDescriptor, interest)
     }
+
+    /// Whether TLS holds bytes that are not in `output` any more.
+    private var hasPendingRecord: Bool { connection.pollEvents(hasBytesToWrite: false).contains(.writable) }
 
     /// When it has been silent for too long, or the device has.
     var deadline: MediaTimestamp {
@@ -114,7 +118,7 @@ final class PageClient {
     }
 
     func flush(now: MediaTimestamp) {
-        guard !output.isEmpty else { return }
+        guard !output.isEmpty else { return flushRecord() }
         do throws(TransportError) {
             if try output.write(to: connection) { lastProgress = now }
         } catch {
@@ -123,5 +127,10 @@ final class PageClient {
         guard output.isEmpty, case .closing = state else { return }
         connection.finishSending()
         state = .draining
+    }
+
+    private func flushRecord() {
+        guard hasPendingRecord else { return }
+        if (try? connection.write([])) == nil { isDone = true }
     }
 }

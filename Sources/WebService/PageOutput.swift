@@ -18,7 +18,7 @@ struct PageOutput {
 
     /// Sends as much as the connection takes now.
     /// - Returns: whether it took anything.
-    mutating func write(to connection: TCPConnection) throws(TransportError) -> Bool {
+    mutating func write(to connection: any ByteStream) throws(TransportError) -> Bool {
         var hasSent = false
         while let part = parts.first {
             let count = try part.withBytes { bytes throws(TransportError) in

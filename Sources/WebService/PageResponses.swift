@@ -14,7 +14,8 @@ extension PageThread {
         response.addProtection()
         if let secret = client.newSecret.take(), response.status == .accepted {
             response.setCookie(
-                Self.attemptCookie, Secret(secret.hexadecimal), maxAge: Self.attemptSeconds, isSecure: false)
+                Self.attemptCookie, Secret(secret.hexadecimal), maxAge: Self.attemptSeconds,
+                isSecure: gate.scheme == .https)
         }
         client.state = next ?? (request.keepsAlive ? .reading : .closing)
         send(response, for: request.method, to: client, keepsAlive: request.keepsAlive, now: now)

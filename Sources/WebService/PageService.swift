@@ -14,15 +14,19 @@ package final class PageService {
     /// Listens, and starts the thread.
     /// - Parameters:
     ///   - endpoint: where to listen; port 0 is any free one.
+    ///   - identity: for TLS; `nil` without.
     ///   - gate: the device's names and the paired browsers.
     ///   - opening: another one each time, so that a late answer finds no connection of the next server.
     /// - Throws: `TransportError` if the address cannot be used; `SystemCallError` if there is no thread.
-    package init(listeningOn endpoint: Endpoint, _ gate: PageGate, viewer: ViewerSink?, opening: Int) throws {
-        let listener = try TCPListener(endpoint)
+    package init(
+        listeningOn endpoint: Endpoint, as identity: TLSServerIdentity?, _ gate: PageGate, viewer: ViewerSink?,
+        opening: Int
+    ) throws {
+        let listener = PageListener(tcp: try TCPListener(endpoint), identity: identity)
         let (orders, notices) = (try Mailbox<PageOrder>(), try Mailbox<PageNotice>())
         self.orders = orders
         self.notices = notices
-        address = listener.localAddress
+        address = listener.tcp.localAddress
         let disk = try PageDisk()
         thread = JoinableThread(
             try NamedThread("page") {

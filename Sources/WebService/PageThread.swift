@@ -18,7 +18,7 @@ final class PageThread {
         case client(UInt64)
     }
 
-    private let listener: TCPListener
+    private let listener: PageListener
     private let notices: Mailbox<PageNotice>
     private var lastID: UInt64
     private var isOver = false
@@ -38,7 +38,7 @@ final class PageThread {
     var told = (eventsWanted: false, viewers: 0)
 
     init(
-        _ listener: TCPListener, _ gate: PageGate, orders: Mailbox<PageOrder>, notices: Mailbox<PageNotice>,
+        _ listener: PageListener, _ gate: PageGate, orders: Mailbox<PageOrder>, notices: Mailbox<PageNotice>,
         viewer: ViewerSink?, disk: PageDisk, firstID: UInt64
     ) {
         self.listener = listener
@@ -57,7 +57,7 @@ final class PageThread {
             waits.add(.viewer, viewer?.wakeup.fileDescriptor ?? -1)
             waits.add(.disk, disk.reports.wakeup.fileDescriptor)
             // The kernel's queue holds those that do not fit; one at most makes room at a time.
-            waits.add(.listener, hasRoom && acceptPause.end == nil ? listener.fileDescriptor : -1)
+            waits.add(.listener, hasRoom && acceptPause.end == nil ? listener.tcp.fileDescriptor : -1)
             waits.wake(at: acceptPause.end)
             for client in clients {
                 waits.add(.client(client.id), [client.pollEntry])
@@ -112,19 +112,16 @@ final class PageThread {
 
     private func accept(now: MediaTimestamp) {
         for _ in 0..<Self.mostAccepts {
-            guard hasRoom, let connection = nextConnection(now: now) else { return }
+            guard hasRoom, let accepted = nextConnection(now: now) else { return }
             if clients.count >= Self.connectionLimit { makeRoom() }
             lastID += 1
-            let place = PageGate.Connection(
-                ownAddress: connection.localAddress?.hostOfBrowsers ?? "", peerAddress: connection.peerHost,
-                port: listener.port)
-            clients.append(PageClient(lastID, connection, place, now: now))
+            clients.append(PageClient(lastID, accepted.stream, accepted.place, now: now))
         }
     }
 
-    private func nextConnection(now: MediaTimestamp) -> TCPConnection? {
+    private func nextConnection(now: MediaTimestamp) -> PageListener.Accepted? {
         do throws(TransportError) {
-            return try listener.accept(settings: .page)
+            return try listener.accept()
         } catch {
             if acceptPause.failed(now: now) {
                 orders.send(PageOrder(id: 0, purpose: .trouble("the page takes no more connections: \(error)")))
@@ -181,27 +178,4 @@ extension PageClient {
         case .waiting, .socket, .download: false
         }
     }
-}
-
-extension TCPSettings {
-    /// Answers are small, and a fragment of the preview that waits in the kernel is a delay.
-    fileprivate static var page: TCPSettings {
-        var settings = TCPSettings()
-        settings.sendBufferByteCount = 128 * 1024
-        return settings
-    }
-}
-
-extension SocketAddress {
-    /// As browsers write it: an IPv4 address that came through an IPv6 socket without its prefix.
-    fileprivate var hostOfBrowsers: String { host.withoutMappedPrefix }
-}
-
-extension TCPConnection {
-    /// The browser's address without its port, which changes.
-    fileprivate var peerHost: String { (try? NetworkHost(parsing: peer).name.withoutMappedPrefix) ?? peer }
-}
-
-extension String {
-    fileprivate var withoutMappedPrefix: String { hasPrefix("::ffff:") ? String(dropFirst(7)) : self }
 }

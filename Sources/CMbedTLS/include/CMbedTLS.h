@@ -1,4 +1,4 @@
-// Mbed TLS: TLS client, certificates, digests.
+// Mbed TLS: TLS client and server, certificates, digests.
 #ifndef CMBEDTLS_H
 #define CMBEDTLS_H
 #include <mbedtls/base64.h>
@@ -26,4 +26,8 @@ int cmbedtls_received_alert(const mbedtls_ssl_context *session);
 // The latest received handshake message with its header, and its length; 0 while it is incomplete. The library keeps it in
 // private fields.
 const unsigned char *cmbedtls_received_handshake_message(const mbedtls_ssl_context *session, size_t *length);
+
+// Makes a key (ECDSA, P-256) and a certificate for `names` that it signs itself, and writes both into `pem`, as one text that
+// ends with a zero. Returns 0, or Mbed TLS's error.
+int cmbedtls_make_identity(const char *const *names, size_t count, unsigned char *pem, size_t size);
 #endif

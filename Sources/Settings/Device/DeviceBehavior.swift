@@ -33,7 +33,11 @@ extension DeviceDescription {
             "handshakeTimeout", in: 1...60, unit: "seconds", example: #""handshakeTimeout": 5"#)
         handshakeTimeout = handshake.map { .seconds($0.value) } ?? handshakeTimeout
         console = reader.flag("console", example: #""console": false"#)?.value ?? console
-        page = reader.flag("page", example: #""page": false"#)?.value ?? page
+        switch reader.flagOrChoice("page", of: [PageSetting.https.rawValue], example: #""page": false"#) {
+        case .flag(let isOn): page = isOn ? .http : .off
+        case .word: page = .https
+        case nil: break
+        }
         startAtBoot = reader.flag("startAtBoot", example: #""startAtBoot": true"#)?.value ?? startAtBoot
         let light = reader.choice("torch", of: Torch.allCases.map(\.rawValue), example: #""torch": "live""#)
         torch = light.flatMap(Torch.init) ?? torch

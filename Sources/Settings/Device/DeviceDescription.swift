@@ -230,7 +230,7 @@ public struct DeviceDescription: Hashable, Sendable {
     /// For the TLS and RTMP handshakes, and for each reply of the server.
     public var handshakeTimeout: Duration = .seconds(5)
     public var console = true
-    public var page = true
+    public var page = PageSetting.http
     public var startAtBoot = false
     public var torch = Torch.off
     public var doublePress = DoublePress.none
