@@ -109,14 +109,17 @@ package struct PageGate: Sendable {
         }
         guard route.isWebSocket == request.isWebSocketUpgrade else { throw .notAWebSocket }
         // Programs that send their key as a header have no page; a browser never adds such a header by itself.
-        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme: scheme.rawValue), request.bearerToken == nil {
+        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme: scheme.rawValue),
+            request.bearerToken == nil
+        {
             throw .wrongOrigin
         }
         return Pass(route: route, key: key)
     }
 
     private func isOwn(_ host: NetworkHost, on connection: Connection) -> Bool {
-        host.port ?? scheme.defaultPort == connection.port && (names.contains(host.name) || host.name == connection.ownAddress)
+        host.port ?? scheme.defaultPort == connection.port
+            && (names.contains(host.name) || host.name == connection.ownAddress)
     }
 
     /// The keys that a request carries: a cookie may be there twice, since cookies do not distinguish ports.

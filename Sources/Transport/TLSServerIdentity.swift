@@ -74,7 +74,8 @@ public final class TLSServerIdentity: Sendable {
 
     /// - Returns: 0, or Mbed TLS's error.
     private static func configure(
-        _ configuration: UnsafeMutablePointer<mbedtls_ssl_config>, _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>,
+        _ configuration: UnsafeMutablePointer<mbedtls_ssl_config>,
+        _ certificate: UnsafeMutablePointer<mbedtls_x509_crt>,
         _ key: UnsafeMutablePointer<mbedtls_pk_context>
     ) -> Int32 {
         let result = mbedtls_ssl_config_defaults(

@@ -182,7 +182,10 @@ class Chromium(Browser):
         port = self.process.stdout.partition(started)[2].split(".")[0]
         self.address = f"http://127.0.0.1:{port}/session"
         options = {"binary": "/usr/lib/chromium/chromium", "args": CHROMIUM}
-        capabilities = {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}
+        # As a person who has seen the warning and goes on.
+        capabilities = {"alwaysMatch": {
+            "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}, "acceptInsecureCerts": True,
+        }}  # fmt: skip
         session = self._ask("POST", self.address, {"capabilities": capabilities})
         self.address += f"/{session['sessionId']}"
 

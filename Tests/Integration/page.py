@@ -29,14 +29,14 @@ class PagedAppliance(Appliance):
     def start(self):
         """On its former port, if it had one: a page that is open finds the camera again."""
         process = super().start()
-        self.options = ("--page", self.page.removeprefix("http://"))
+        self.options = ("--page", self.page.partition("://")[2])
         return process
 
     @property
     def page(self) -> str:
         """The page's address."""
         deadline = time.monotonic() + HUNG
-        while not (found := re.search(r"the page is at (http://\S+)", self.console("events 200"))):
+        while not (found := re.search(r"the page is at (https?://\S+)", self.console("events 200"))):
             assert time.monotonic() < deadline, self.events()
             time.sleep(0.05)
         return found[1]

@@ -5,9 +5,10 @@ import hashlib
 import json
 import os
 import socket
+import ssl
 import struct
 from dataclasses import dataclass, field
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 
 from appliance import Appliance
 from processes import HUNG
@@ -38,6 +39,8 @@ class Page:
     cookies: dict[str, str] = field(default_factory=dict)
     # How the camera is called, where that is not the address that is connected to.
     host: str = ""
+    # For a page that is served over HTTPS.
+    tls: ssl.SSLContext | None = None
 
     @property
     def place(self) -> str:
@@ -45,13 +48,18 @@ class Page:
 
     @property
     def origin(self) -> str:
-        return f"http://{self.place}"
+        return f"{'https' if self.tls else 'http'}://{self.place}"
+
+    def _connection(self) -> HTTPConnection:
+        if self.tls:
+            return HTTPSConnection("127.0.0.1", self.port, timeout=HUNG, context=self.tls)
+        return HTTPConnection("127.0.0.1", self.port, timeout=HUNG)
 
     def ask(self, method: str, path: str, body: bytes | dict | None = None, headers: dict | None = None) -> Answer:
         """One request on a connection of its own. A header of None is left out."""
         sent = {"Host": self.place, "Origin": self.origin, "Cookie": self.cookie, **(headers or {})}
         data = json.dumps(body).encode() if isinstance(body, dict) else body
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=HUNG)
+        connection = self._connection()
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in sent.items():
             if value:
@@ -92,6 +100,8 @@ class Page:
 class WebSocket:
     def __init__(self, page: Page, path: str, headers: dict):
         self.connection = socket.create_connection(("127.0.0.1", page.port), timeout=HUNG)
+        if page.tls:
+            self.connection = page.tls.wrap_socket(self.connection)
         key = base64.b64encode(os.urandom(16)).decode()
         sent = {
             "Host": page.place, "Origin": page.origin, "Cookie": page.cookie, "Upgrade": "websocket",

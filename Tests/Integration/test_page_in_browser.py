@@ -68,6 +68,21 @@ def test_a_press_lets_a_browser_in(children, browser):
     assert "this browser" in browser.text
 
 
+def test_over_https_a_browser_is_let_in_and_shows_the_picture(children, receiver, browser):
+    camera = PagedAppliance(children, stream=plain(receiver.url()), device={**DEVICE, "page": "https"})
+    browser.open(f"{camera.page}/")
+    assert camera.page.startswith("https://")
+    browser.click("Pair")
+    camera.wait_for("pairing")
+    camera.press()
+    browser.click("Start")
+    camera.wait_for("live")
+    camera.show(browser, "picture")
+    browser.wait_for(lambda: (browser.script(PLAYED) or {}).get("frames", 0) > 5, "frames of the preview")
+    complaints = [text for text in browser.complaints() if "Content Security Policy" in text or "Uncaught" in text]
+    assert not complaints
+
+
 def test_while_live_two_presses_are_asked_for(children, receiver, browser):
     camera = PagedAppliance(children, stream=plain(receiver.url()), device=DEVICE)
     camera.ask("start")

@@ -146,11 +146,14 @@ extension Pairing {
 @Suite struct PageAddressesTests {
     @Test func nameAndAddressesStandForTheAddressThatNobodyCanOpen() {
         for host in ["0.0.0.0", "::"] {
-            let urls = PageAddresses.urls(.http, listeningOn: host, port: 80, name: "tallycam", own: ["10.0.0.7", "fd00::7"])
+            let urls = PageAddresses.urls(
+                .http, listeningOn: host, port: 80, name: "tallycam", own: ["10.0.0.7", "fd00::7"])
             #expect(urls == ["http://tallycam.local", "http://10.0.0.7", "http://[fd00::7]"])
         }
         #expect(
-            PageAddresses.urls(.http, listeningOn: "::1", port: 8080, name: "x", own: ["10.0.0.7"]) == ["http://[::1]:8080"])
+            PageAddresses.urls(.http, listeningOn: "::1", port: 8080, name: "x", own: ["10.0.0.7"]) == [
+                "http://[::1]:8080"
+            ])
         #expect(
             PageAddresses.urls(.https, listeningOn: "::", port: 443, name: "x", own: ["fd00::7"]) == [
                 "https://x.local", "https://[fd00::7]",

@@ -94,7 +94,8 @@ struct DeviceFileTests {
                        "sources": [{"device": "hw:1", "gain": -6.5, "mute": true}, {"device": "hw:Mic,2"}]},
              "reconnectAttempts": 5,
              "buffer": {"seconds": 2.5, "lowThreshold": 0.7, "highThreshold": 0.8},
-             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "startAtBoot": true, "torch": "auto",
+             "statusInterval": 10, "connectTimeout": 8, "handshakeTimeout": 20, "console": false, "page": "https", "startAtBoot": true,
+             "torch": "auto",
              "lowLight": "slow", "mains": "60", "timecode": true, "doublePress": "snapshot", "preview": {"display": "hdmi", "camera": "always"},
              "snapshots": {"folder": "/media/stick", "count": 5, "megabytes": 100, "quality": 75, "flash": "auto", "size": "stream"},
              "record": {"when": "always", "folder": "/media/stick", "fileSeconds": 600, "minutes": 90, "diskPercent": 50, "keep": "all"},
@@ -124,6 +125,7 @@ struct DeviceFileTests {
         expected.handshakeTimeout = .seconds(20)
         expected.console = false
         expected.startAtBoot = true
+        expected.page = .https
         expected.torch = .auto
         expected.lowLight = .slow
         expected.mains = .hertz60
@@ -226,6 +228,7 @@ struct DeviceFileTests {
         (#"{"camera": ""}"#, "1:12 camera invalidValue"),
         (#"{"Torch": "on"}"#, "1:2 Torch unknownKey"),
         (#"{"torch": "dim"}"#, "1:11 torch invalidValue"),
+        (#"{"page": "tls"}"#, "1:10 page invalidValue"),
         (#"{"flash": "auto"}"#, "1:2 flash unknownKey"),
         (#"{"controls": {"torch": "on"}}"#, "1:15 controls.torch unknownKey"),
         (#"{"controls": {"mute": true}}"#, "1:15 controls.mute unknownKey"),
