@@ -25,7 +25,7 @@ extension HTTPResponse {
         let text = parts.flatMap { $0.content(as: .json) }
         switch parts.last {
         case .failed?: return .json(text, .conflict)
-        case .status?, .controls?: return .json(text)
+        case .status?, .controls?, .networks?: return .json(text)
         case .devices(let list)?: return .json(list.jsonArray)
         case .file(let bytes)?: return HTTPResponse(.ok, contentType: "image/jpeg", bytes)
         case .follow?: return .refusal(.conflict, name: "followsElsewhere", "follow the events at /api/v1/events/live")
@@ -104,6 +104,7 @@ extension HTTPResponse {
             }
         case .text(let text, let tag):
             return HTTPResponse(.ok, contentType: "application/json; charset=utf-8", text).tagged(tag)
+        case .support(let text): return HTTPResponse(.ok, contentType: "text/plain; charset=utf-8", text)
         case .missing: return .refusal(.notFound, name: "noFile", "the card has no such file yet")
         case .written(let tag, let warnings):
             return object { $0.write(faults: warnings) }.tagged(tag)

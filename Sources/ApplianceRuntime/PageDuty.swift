@@ -131,6 +131,7 @@ final class PageDuty {
         case .command(let line): device.commands.take(line, from: asker(id) { .answer($0) })
         case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
         case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
+        case .support: writeSupport(for: id, now: now)
         case .beginPairing(let attempt, let earlier): answer(id, begin(attempt, insteadOf: earlier, now: now))
         case .lookAtPairing(let secrets): answer(id, look(secrets, now: now))
         case .listFiles: edit(.list, id, now: now)
