@@ -10,7 +10,7 @@ import Terminal
 
 /// What the appliance's main thread waits for.
 enum ApplianceWait {
-    case signals, board, stream, links, console, supplicant, card, control, doctor, recording, mounts, page
+    case signals, board, stream, links, console, supplicant, search, card, control, doctor, recording, mounts, page
 }
 
 /// Runs the device on the main thread: takes in button, files, network, stream and commands, and carries out what follows.

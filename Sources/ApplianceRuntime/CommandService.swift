@@ -57,6 +57,7 @@ final class CommandService {
         case .togglePause: return togglePause()
         case .toggleMute: return toggleMute()
         case .webcam(let order): return webcam(order, for: asker)
+        case .wifi: return device.network.search.start(for: asker, now: now)
         case .page(let admission): return device.page.admit(admission, now: now)
         case .faults:
             let lines = device.appliance.faultBook.lines

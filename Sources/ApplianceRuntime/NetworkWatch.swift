@@ -14,6 +14,7 @@ final class NetworkWatch {
     private let kernelLog = try? KernelLog()
     private var wireless = WirelessLink()
     private var supplicant: SupplicantMonitor
+    let search: WirelessSearchDuty
     private var isClockWaitReported = false
 
     init(of device: ApplianceDevice) {
@@ -21,6 +22,7 @@ final class NetworkWatch {
         supplicant = SupplicantMonitor(
             directory: device.settings.supplicantDirectory,
             path: "\(device.settings.networkDirectory)/wifi-messages")
+        search = WirelessSearchDuty(device.settings)
     }
 
     /// Whether the network is reachable, as far as that is known.
@@ -35,6 +37,7 @@ final class NetworkWatch {
     func join(_ waits: inout PollSet<ApplianceWait>) {
         waits.add(.links, links?.fileDescriptor ?? -1)
         waits.add(.supplicant, supplicant.fileDescriptor)
+        search.join(&waits)
         // Nothing signals that a time server has answered.
         if device.appliance.isWaitingForClock { waits.wake(at: MonotonicClock.now() + .milliseconds(250)) }
     }
@@ -43,6 +46,7 @@ final class NetworkWatch {
     func serve(_ waits: PollSet<ApplianceWait>) {
         if waits.isReady(.links) { linksChanged() }
         if waits.isReady(.supplicant) { supplicantSaid() }
+        search.serve(now: MonotonicClock.now())
     }
 
     private func linksChanged() {

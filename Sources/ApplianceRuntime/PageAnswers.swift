@@ -9,85 +9,16 @@ import WebService
 
 // The device's answers as the page reads them: docs/reference/api.
 extension HTTPResponse {
-    private static func object(_ status: HTTPStatus = .ok, _ body: (borrowing JSONObjectWriter) -> Void) -> HTTPResponse
-    {
-        var writer = JSONLineWriter()
-        return .json(writer.line(body), status)
-    }
-
-    private static func array(_ body: (borrowing JSONArrayWriter) -> Void) -> HTTPResponse {
-        var writer = JSONLineWriter()
-        return .json(writer.arrayLine(body))
-    }
-
     /// - Parameter parts: of one answer, the last one complete.
     static func answer(_ parts: [CommandAnswer]) -> HTTPResponse {
         let text = parts.flatMap { $0.content(as: .json) }
         switch parts.last {
         case .failed?: return .json(text, .conflict)
-        case .status?, .controls?: return .json(text)
+        case .status?, .controls?, .networks?: return .json(text)
         case .devices(let list)?: return .json(list.jsonArray)
         case .file(let bytes)?: return HTTPResponse(.ok, contentType: "image/jpeg", bytes)
         case .follow?: return .refusal(.conflict, name: "followsElsewhere", "follow the events at /api/v1/events/live")
         default: return object { $0.write("lines", parts.flatMap(\.lines)) }
-        }
-    }
-
-    /// The status for a browser without JavaScript.
-    static func plainStatus(_ parts: [CommandAnswer]) -> HTTPResponse {
-        let lines = parts.flatMap(\.lines).map { line in
-            line.unicodeScalars.reduce(into: "") { text, scalar in
-                switch scalar {
-                case "<": text += "&lt;"
-                case "&": text += "&amp;"
-                default: text.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        let text = """
-            <!doctype html>
-            <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5">
-            <meta name="viewport" content="width=device-width"><title>Tallycam status</title>
-            <link rel="stylesheet" href="/page.css"></head>
-            <body><main><h1>Tallycam</h1><pre>\(lines.joined(separator: "\n"))</pre></main></body></html>
-
-            """
-        return HTTPResponse(.ok, contentType: "text/html; charset=utf-8", Array(text.utf8))
-    }
-
-    /// - Parameters:
-    ///   - progress: `nil` for a browser without an attempt.
-    ///   - press: what admits it.
-    ///   - name: the device's.
-    static func pairing(_ status: HTTPStatus, _ progress: Pairing.Progress?, press: String, name: String)
-        -> HTTPResponse
-    {
-        object(status) { object in
-            switch progress {
-            case nil: object.write("state", "none")
-            case .none?: object.write("state", "expired")
-            case .waiting(let waiting)?:
-                object.write("state", "waiting")
-                object.write("seconds", Int(waiting.rest.inSeconds.rounded(.up)))
-                object.write("code", waiting.code)
-                object.write("others", waiting.otherCount)
-            case .admitted?: object.write("state", "granted")
-            }
-            object.write("press", press)
-            object.write("name", name)
-        }
-    }
-
-    static func keys(_ keys: BrowserKeys, current: String) -> HTTPResponse {
-        array { array in
-            for key in keys.keys {
-                array.writeObject { object in
-                    object.write("id", key.id)
-                    object.write("name", key.name)
-                    object.write("created", key.created)
-                    object.write("current", key.id == current)
-                }
-            }
         }
     }
 
@@ -104,6 +35,7 @@ extension HTTPResponse {
             }
         case .text(let text, let tag):
             return HTTPResponse(.ok, contentType: "application/json; charset=utf-8", text).tagged(tag)
+        case .support(let text): return HTTPResponse(.ok, contentType: "text/plain; charset=utf-8", text)
         case .missing: return .refusal(.notFound, name: "noFile", "the card has no such file yet")
         case .written(let tag, let warnings):
             return object { $0.write(faults: warnings) }.tagged(tag)

@@ -150,8 +150,9 @@ final class PageDuty {
         let id = order.id
         switch order.purpose {
         case .command(let line): device.commands.take(line, from: asker(id) { .answer($0) })
-        case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0) })
+        case .plainStatus: device.commands.take(.status(.text), from: asker(id) { .plainStatus($0.flatMap(\.lines)) })
         case .metrics: answer(id, .metrics(ApplianceStatus(of: device, now: now)))
+        case .support: writeSupport(for: id, now: now)
         case .beginPairing(let attempt, let earlier): answer(id, begin(attempt, insteadOf: earlier, now: now))
         case .lookAtPairing(let secrets): answer(id, look(secrets, now: now))
         case .listFiles: edit(.list, id, now: now)

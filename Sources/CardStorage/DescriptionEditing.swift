@@ -10,6 +10,9 @@ package enum DescriptionRequest: Sendable {
     case list
     /// The text without its secrets.
     case read(DescriptionKind)
+    /// The text with all files behind it, without their secrets.
+    /// - Parameter 0: it may quote the files; their secrets are taken out of it, too.
+    case support([UInt8])
     /// Checks a text, puts the kept secrets back and replaces the file.
     /// - Parameter replaces: the tag of the version that was edited; `nil` if there must not be a file.
     case write(DescriptionKind, [UInt8], replaces: String?)
@@ -18,6 +21,7 @@ package enum DescriptionRequest: Sendable {
 package enum DescriptionOutcome: Sendable {
     case list([(DescriptionKind, exists: Bool)])
     case text([UInt8], tag: String)
+    case support([UInt8])
     case missing
     /// - Parameter warnings: what is doubtful about the file.
     case written(tag: String, warnings: [DescriptionFault])
@@ -44,8 +48,25 @@ extension BootPartition {
             } catch {
                 return .failed("\(error)")
             }
+        case .support(let head): return .support(support(head))
         case .write(let kind, let text, let replaced): return write(kind, text, replacing: replaced, faultLimit)
         }
+    }
+
+    private func support(_ head: [UInt8]) -> [UInt8] {
+        var (head, files) = (head, [UInt8]())
+        for kind in DescriptionKind.allCases {
+            files += "== \(kind.rawValue)\n".utf8
+            do throws(SystemCallError) {
+                let text = try text(of: kind)
+                let kept = KeptSecrets(in: text ?? [], isCorrect: text.map(Self.isJSON) ?? true)
+                head = kept.removed(from: head)
+                files += (text == nil ? Array("(missing)".utf8) : kept.masked) + [0x0A, 0x0A]
+            } catch {
+                files += "(\(error))\n\n".utf8
+            }
+        }
+        return head + files
     }
 
     private mutating func write(

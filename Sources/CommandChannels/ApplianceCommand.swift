@@ -32,6 +32,8 @@ package enum ApplianceCommand {
     case toggleMute
     case webcam(WebcamOrder)
     case page(PageAdmission)
+    /// Searches for networks.
+    case wifi(ReaderForm?)
     case faults
     /// - Parameter 0: see `status`.
     case doctor(ReaderForm?)
@@ -69,7 +71,7 @@ extension ApplianceCommand {
     /// The requested form of the answer; `nil` for the asker's own.
     package var form: ReaderForm? {
         switch self {
-        case .status(let form), .controls(let form), .list(_, let form), .doctor(let form): form
+        case .status(let form), .controls(let form), .list(_, let form), .doctor(let form), .wifi(let form): form
         default: nil
         }
     }
@@ -102,6 +104,7 @@ extension ApplianceCommand {
         case .doctor: self = .doctor(words.isEmpty ? nil : .json)
         case .pause: self = .pause(first == "on")
         case .webcam: self = .webcam(first.flatMap(WebcamOrder.init(rawValue:)) ?? .allow)
+        case .wifi: self = .wifi(words.count < 2 ? nil : .json)
         case .page:
             self = .page(first == "forget" ? .forget : .allow(code: words.dropFirst().first.flatMap { Int($0) }))
         case .faults: self = .faults

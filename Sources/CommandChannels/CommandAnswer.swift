@@ -15,6 +15,7 @@ package enum CommandAnswer {
     case quality(ApplianceStatus.QualityReading)
     case controls([ControlStatus])
     case devices(DeviceList)
+    case networks([WirelessNetwork])
     /// Part of an answer: the rest follows.
     case checkup([CheckupLine])
     /// The end of the same answer.
@@ -38,6 +39,7 @@ package enum CommandAnswer {
         case .quality(let quality): [quality.text]
         case .controls(let controls): controls.map(\.description)
         case .devices(let list): list.lines
+        case .networks(let found): found.isEmpty ? ["no network is in range"] : found.map(\.description)
         case .checkup(let lines): lines.map(\.description)
         case .checkupEnded(let summary): [summary.description]
         case .file, .follow: []
@@ -62,9 +64,33 @@ package enum CommandAnswer {
         case (.status(let status), .json): status.jsonLine
         case (.controls(let controls), .json): controls.jsonLine
         case (.devices(let list), .json): list.jsonLines
+        case (.networks(let found), .json): found.jsonLine
         case (.checkup(let lines), .json): lines.flatMap(\.jsonLine)
         case (.checkupEnded(let summary), .json): summary.jsonLine
         default: Array(lines.map { "\($0)\n" }.joined().utf8)
+        }
+    }
+}
+
+extension WirelessNetwork {
+    fileprivate var description: String {
+        "\(signal) dBm  \(security.rawValue)  \(name)\(isExact ? "" : "  (its name is not text)")"
+    }
+}
+
+extension [WirelessNetwork] {
+    /// An array and a LF.
+    package var jsonLine: [UInt8] {
+        var writer = JSONLineWriter()
+        return writer.arrayLine { array in
+            for network in self {
+                array.writeObject { object in
+                    object.write("name", network.name)
+                    object.write("isExact", network.isExact)
+                    object.write("signal", network.signal)
+                    object.write("security", network.security.rawValue)
+                }
+            }
         }
     }
 }

@@ -27,6 +27,7 @@ package enum PagePurpose: Hashable, Sendable {
     case listKeys
     case revokeKey
     case metrics
+    case support
     case eventSocket
     case previewSocket
 }
@@ -57,6 +58,8 @@ package struct PageRoute: Hashable, Sendable {
         PageRoute(.get, "/api/v1/controls", for: .pairedBrowser, .command("controls json")),
         PageRoute(.get, "/api/v1/cameras", for: .pairedBrowser, .command("cameras json")),
         PageRoute(.get, "/api/v1/microphones", for: .pairedBrowser, .command("microphones json")),
+        PageRoute(.get, "/api/v1/support", for: .pairedBrowser, .support),
+        PageRoute(.get, "/api/v1/wifi", for: .pairedBrowser, .command("wifi search json")),
         PageRoute(.get, "/api/v1/faults", for: .pairedBrowser, .command("faults")),
         PageRoute(.get, "/api/v1/events", for: .pairedBrowser, .command("events 50")),
         PageRoute(.post, "/api/v1/start", for: .pairedBrowser, .command("start")),

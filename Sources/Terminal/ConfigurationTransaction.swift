@@ -62,7 +62,7 @@ public struct ConfigurationTransaction: Sendable {
         case .stop: return [.command(.stop)]
         case .help: return [.answer(CommandDescription.help(on: .publish))]
         // The table does not offer these in publish.
-        case .start, .cameras, .microphones, .record, .torch, .webcam, .page, .faults, .doctor, .events, .reboot,
+        case .start, .cameras, .microphones, .record, .torch, .webcam, .wifi, .page, .faults, .doctor, .events, .reboot,
             .powerOff:
             return [.refuse(.command(.unavailable(command.name)))]
         }

@@ -3,8 +3,8 @@ import LinuxIO
 
 /// Listens to wpa_supplicant's control interface when it exists. Used from one thread.
 public struct SupplicantMonitor: ~Copyable {
-    private static let interface = "wlan0"
-    private static let longestMessage = 4096
+    fileprivate static let interface = "wlan0"
+    fileprivate static let longestMessage = 4096
     /// The most messages for one call of `takeMessages`.
     private static let mostMessages = 64
 
@@ -54,5 +54,27 @@ public struct SupplicantMonitor: ~Copyable {
             socket = nil
         }
         return messages
+    }
+}
+
+/// A connection of its own to wpa_supplicant's control interface, for one exchange. Never waits. Used from one thread.
+public final class SupplicantConnection {
+    private let socket: LocalDatagramSocket
+
+    /// - Parameters:
+    ///   - directory: see `SupplicantMonitor`.
+    ///   - path: path of the socket that receives the answers.
+    /// - Throws: if wpa_supplicant does not run.
+    public init(directory: String, path: String) throws(SystemCallError) {
+        socket = try LocalDatagramSocket(path: path, peer: "\(directory)/\(SupplicantMonitor.interface)")
+    }
+
+    public var fileDescriptor: Int32 { socket.fileDescriptor }
+
+    public func send(_ request: String) throws(SystemCallError) { try socket.send(Array(request.utf8)) }
+
+    /// The next message; `nil` without one.
+    public func receive() throws(SystemCallError) -> [UInt8]? {
+        try socket.receive(limit: SupplicantMonitor.longestMessage)
     }
 }

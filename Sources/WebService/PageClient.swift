@@ -26,8 +26,8 @@ final class PageClient {
     static let idleTime = Duration.seconds(60)
     /// Bytes of answers on a WebSocket.
     private static let mostUnsent = 64 * 1024
-    /// The device and the disk answer in this time, or never.
-    private static let deviceTime = Duration.seconds(30)
+    /// The device and the disk answer in this time, or never. A check-up takes longest.
+    private static let deviceTime = Duration.seconds(90)
     private static let drainTime = Duration.seconds(2)
     private static let readByteCount = 16 * 1024
 

@@ -9,6 +9,8 @@ package struct PageOrder: Sendable {
         case command(String)
         case plainStatus
         case metrics
+        /// Everything that helps to find a fault, without secrets.
+        case support
         /// - Parameter insteadOf: hashes of the secrets that the browser has sent.
         case beginPairing(Pairing.Attempt, insteadOf: [[UInt8]])
         /// - Parameter 0: hashes of the secrets that the browser has sent.

@@ -70,6 +70,7 @@ extension PageThread {
         case .givenCommand: return .command(try Self.command(in: request.body))
         case .plainStatus: return .plainStatus
         case .metrics: return .metrics
+        case .support: return .support
         case .lookAtPairing: return .lookAtPairing(secrets(of: request))
         case .listFiles: return .listFiles
         case .readFile: return .readFile(argument)

@@ -32,6 +32,7 @@ import Testing
             .severalBrowsersWait(["17: Firefox"]), "severalBrowsersWait",
             "several browsers wait; give the code that yours shows: page allow CODE\n17: Firefox"
         ),
+        (.wirelessSearch(reason: "it is off"), "wirelessSearch", "no search: it is off"),
         (.webcam(reason: "it is taken"), "webcam", "no webcam: it is taken; it is tried again"),
         (.snapshotsWaiting, "snapshotsWaiting", "others are already waiting"),
         (.hiddenByPause, "hiddenByPause", "the stream is paused and interrupted: no frame may be shown"),

@@ -49,6 +49,15 @@ import Testing
         #expect(kept.restored(in: kept.masked, isCorrect: false) == Array(text.utf8))
     }
 
+    @Test func anotherTextLosesTheSameSecrets() {
+        let file = #"{"url": "rtmp://h/a/abcdef", "key": "0123456789", "password": "short"}"#
+        let kept = KeptSecrets(in: Array(file.utf8), isCorrect: true)
+        let log = "to abcdef with 01230123456789, in short"
+        #expect(
+            String(decoding: kept.removed(from: Array(log.utf8)), as: UTF8.self)
+                == "to (kept) with 0123(kept), in short")
+    }
+
     @Test func escapedNamesAndOtherEncodingsShowNone() {
         #expect(
             masked(#"{"\u006bey": "abc", "url": "rtmp:\/\/h\/a\/abc"}"#)

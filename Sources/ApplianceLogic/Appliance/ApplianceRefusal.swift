@@ -34,6 +34,7 @@ public enum ApplianceRefusal: Hashable, Sendable {
     case noWaitingBrowser
     /// - Parameter 0: each one's code and name.
     case severalBrowsersWait([String])
+    case wirelessSearch(reason: String)
     case webcam(reason: String)
 
     // Recordings.
@@ -78,6 +79,7 @@ extension ApplianceRefusal {
         case .noWaitingProgram: "noWaitingProgram"
         case .noWaitingBrowser: "noWaitingBrowser"
         case .severalBrowsersWait: "severalBrowsersWait"
+        case .wirelessSearch: "wirelessSearch"
         case .webcam: "webcam"
         case .recordingIsOff: "recordingIsOff"
         case .nothingIsRecorded: "nothingIsRecorded"
@@ -116,6 +118,7 @@ extension ApplianceRefusal: CustomStringConvertible {
         case .severalBrowsersWait(let browsers):
             (["several browsers wait; give the code that yours shows: page allow CODE"] + browsers).joined(
                 separator: "\n")
+        case .wirelessSearch(let reason): "no search: \(reason)"
         case .webcam(let reason): "no webcam: \(reason); it is tried again"
         case .recordingIsOff: "device.json says \"record\": \"off\""
         case .nothingIsRecorded: "nothing is being recorded"

@@ -41,8 +41,6 @@ class Page {
     });
   }
 
-  // What views call.
-
   /** A console command. Its failure is shown. @returns its lines, or null if it failed */
   async command(line, { tellsAnswer = false } = {}) {
     try {
@@ -89,8 +87,6 @@ class Page {
     this.poller.now();
   }
 
-  // Status.
-
   async askStatus() {
     const status = await get("status");
     this.status = status;
@@ -106,8 +102,6 @@ class Page {
     const words = error instanceof APIError ? error.message : "This page failed to show the camera's answer.";
     this.header.showLost(`${words} Trying again in ${seconds} s.`);
   }
-
-  // Views.
 
   /** Shows a view when the camera's state is known, so that nothing moves afterwards. A refusal leads to pairing. */
   async begin() {

@@ -49,14 +49,7 @@ export class CheckupPanel {
 
   /** Everything that helps to find a fault. The camera leaves secrets out of all of it. */
   async support() {
-    const paths = ["status", "faults", "controls", "cameras", "microphones",
-      ...["stream", "device", "network", "board"].map((name) => `files/${name}.json`)];
-    const texts = [`Tallycam support file, ${new Date().toISOString()}\n`];
-    const add = async (name, asked) => texts.push(`== ${name}\n${await asked.catch((error) => error.message)}\n`);
-    // One after the other: the camera has better things to do.
-    for (const path of paths) await add(path, get(path, { as: "text" }));
-    await add("events", command("events 1000").then((lines) => lines.join("\n")));
-    this.page.save(new Blob([texts.join("\n")], { type: "text/plain" }), "tallycam-support.txt");
+    this.page.save(await get("support", { as: "blob", seconds: 90 }), "tallycam-support.txt");
   }
 
   async end(line, question, verb) {

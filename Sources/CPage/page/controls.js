@@ -27,7 +27,6 @@ const known = {
   webcam: ["USB webcam", "Light", "flag"],
 };
 export const groups = ["View", "Focus", "Exposure", "Color", "Light", "Others"];
-/** The sound part of the page has these. */
 const elsewhere = new Set(["microphone-gain", "mute"]);
 /** A choice that means gains of any value; those are typed as numbers elsewhere. */
 const gainsMark = "RED/BLUE";
@@ -82,7 +81,6 @@ export function numberOf(control) {
   return Number.isFinite(reported) ? reported : control.range[0];
 }
 
-/** 20 ms is "1/50 s". */
 export function valueWords(number, { unit, name }) {
   if (name === "exposure-time" && number < 500) return `1/${Math.round(1000 / number)} s`;
   return [decimal(number), unit].filter(Boolean).join(" ");

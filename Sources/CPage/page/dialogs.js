@@ -28,7 +28,6 @@ export function notice(words, isProblem) {
   if (!isProblem) setTimeout(() => item.remove(), shownSeconds * 1000);
 }
 
-/** Hands a file to the browser. */
 export function save(blob, name) {
   const address = URL.createObjectURL(blob);
   const link = el("a", { href: address, download: name });

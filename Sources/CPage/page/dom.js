@@ -31,7 +31,6 @@ export function el(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
-/** The same for a part of an SVG image. */
 export function svg(name, attributes = {}, ...children) {
   return fill(document.createElementNS(svgNamespace, name), attributes, children);
 }

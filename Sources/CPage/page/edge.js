@@ -42,7 +42,6 @@ export class AppendQueue {
 
   get isEmpty() { return this.items.length === 0; }
 
-  /** @returns whether it fits */
   put(type, data) {
     this.items.push({ type, data });
     this.bytes += data.byteLength;
@@ -59,7 +58,6 @@ export class AppendQueue {
     return { type: first.type, data };
   }
 
-  /** Puts back what was refused. */
   putBack({ type, data }) {
     this.items.unshift({ type, data });
     this.bytes += data.byteLength;

@@ -75,7 +75,6 @@ export class FilePanel {
     this.draw();
   }
 
-  /** The reader typed in the text. */
   typed(text) {
     this.text = text;
     this.showSaved();

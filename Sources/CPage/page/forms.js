@@ -1,5 +1,6 @@
 // Forms for the keys that people change most. Each field edits the file's text, so that form and text are always one.
-import { button, el, field, select, switchField } from "./dom.js";
+import { get as read } from "./api.js";
+import { button, el, field, replace, select, switchField, whileDisabled } from "./dom.js";
 import { get, remove, set } from "./jsontext.js";
 import { services, serviceOf } from "./services.js";
 
@@ -172,13 +173,26 @@ function networkForm(form) {
   const networks = Array.isArray(wifi) ? wifi : [];
   const zones = el("datalist", { id: "time-zones" },
     (Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => el("option", { value: name })));
+  const found = el("datalist", { id: "wifi-networks" });
+  const outcome = el("p", { class: "help", role: "status" });
+  const search = button("Search for networks", () => whileDisabled(search, async () => {
+    outcome.textContent = "Searching…";
+    try {
+      const usable = (await read("wifi")).filter(({ isExact, security }) => isExact && security !== "enterprise");
+      replace(found, usable.map(({ name, signal, security }) => el("option", { value: name }, `${signal} dBm, ${security}`)));
+      outcome.textContent = `In range: ${usable.map(({ name, security }) => `${name} (${security})`).join(", ") || "none"}.`;
+    } catch (error) {
+      outcome.textContent = error.message;
+    }
+  }));
   const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
   return [
     group("Wi-Fi", form.text("Country", ["country"], { maxlength: 2, placeholder: "DE", help: "Two letters. Without it, some channels stay unused." }),
-      networks.map((network, index) => group(`Network ${index + 1}`, form.text("Name", ["wifi", index, "ssid"]),
+      networks.map((network, index) => group(`Network ${index + 1}`, form.text("Name", ["wifi", index, "ssid"], { list: "wifi-networks" }),
         form.secret("Password", ["wifi", index, "password"], "Leave it empty for an open network."),
         form.flag("Does not send its name", ["wifi", index, "hidden"]),
         button("Remove this network", () => form.file.edit(remove(form.file.text, ["wifi", index]), true)))),
+      found, search, outcome,
       button("Add a network", () => form.change(["wifi", networks.length], { ssid: "" }, true))),
     group("Name and time", form.text("Name of the camera", ["hostName"], { maxlength: 63, placeholder: "tallycam", help: "It is found as NAME.local." }),
       form.text("Time zone", ["timeZone"], { list: "time-zones", placeholder: "UTC" }), zones,

@@ -37,7 +37,6 @@ export function path(parts, place, isStepped = false) {
   return text;
 }
 
-/** The same, closed down to the base line. */
 export function area(parts, place) {
   return parts.map((part) => {
     const base = place(0, 0)[1];
@@ -46,7 +45,6 @@ export function area(parts, place) {
   }).join("");
 }
 
-/** One sentence for people who do not see the graph. */
 export function summary(samples, changes) {
   const sent = samples.map((sample) => sample.sent).filter((value) => value !== undefined);
   if (sent.length === 0) return "Nothing was sent while this page was open.";

@@ -55,7 +55,6 @@ export class Header {
     this.announced = title;
   }
 
-  /** Where the reader is. */
   mark(address) {
     this.links.forEach((link, index) => {
       if (views[index][0] === address) link.setAttribute("aria-current", "page");

@@ -16,7 +16,6 @@ export class History {
     this.samples = [];
   }
 
-  /** @param now in seconds, on any clock that only moves forward */
   add(status, now) {
     const isSending = status.bitsPerSecond !== undefined;
     this.samples.push({

@@ -47,7 +47,6 @@ class Overlay {
     return this.panel.send(filterCommand(this.name, Object.fromEntries([...this.inputs].map(([key, input]) => [key, input.value]))));
   }
 
-  /** @param options of the filter that is on, or undefined */
   update(options) {
     this.switch.checked = options !== undefined;
     const isBeingEdited = this.details && this.details.contains(document.activeElement);
@@ -62,7 +61,6 @@ class Overlay {
 }
 
 export class OverlayPanel {
-  /** @param changed called after a change */
   constructor(page, changed) {
     this.page = page;
     this.changed = changed;

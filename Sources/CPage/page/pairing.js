@@ -17,8 +17,7 @@ export function pairingWords({ state, seconds, press, code, others }, isAsked, w
       if (others > 0) {
         return {
           title: "Do not press yet",
-          words: `Another browser asks as well, so a press lets nobody in. End it and wait, or allow code ${code} on the camera's console. `
-            + "A press ends both attempts.",
+          words: `Another browser asks as well, so a press only ends both attempts. The console can allow code ${code}.`,
           isWaiting: true, seconds, code,
         };
       }
@@ -32,7 +31,7 @@ export function pairingWords({ state, seconds, press, code, others }, isAsked, w
     }
     case "expired":
       if (isAsked && wereOthers) {
-        return { title: "Nobody was let in", words: "Several browsers asked at the same time. Ask again with one of them.", action: "Ask again" };
+        return { title: "Nobody was let in", words: "Several browsers asked at once. Ask again with one.", action: "Ask again" };
       }
       // Also what the camera says of an attempt of yesterday.
       if (!isAsked) return pairingWords({ state: "none" }, false);

@@ -61,8 +61,6 @@ export class Preview {
     if (this.video) this.video.muted = isMuted;
   }
 
-  // The WebSocket.
-
   connect() {
     clearTimeout(this.timer);
     const opened = socket("preview");
@@ -110,8 +108,6 @@ export class Preview {
     if (!this.player) this.makePlayer();
     return this.player.initialize(codecs, data);
   }
-
-  // The video element.
 
   makePlayer() {
     this.video = el("video", { muted: this.isMuted, autoplay: true, playsInline: true, "aria-label": "Preview of the camera" });
@@ -163,8 +159,6 @@ export class Preview {
     this.element.addEventListener("click", () => this.video?.play().catch(() => {}), { once: true });
   }
 
-  // A hidden tab.
-
   visibilityChanged() {
     clearTimeout(this.hideTimer);
     if (!this.isOn) return;
@@ -183,8 +177,6 @@ export class Preview {
   tell(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
-
-  // Without Media Source Extensions.
 
   async showSnapshot() {
     const { value } = await request("snapshot", { as: "blob" });

@@ -13,7 +13,6 @@ const stateWords = {
   failed: "Recording fails",
 };
 
-/** The state of `recording` in a status, in words. */
 export function recordingWords(recording) {
   if (!recording) return "";
   const words = stateWords[recording.state] ?? recording.state;

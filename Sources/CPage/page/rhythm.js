@@ -19,7 +19,6 @@ export const rhythms = {
   shutdown: [1500, 500],
 };
 
-/** This many blinks, then a pause. */
 export function blinks(number) {
   const steps = Array.from({ length: Math.max(1, number) }, () => [250, 250]).flat();
   steps[steps.length - 1] = 1500;
@@ -83,7 +82,6 @@ export function capitalized(text) {
   return /^\S+\.json/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Whether viewers see the stream. */
 export function isLive(status) {
   return ["live", "degraded", "live in software", "paused"].includes(status?.state);
 }

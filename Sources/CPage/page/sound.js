@@ -68,7 +68,6 @@ class MicrophoneRow {
 }
 
 export class SoundPanel {
-  /** @param changed called after a change */
   constructor(page, changed) {
     this.page = page;
     this.changed = changed;
@@ -86,7 +85,6 @@ export class SoundPanel {
     this.changed();
   }
 
-  /** A new status. */
   update(status) {
     const levels = levelsOf(status);
     this.none.hidden = levels.length > 0;

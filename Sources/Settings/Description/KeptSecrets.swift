@@ -32,6 +32,22 @@ public struct KeptSecrets: Sendable {
         return other.replacing(other.places) { _, value in known[value].map { Array(text[$0]) } ?? value }
     }
 
+    /// Another text without these secrets, which it should not have. Short ones could be any word.
+    public func removed(from other: [UInt8]) -> [UInt8] {
+        let secrets = places.map { text[$0] }.filter { $0.count >= 6 }
+        var (result, rest) = ([UInt8](), other[...])
+        while let byte = rest.first {
+            if let secret = secrets.first(where: { $0.first == byte && rest.starts(with: $0) }) {
+                result += "(kept)".utf8
+                rest = rest.dropFirst(secret.count)
+            } else {
+                result.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return result
+    }
+
     private static func placeholder(_ number: Int) -> [UInt8] { Array("(kept \(number))".utf8) }
 
     private func replacing(_ places: [Range<Int>], with replacement: (Int, [UInt8]) -> [UInt8]) -> [UInt8] {

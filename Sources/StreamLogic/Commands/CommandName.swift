@@ -33,6 +33,7 @@ public enum CommandName: String, CaseIterable, Sendable {
     case record
     case torch
     case webcam
+    case wifi
     case page
     case faults
     case doctor
@@ -120,6 +121,9 @@ public struct CommandDescription: Hashable, Sendable {
             .webcam,
             [CommandForm("start|stop|allow", "set USB webcam mode; allow admits a waiting program", on: .appliance)],
             absence: "publish cannot be a webcam: only the camera appliance (tallycam run) can"),
+        CommandDescription(
+            .wifi, [CommandForm("search [json]", "list the Wi-Fi networks in range", on: .appliance)],
+            absence: "only the camera appliance (tallycam run) searches for Wi-Fi networks"),
         CommandDescription(
             .page,
             [
