@@ -32,6 +32,7 @@ help:
 	@echo '                     (ARGUMENTS=--quick: natural content, Tallycam only; --lowest: Low1 only)'
 	@echo 'make bench-filters   the cost of filters per frame: instructions and time, compared with ffmpeg'
 	@echo 'make bench-webcam    the cost of the webcam on a board: instructions per frame in each format, and while unused'
+	@echo 'make bench-page      how far a browser'"'"'s preview is behind the camera, and what viewers cost the camera'
 	@echo 'make bench-boot      the time from the kernel to prompt and network by stage, and from a press to the first frame,'
 	@echo '                     in the instructions of an emulated Raspberry Pi 3B'
 	@echo 'make soak     two days of media over a connection at full speed, with every timestamp compared'
@@ -111,6 +112,10 @@ bench-filters:
 .PHONY: bench-webcam
 bench-webcam: $(aarch64)
 	@scripts/in-build-root --tests --aarch64 python3 Benchmarks/board/webcam.py
+
+.PHONY: bench-page
+bench-page: $(x86_64)
+	@scripts/in-build-root --tests python3 Benchmarks/page/run.py $(ARGUMENTS)
 
 .PHONY: bench-boot
 bench-boot: $(aarch64)

@@ -124,6 +124,13 @@ def cpu_seconds(camera: Appliance) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def own_kilobytes(camera: Appliance) -> int:
+    """The program's own memory: heap, stacks and changed data. Pages of its file are not counted, since all that run it share
+    them and the kernel can drop them."""
+    with open(f"/proc/{camera.process.child.pid}/smaps_rollup") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
+
+
 def has_route() -> bool:
     with open("/proc/net/route") as table:
         return any(line.split()[1] == "00000000" for line in table.readlines()[1:])

@@ -17,14 +17,18 @@ class Reading:
 
 
 def read_strip(luma: memoryview, width: int, height: int) -> Reading:
-    """The strip of blocks along the bottom edge: sync, frame number, time and checksum."""
+    """The strip of blocks along the bottom edge."""
     block = max(2, min(width // COLUMNS, height // 12))
     top = height - ROWS * block
-    bits = "".join(
+    return read_bits("".join(
         "1" if luma[(top + row * block + block // 2) * width + (2 * column + 1) * width // (2 * COLUMNS)] >= 128 else "0"
         for row in range(ROWS)
         for column in range(COLUMNS)
-    )
+    ))  # fmt: skip
+
+
+def read_bits(bits: str) -> Reading:
+    """Sync, frame number, time and checksum."""
     assert bits[:8] == "10100110", "no strip"
     content = int(bits[8:80], 2).to_bytes(9, "big")
     assert binascii.crc_hqx(content, 0xFFFF) == int(bits[80:96], 2), "a damaged strip"

@@ -155,5 +155,9 @@ class WebSocket:
         size = bytes([length | masked << 7]) if length < 126 else bytes([126 | masked << 7]) + struct.pack(">H", length)
         self.connection.sendall(bytes([0x80 | opcode]) + size + mask + data)
 
+    def end(self) -> None:
+        """Ends the connection, also for a thread that reads."""
+        self.connection.shutdown(socket.SHUT_RDWR)
+
     def close(self) -> None:
         self.connection.close()

@@ -2,7 +2,6 @@
 the intervals between attempts, and the minute after which a hanging card is reported."""
 
 import contextlib
-import ctypes
 import os
 import subprocess
 import time
@@ -12,6 +11,7 @@ import media
 import pytest
 from appliance import BOARD, DEVICE, LIVE, Appliance, Terminal, cpu_seconds, has_route, plain
 from certificates import Certificates
+from created_files import Creations
 from held_file import ReadHeldFile, held
 from scenarios import run_selected
 from tallycam import Receiver
@@ -21,28 +21,6 @@ pytestmark = pytest.mark.takes(minutes=2.2, processors=0.1)
 
 GOOD = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
 USUAL = "ready" if has_route() else "no network"
-IN_CREATE = 0x100
-
-
-class Creations:
-    """Counts the files that are created in a folder (inotify(7)), because each write attempt starts with that."""
-
-    def __init__(self, path):
-        self.libc = ctypes.CDLL(None, use_errno=True)
-        self.fd = self.libc.inotify_init1(os.O_NONBLOCK)
-        assert self.libc.inotify_add_watch(self.fd, os.fsencode(path), IN_CREATE) >= 0
-        self.names: list[str] = []
-
-    def count(self, prefix: str) -> int:
-        try:
-            data = os.read(self.fd, 1 << 20)
-        except BlockingIOError:
-            data = b""
-        while data:
-            length = int.from_bytes(data[12:16], "little")
-            self.names.append(data[16 : 16 + length].rstrip(b"\0").decode())
-            data = data[16 + length :]
-        return sum(name.startswith(prefix) for name in self.names)
 
 
 @pytest.fixture

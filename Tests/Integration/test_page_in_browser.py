@@ -5,6 +5,7 @@ import json
 import pytest
 from appliance import DEVICE, plain
 from browser import Chromium
+from created_files import Creations
 from page import PagedAppliance
 from tallycam import Receiver
 
@@ -84,12 +85,20 @@ def test_over_https_a_browser_is_let_in_and_shows_the_picture(children, receiver
 
 
 def test_while_live_two_presses_are_asked_for(children, receiver, browser):
+    """The press itself: test_card_page.py on the board."""
     camera = PagedAppliance(children, stream=plain(receiver.url()), device=DEVICE)
     camera.ask("start")
     camera.wait_for("live")
     browser.open(f"{camera.page}/")
     browser.click("Pair")
     browser.wait_for_text("Press the button twice")
+    assert "a single press would stop it" in browser.text
+    seconds = camera.status()["liveSeconds"]
+    camera.press()
+    browser.control("Stop")
+    # The stream went on.
+    status = camera.wait_for("live")
+    assert status["liveSeconds"] >= seconds and status["isStreamWanted"]
 
 
 def test_a_browser_that_is_removed_has_to_pair_again(camera, browser):
@@ -262,6 +271,18 @@ def test_a_broken_stream_file_is_repaired_in_the_form(children, receiver, browse
     assert "(kept" in text and stream["key"] not in text
     browser.click("Start")
     camera.wait_for("live")
+
+
+def test_a_double_click_saves_once(camera, browser):
+    """The second request would be refused, since the file has changed by then."""
+    camera.show(browser, "setup/device")
+    browser.choose("Two short presses", "Mute")
+    creations = Creations(camera.boot)
+    browser.double_click("Save")
+    browser.wait_for_text("Saved")
+    assert read(camera, "device") == {**DEVICE, "doublePress": "mute"}
+    assert creations.count(".device.json") == 1, creations.names
+    assert "changed this file" not in browser.text
 
 
 def test_a_stored_key_is_kept_when_another_value_changes(camera, browser):

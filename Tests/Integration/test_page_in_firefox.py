@@ -4,6 +4,7 @@ import pytest
 from appliance import DEVICE, plain
 from browser import Firefox
 from page import PagedAppliance
+from preview_delay import WatchedPreview
 from tallycam import Receiver
 
 pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=1, processors=0.9)]
@@ -50,6 +51,15 @@ def test_it_goes_live_and_plays(camera, browser):
     browser.click("Stop")
     browser.click("End the stream")
     camera.wait_for("ready")
+
+
+def test_the_preview_is_less_than_a_second_behind(camera, browser):
+    """test_page_preview.py says why a busy machine does not make this fail."""
+    camera.admit(browser)
+    camera.ask("start")
+    camera.wait_for("live")
+    camera.show(browser, "picture")
+    WatchedPreview(browser).wait_until_within(1)
 
 
 def test_a_file_is_repaired_in_the_form(camera, browser):

@@ -179,7 +179,7 @@ def test_a_line_is_interrupted_where_nothing_was_measured(compute):
 @pytest.mark.parametrize(
     ("ranges", "time", "jumps", "decision"),
     [
-        ([[0, 10]], 9.9, False, {"rate": 1}), ([[0, 10]], 9.5, False, {"rate": 1.15}), ([[0, 10]], 9, False, {"rate": 1.5}),
+        ([[0, 10]], 9.9, False, {"rate": 1}), ([[0, 10]], 9.75, False, {"rate": 1.15}), ([[0, 10]], 9, False, {"rate": 1.5}),
         ([[0, 10]], 5, False, {"seek": 9.9}), ([[0, 10]], 9.5, True, {"rate": 1}), ([[0, 10]], 8.5, True, {"seek": 9.9}),
         ([[0, 4], [6, 6.05]], 3.9, False, {"seek": 6}), ([[0, 4], [6, 8]], 6, False, {"rate": 1.5}), ([], 0, False, {"rate": 1}),
         ([[0, 10]], 11, False, {"seek": 9.9}),

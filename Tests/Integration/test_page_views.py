@@ -62,6 +62,9 @@ def shown(camera, browser, request):
     browser.control("Stop")
     settled = {"picture": "Mirror", "recordings": "recording", "setup/browsers": "A browser of the tests"}
     browser.wait_for_text(settled.get(view, "Live"))
+    if view == "picture":
+        browser.wait_for(lambda: browser.script("return document.querySelector('video')?.currentTime > 0"), "video")
+        browser.wait_until_gone("Waiting for the picture")
     if view == "setup/checkup":
         browser.click("Check now")
         browser.wait_for_text("not checked")

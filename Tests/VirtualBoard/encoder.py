@@ -146,7 +146,7 @@ class Publisher:
 class Appliance:
     """`tallycam run`, with streams one after the other in one process."""
 
-    def __init__(self, board, nginx, name: str, wiring: dict | None = None, **device):
+    def __init__(self, board, nginx, name: str, wiring: dict | None = None, options: str = "", **device):
         self.board = board
         server, _, key = nginx.url(name).replace("127.0.0.1", HOST).rpartition("/")
         files = {
@@ -161,7 +161,7 @@ class Appliance:
             board.put(f"/tmp/e/boot/{file}.json", json.dumps(content))
         self.process = board.start(
             "exec tallycam run --boot /tmp/e/boot --state /tmp/e/state --socket /tmp/e/socket --network /tmp/e/network "
-            "--simulate-power"
+            f"--simulate-power {options}"
         )
         self.wait(lambda status: status["state"] == "ready")
 

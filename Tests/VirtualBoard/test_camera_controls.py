@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from encoder import Appliance
 from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, bars, brightness, color, corners, first, frames_of, said, spread
-from pi_camera import Frame, set_parameters
+from pi_camera import Frame, nodes, set_parameters
 from waiting import wait_until
 
 pytestmark = [pytest.mark.takes(minutes=3, processors=0.65), pytest.mark.paced]
@@ -127,6 +127,66 @@ def test_a_focus_point_refers_to_the_flipped_frame(pi_camera, nginx):
     answer = live.set("focus-point", "0.5,0.1")
     assert said(answer, r"([\d.]+) dioptres") == pytest.approx(8, abs=1)
     live.shown()
+
+
+class Browser:
+    """A program in the guest that talks to the page of the camera, as a browser does."""
+
+    host = "127.0.0.1:8080"
+
+    def __init__(self, board):
+        self.board = board
+        self.cookies: dict[str, str] = {}
+
+    def ask(self, method: str, path: str, body: dict | None = None):
+        """The answer's JSON, if it is not a refusal."""
+        text = json.dumps(body or {})
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        lines = [f"{method} /api/v1/{path} HTTP/1.1", f"Host: {self.host}", f"Origin: http://{self.host}", f"Cookie: {cookies}",
+                 f"Content-Length: {len(text)}", "Connection: close", "", text]  # fmt: skip
+        answer = self.board.run(f"socat -t 20 - TCP:{self.host}", stdin="\r\n".join(lines).encode()).text
+        head, _, content = answer.replace("\r", "").partition("\n\n")
+        assert head.startswith("HTTP/1.1 2"), answer
+        self.cookies |= dict(re.findall(r"(?im)^set-cookie: ([\w-]+)=(\w+)", head))
+        return json.loads(content)
+
+
+def test_a_tap_on_the_page_moves_the_lens(pi_camera, nginx):
+    """With the request that the page sends for a tap, which a test in Chromium looks at (test_page_in_browser.py)."""
+    appliance = Appliance(
+        pi_camera, nginx, "tap", options=f"--page {Browser.host}", camera="back", dimension=f"{WIDTH}x{HEIGHT}",
+        audio={"source": "none"})  # fmt: skip
+    browser = Browser(pi_camera)
+    assert browser.ask("POST", "pairing")["state"] == "waiting"
+    assert "admitted" in appliance.ask("page allow")
+    assert browser.ask("GET", "pairing")["state"] == "granted"
+    appliance.live_with()
+    # The lens has finished its initial search.
+    appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 60)
+    node = next(path for name, path in nodes(pi_camera).items() if name.startswith("dw9807"))
+
+    def position() -> int:
+        """Where the driver's lens is, higher for what is nearer."""
+        return int(pi_camera.run(f"v4l2-ctl -d {node} -C focus_absolute").text.split(":")[1])
+
+    def control(name: str) -> dict:
+        return next(control for control in browser.ask("GET", "controls") if control["name"] == name)
+
+    def tap(point: str, dioptres: float) -> int:
+        """Where the lens is when the search has found what is there. The answer may come before its last steps."""
+        (line,) = browser.ask("POST", "commands", {"command": f"set focus-point {point}"})["lines"]
+        assert line.startswith("focus-point ") and "focused" in line, line
+        wait_until(
+            lambda: said(control("lens")["reported"], r"([\d.]+) dioptres") == pytest.approx(dioptres, abs=1), 20,
+            lambda: f"{line}; lens {control('lens')}")  # fmt: skip
+        return position()
+
+    near, middle = tap("0.5,0.9", 8), tap("0.5,0.5", 4)
+    assert near > middle + 100
+    offered = control("focus-point")
+    # Around that point: left, top, width and height.
+    assert offered["value"] == "0.4,0.4,0.2,0.2" and "missing" not in offered, offered
+    appliance.stop()
 
 
 def test_manual_focus_keeps_the_found_position(pi_camera, nginx):

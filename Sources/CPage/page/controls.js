@@ -24,7 +24,7 @@ const known = {
   mirror: ["Mirror", "View", "flag"],
   flip: ["Upside down", "View", "flag"],
   torch: ["Torch", "Light"],
-  webcam: ["USB webcam", "Light", "flag"],
+  webcam: ["USB webcam", "Others", "flag"],
 };
 export const groups = ["View", "Focus", "Exposure", "Color", "Light", "Others"];
 const elsewhere = new Set(["microphone-gain", "mute"]);

@@ -20,9 +20,10 @@ export function atEdge(ranges, currentTime, currentRate, jumps) {
   if (behind > (jumps ? 1 : furthest) || behind < -0.5) return { seek: Math.max(start, end - afterJump) };
   if (jumps) return { rate: 1 };
   if (behind > 0.8) return { rate: 1.5 };
-  if (behind > 0.3) return { rate: 1.15 };
+  // What is shown is some 50 ms older than that, and should be less than 300 ms old.
+  if (behind > 0.22) return { rate: 1.15 };
   // Between the two limits the rate stays, so that it does not change with each frame.
-  return { rate: behind < 0.15 ? 1 : currentRate };
+  return { rate: behind < 0.12 ? 1 : currentRate };
 }
 
 /** What to remove so that only the last seconds remain; null if there is nothing. */
