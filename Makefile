@@ -62,11 +62,11 @@ demo-image: $(x86_64)
 	@scripts/in-build-root python3 scripts/demo-image.py
 
 .PHONY: test
-test: parts build
+test: parts $(x86_64)
 	@scripts/test
 
 .PHONY: test-all
-test-all: parts build
+test-all: parts $(x86_64)
 	@scripts/test --all
 
 .PHONY: board-test

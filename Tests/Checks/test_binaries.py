@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from swift_source import CHECKOUT
 
+pytestmark = pytest.mark.board_program
+
 # The board's program, and that of a computer with the same code.
 BUDGETS = {"aarch64": 20_000_000, "x86_64": 23_000_000}
 MACHINES = {"x86_64": "x86-64", "aarch64": "ARM aarch64"}

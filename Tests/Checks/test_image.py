@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from swift_source import CHECKOUT
 
+pytestmark = pytest.mark.board_program
+
 FOLDER = CHECKOUT / "buildroot"
 
 SCRIPTS = [*(CHECKOUT / "rootfs-overlay/etc/init.d").iterdir(), *(CHECKOUT / "board/common").glob("*.sh")]

@@ -1,5 +1,6 @@
 """The runner behind scripts/test: how it counts, how it reads the tests' markers, and which files it runs at the same time."""
 
+import re
 import sys
 import threading
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ sys.path.insert(0, str(CHECKOUT / "Tests/Runner"))
 
 from counts import Count, count_report, judged  # noqa: E402
 from jobs import CollectionFailed, Job, find_jobs  # noqa: E402
+import run  # noqa: E402
 from side_by_side import ResultLines, Run, Turns  # noqa: E402
 from unit import count_log  # noqa: E402
 
@@ -74,7 +76,7 @@ def test_parallel_tests_show_every_result_and_their_output():
 
 MARKED = """
 import pytest
-pytestmark = [pytest.mark.takes(minutes=7, processors=0.6), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=7, processors=0.6), pytest.mark.paced, pytest.mark.board_program]
 def test_quick(): pass
 @pytest.mark.slow
 @pytest.mark.takes(minutes=20)
@@ -98,6 +100,7 @@ def test_markers_determine_how_a_file_is_run(folder, choice, minutes):
     assert set(jobs) == {"test_marked", "test_plain"}
     marked, plain = jobs["test_marked"], jobs["test_plain"]
     assert (marked.minutes, marked.processors, marked.paced) == (minutes, 0.6, True)
+    assert marked.needs_board_program and not plain.needs_board_program
     assert (plain.minutes, plain.paced) == (0.5, False) and marked.niceness < plain.niceness < 0
 
 
@@ -109,10 +112,31 @@ def test_a_collection_error_is_not_an_empty_stage(folder):
 
 def test_a_test_file_is_run_and_counted(tmp_path, capsys):
     (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
-    run = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
-    assert run.run().count == Count(1, 1)
+    one = Run(Job("checks", tmp_path / "test_mixed.py"), 0, tmp_path / "reports", ["pytest-3", str(tmp_path / "test_mixed.py")])
+    assert one.run().count == Count(1, 1)
     shown = capsys.readouterr().out
     assert "FAILED  test_mixed.py::test_bad" in shown and "so it is" in shown
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_tests_of_the_board_program_wait_for_it(folder, tmp_path, monkeypatch, capsys, built):
+    """If it cannot be built, they count as failed, and the compiler's output is shown."""
+    program = tmp_path / "program"
+    (folder / "test_other.py").write_text("def test_other(): pass\n")
+    (folder / "test_board.py").write_text(
+        f"import pytest\nfrom pathlib import Path\npytestmark = pytest.mark.board_program\n"
+        f"def test_program(): assert Path({str(program)!r}).exists()\n"
+    )
+    monkeypatch.setattr(run, "REPORTS", tmp_path)
+    script = f"sleep 0.5; touch {program}" if built else "echo no such module; exit 1"
+    monkeypatch.setattr(run, "BOARD_PROGRAM", (["sh", "-c", script],))
+    assert run.TestRun(["checks"], None, False).run() == (Count(2, 0) if built else Count(1, 1))
+    assert ("no such module" in capsys.readouterr().out) is not built
+
+
+def test_every_fuzz_target_is_run():
+    script = (CHECKOUT / "scripts/fuzz").read_text()
+    assert set(run.FUZZ_TARGETS) == set(re.findall(r"\[(\w+)\]=\d", script))
 
 
 @dataclass

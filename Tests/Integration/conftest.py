@@ -21,9 +21,8 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    missing = [path for path in (tallycam.TALLYCAM, tallycam.TALLYCAM_ARM64) if not path.exists()]
-    if missing:
-        pytest.exit(f"missing: {', '.join(map(str, missing))}; run 'make build' first", 3)
+    if not tallycam.TALLYCAM.exists():
+        pytest.exit(f"missing: {tallycam.TALLYCAM}; run 'make build' first", 3)
 
 
 @pytest.hookimpl(wrapper=True)

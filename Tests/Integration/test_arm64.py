@@ -4,7 +4,7 @@ import pytest
 from recording import Recording, assert_whole, frames_due
 from tallycam import TALLYCAM_ARM64, last_event, publish_arguments
 
-pytestmark = pytest.mark.takes(minutes=0.2, processors=0.3)
+pytestmark = [pytest.mark.takes(minutes=0.2, processors=0.3), pytest.mark.board_program]
 
 SECONDS = 5
 

@@ -180,9 +180,12 @@ def test_a_file_reports_its_states_and_status(children, encoded_flv):
     assert status and all(event["t"] >= number for number, event in enumerate(status, start=1))
     for event in status:
         assert event["code"] == 2002 and event["state"] == "live"
-        assert abs(event["audioPacketsPerSecond"] / event["videoFramesPerSecond"] - 43 / 30) < 0.4
-        assert event["bitsPerSecond"] > 2_000
-    assert all(a["videoFrames"] < b["videoFrames"] for a, b in itertools.pairwise(status))
+    # A busy machine sends nothing for a while, and then more at once. A report's rates are those since the one before.
+    counts = [0, *(event["videoFrames"] for event in status)]
+    assert counts == sorted(counts) and counts[-1] > 0
+    for event, frames in zip(status, (after - before for before, after in itertools.pairwise(counts))):
+        assert frames < 15 or abs(event["audioPacketsPerSecond"] / event["videoFramesPerSecond"] - 43 / 30) < 0.4, event
+        assert frames < 15 or event["bitsPerSecond"] > 2_000, event
 
 
 def test_a_file_that_cannot_be_sent_ends_in_an_error(children, encoded_flv):

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import pytest
-from appliance import DEVICE, plain
+from appliance import DEVICE, LIVE, plain
 from page import PagedAppliance
 from page_client import Page, WebSocket
 from processes import HUNG
@@ -270,15 +270,16 @@ def test_a_viewer_that_does_not_read_costs_the_stream_nothing(children):
     camera = PagedAppliance(children, stream=plain(receiver.url()), device=DEVICE)
     page = browser(camera)
     assert page.ask("POST", "/api/v1/start").status == 200
-    camera.wait_for("live")
+    before = camera.wait_for("live")
     stuck = preview(page)
     good = preview(page)
     first_picture(good)
     for _ in range(150):
         good.read()
     status = camera.status()
-    # A server that gets too little processor time lowers the quality, and may lose frames.
-    assert status["state"] == "degraded" or status["state"] == "live" and status["videoDropped"] == 0
+    assert status["state"] in LIVE and status["videoFrames"] > before["videoFrames"], (before, status)
+    # A server that gets too little processor time lowers the quality before it costs frames.
+    assert status["videoDropped"] == before["videoDropped"] or "degraded" in camera.events(), (before, status)
     stuck.close()
     assert page.command("status").status == 200
 

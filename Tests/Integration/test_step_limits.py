@@ -131,7 +131,8 @@ def test_a_stop_during_the_lookup(children, options, encoded_flv):
     end_at_once(publisher)
 
 
-# More than the default of 5 s, but much less than the lookup's own limit.
+# In seconds. The resolver itself gives up after the default's time, so its limit can only be lowered.
+DEFAULT = 5
 LONGER, SHORTER = 7, 1
 
 
@@ -165,13 +166,16 @@ def test_the_limit_of_handshakes_can_be_set(limited, name):
 
 @pytest.mark.parametrize("options", [[], ["--from-flv"]], ids=["live", "file"])
 def test_the_limit_of_lookups_can_be_set(children, options, encoded_flv):
-    """A busy machine does not delay all three attempts."""
+    """One of ten attempts, one after the other, ends before the default's limit. A busy machine does not delay them all."""
     file = [*options, encoded_flv] if options else ["--reconnect", "0"]
-    publishers = [start_without_names(children, "--connect-timeout", SHORTER, *file) for _ in range(3)]
-    assert [publisher.wait() for publisher in publishers] == [3, 3, 3]
-    failed = [[event for event in events(publisher) if event["code"] < 0][-1] for publisher in publishers]
-    assert [event["code"] for event in failed] == [-1000] * 3
-    assert SHORTER <= min(event["t"] for event in failed) < 4.5, failed
+    taken = []
+    while len(taken) < 10 and min(taken, default=DEFAULT) >= DEFAULT:
+        publisher = start_without_names(children, "--connect-timeout", SHORTER, *file)
+        assert publisher.wait() == 3
+        failed = [event for event in events(publisher) if event["code"] < 0][-1]
+        assert failed["code"] == -1000
+        taken.append(failed["t"])
+    assert SHORTER <= min(taken) < DEFAULT, taken
 
 
 def test_a_lookup_that_gets_no_answer_is_given_up(children):

@@ -18,6 +18,7 @@ def pytest_collection_finish(session):
             "file": str(item.path),
             # The closest marker counts: the test's own before its file's.
             "takes": {name: value for mark in reversed([*item.iter_markers("takes")]) for name, value in mark.kwargs.items()},
+            "needs_board_program": item.get_closest_marker("board_program") is not None,
             "paced": item.get_closest_marker("paced") is not None,
         }
         for item in session.items

@@ -24,6 +24,8 @@ class Job:
     processors: float = 0.1
     # Whether it compares times.
     paced: bool = False
+    # Whether it runs or reads the ARM64 program.
+    needs_board_program: bool = False
 
     @property
     def name(self) -> str:
@@ -69,4 +71,5 @@ def job(stage: str, file: Path, tests: list[dict]) -> Job:
         minutes=max(test["takes"].get("minutes", minutes) for test in tests),
         processors=max(test["takes"].get("processors", processors) for test in tests),
         paced=any(test["paced"] for test in tests),
+        needs_board_program=stage == "board" or any(test["needs_board_program"] for test in tests),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,8 +24,11 @@ COMPUTING = ["unit", "fuzz"]
 LAST = ["nice", "-n", "5"]
 # How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
-FUZZ_TARGETS = ["rtmp", "amf0", "json", "h264", "flv", "mp4", "mp4tags", "recording", "filters", "images", "usb"]
+FUZZ_TARGETS = re.search(r"^readonly all=\((.*)\)$", (CHECKOUT / "scripts/fuzz").read_text(), re.MULTILINE)[1].split()
 FUZZ_SECONDS = 10
+# The program for the board is compiled beside the first tests: its modules are a chain that leaves a processor idle for much
+# of the time. Then the tests that need only the program can start, and last the board's own.
+BOARD_PROGRAM = (["scripts/build", "aarch64"],)
 BOARD_PARTS = (
     ["scripts/board-parts"], ["scripts/board-parts", "--modules"], ["scripts/card-parts"], ["scripts/userland"],
     ["scripts/image-virtual"],
@@ -86,27 +90,38 @@ class TestRun:
         return [Run(job, number, REPORTS, pytest_words(job.file, self.choice)) for job, number in zip(jobs, numbers)]
 
     def wait_beside_each_other(self) -> None:
-        """The stages that pytest runs. The board's tests join when their parts are made, which takes minutes on a fresh
-        machine."""
+        """The stages that pytest runs. Tests of the ARM64 program join when it is built, and the board's tests when their parts
+        are made, too, which takes minutes on a fresh machine."""
         stages = [stage for stage in FOLDERS if stage in self.stages]
         turns = Turns(SHARE * (os.cpu_count() or 1), FILES_AT_ONCE)
+        runs = [run for stage in stages if stage != "board" for run in self.runs(stage)]
+        later = [run for run in runs if run.job.needs_board_program]
+        turns.add([run for run in runs if run not in later])
 
         def prepare() -> None:
-            if "board" in stages and self.prepare_board():
+            if not later and "board" not in stages:
+                return
+            if not self.prepare("program", BOARD_PROGRAM):
+                return
+            turns.add(later)
+            if "board" in stages and self.prepare("parts", BOARD_PARTS):
                 turns.add(self.runs("board"))
 
-        runs = [run for stage in stages if stage != "board" for run in self.runs(stage)]
-        turns.add(runs)
         for result in turns.run_all(prepare):
             self.add(result.job.stage, result.count)
 
-    def prepare_board(self) -> bool:
-        start = time.monotonic()
-        for words in BOARD_PARTS:
-            if subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode != 0:
-                self.add("board", Count(0, 1))
+    def prepare(self, name: str, commands: tuple[list[str], ...]) -> bool:
+        """Whether everything that these tests of the board need was made; otherwise they count as failed."""
+        start, log = time.monotonic(), REPORTS / f"{name}.log"
+        for words in commands:
+            with open(log, "w") as output:
+                status = subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output).returncode
+            if status != 0:
+                end = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
+                print(f"== board: {' '.join(words)} failed:\n{end}", flush=True)
+                self.add(next(stage for stage in reversed(STAGES) if stage in FOLDERS and stage in self.stages), Count(0, 1))
                 return False
-        print(f"== board: prepared in {time.monotonic() - start:.0f} s", flush=True)
+        print(f"== board: {name} ready after {time.monotonic() - start:.0f} s", flush=True)
         return True
 
     def run(self) -> Count:

@@ -179,9 +179,10 @@ class CardBoard(Board):
     @staticmethod
     def _waiting(condition: str, timeout: float) -> str:
         """A script that polls inside the guest, since each command from outside costs the guest more than most conditions.
-        Reading the pipe with a timeout replaces sleep, which would be one more program to start."""
+        Reading the pipe with a timeout replaces sleep, which would be one more program to start. An idle guest's clock follows
+        the host's, whose servers may be slow, so this wait has the host's patience, too."""
         return (
-            f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(timeout)}));"
+            f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(PATIENCE * timeout)}));"
             f" until {{ {condition}; }}; do read t r </proc/uptime; [ ${{t%.*}} -lt $end ] || exit 1;"
             " read -t 0.2 w <&3 || :; done"
         )

@@ -22,7 +22,7 @@ LOGS = CHECKOUT / "out/test/board/consoles"
 
 
 def pytest_collection_modifyitems(config, items):
-    if not TALLYCAM.exists():
+    if not config.option.collectonly and not TALLYCAM.exists():
         pytest.exit(f"missing: {TALLYCAM}; run 'make build' first", 3)
 
 

@@ -5,6 +5,7 @@ import re
 import statistics
 
 from board import CHECKOUT, Board
+from lights import LOOKS
 
 TRACE = "/sys/kernel/tracing"
 # The documented words for what the light shows; those of faults are counts.
@@ -69,10 +70,9 @@ class LightRecord:
         return milliseconds
 
     def keeps(self, meaning: str, tolerance: int = 50) -> bool:
-        """Whether the light turns in the documented rhythm from now on. A machine that emulates beside others may stand still
-        for a moment, which spoils a round: it is looked at up to three times."""
+        """Whether the light turns in the documented rhythm from now on, in one of several looks."""
         pattern = documented_rhythm(meaning)
-        for _ in range(3):
+        for _ in range(LOOKS):
             self.start()
             self.board.sleep(((1 if sum(pattern) > 2500 else 2) * sum(pattern) + max(pattern) + 100) / 1000)
             if self.kept(self.light(), meaning, tolerance):

@@ -11,7 +11,7 @@ from card import NAME, SMALL, CardBoard, server
 from lights import RECONNECTING, blinks, is_steady, rhythm
 from servers import free_port, wait_for_listener
 from time_server import TimeServer
-from reported import last_event, steps
+from reported import ask, last_event, seconds, steps
 
 pytestmark = pytest.mark.takes(minutes=4.5, processors=0.5)
 
@@ -134,6 +134,10 @@ def test_name_address_and_start_at_boot(slot, nginx):
     board.wait_for_state("ready", 20)
 
 
+# Seconds that a busy machine may need for a time server's answer, and those that a camera waits for it.
+LONGEST_ANSWER, LONGEST_WAIT = 30, 20
+
+
 def make_certificate(folder, start: datetime.datetime, end: datetime.datetime) -> None:
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-subj", "/CN=time",
@@ -175,17 +179,31 @@ def test_the_clock_is_set_before_tls(slot, nginx, secured, children):
         board.click()
         board.restore()
         board.wait_for_state("live", 60)
-        reported = [board.console.index(text) for text in ("button pressed", "waiting for the time", "the clock is set", "live")]
-        assert reported == sorted(reported), board.console[-3000:]
-        assert "certificate" not in board.console
-        # A busy machine makes the board's clock slow.
-        assert clock.answers > 0 and clock.answered - 2 < int(board.run("date +%s").text) < clock.now() + 2
+        assert_clock_comes_first(board)
+        # On a busy machine the board's clock falls behind, but never behind the first answer, and what an answer takes makes it
+        # err by half of that.
+        assert clock.first_answer - 1 <= int(board.run("date +%s").text) < clock.now() + LONGEST_ANSWER
     board.click()
     board.wait_for_state("ready", 20)
     assert nginx.recording(NAME).stat().st_size > 5000
     # Reports from now on have the right date.
-    year = datetime.datetime.fromtimestamp(clock.now(), datetime.UTC).year
-    assert f"{year}-" in board.run("tail -n 1 /state/events").text
+    assert 0 <= int(board.run("date +%s").text) + 1 - seconds(last_event(board).split()[0]) < 3600
+
+
+def assert_clock_comes_first(board: CardBoard) -> None:
+    """Checks that the camera connects when its clock is set. On a busy machine ntpd rejects answers that took long, and the
+    camera then waits no longer than it should: its attempts fail until the clock is set."""
+    before = ("button pressed", "waiting for the time")
+    places = [board.console.index(text) for text in (*before, "live")]
+    assert places == sorted(places), board.console[-3000:]
+    if "certificate" not in board.console:
+        assert places[1] < board.console.index("the clock is set") < places[2], board.console[-3000:]
+        return
+    lines = ask(board, "events 200").splitlines()
+    waiting, failed = (
+        seconds(next(line for line in lines if text in line).split()[0]) for text in ("waiting for the time", "certificate")
+    )
+    assert failed - waiting >= LONGEST_WAIT, lines
 
 
 WIRELESS = {"hostName": "studio-5", "country": "DE", "wifi": [{"ssid": "Studio", "password": "correct horse"}]}

@@ -1,5 +1,6 @@
 """An SNTP server (RFC 4330) whose clock may be ahead."""
 
+import math
 import socket
 import struct
 import threading
@@ -15,9 +16,8 @@ class TimeServer:
     def __init__(self, ahead: float = 0):
         """Seconds by which its clock is ahead of the host's."""
         self.ahead = ahead
-        self.answers = 0
-        # Its clock at the last answer.
-        self.answered = 0.0
+        # Its clock at the first answer; infinite before that.
+        self.first_answer = math.inf
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -37,8 +37,8 @@ class TimeServer:
             # No leap second, version 4, server; stratum 1, as from a radio clock.
             head = struct.pack("!BBbbII4s", 0x24, 1, 6, -20, 0, 1 << 4, b"TEST")
             answer = head + received + request[40:48] + received + self._timestamp()
+            self.first_answer = min(self.first_answer, self.now())
             self._socket.sendto(answer, client)
-            self.answers, self.answered = self.answers + 1, self.now()
 
     def _timestamp(self) -> bytes:
         return struct.pack("!Q", int((self.now() + EPOCH) * (1 << 32)) & 0xFFFF_FFFF_FFFF_FFFF)

@@ -1,0 +1,27 @@
+"""How long a guest stood still. While a guest is idle its clock follows the host's: if a busy host does not let it run for a
+second, a second is missing in the guest, too, and from every stream in it. Tests that compare gaps allow for that."""
+
+from board import Board
+
+# Wakes by the guest's clock, whose smallest unit is 10 ms here, and writes each new maximum of the time between. It starts no
+# program, so it costs almost nothing.
+SCRIPT = (
+    "rm -f /tmp/never; mkfifo /tmp/never; exec busybox sh -c 'exec 3<>/tmp/never; most=0; last=;"
+    " while :; do read t r </proc/uptime; now=${t%.*}${t#*.}; [ $((now - ${last:-$now})) -le $most ] ||"
+    " { most=$((now - last)); echo $most; }; last=$now; read -t 0.05 w <&3; done'"
+)
+# In seconds: what the process needs between two looks while nothing stands still.
+USUAL = 0.1
+
+
+class Stalls:
+    """From now on, until the test ends."""
+
+    def __init__(self, board: Board):
+        self._process = board.start(SCRIPT)
+
+    @property
+    def longest(self) -> float:
+        """Seconds that the guest stood still at once, beyond what is usual; 0 on an idle machine."""
+        assert not self._process.has_ended, self._process.text
+        return max(0.0, int((self._process.text.split() or ["0"])[-1]) / 100 - USUAL)
