@@ -1,7 +1,6 @@
 import ApplianceLogic
 import CardStorage
 import CommandChannels
-import Glibc
 import HTTP
 import LinuxIO
 import Media
@@ -48,13 +47,15 @@ final class PageDuty {
 
     /// Starts or ends the server, as device.json wants it. Call it after reading the files, and every few seconds.
     func openIfWanted() {
-        guard let endpoint = device.settings.pageEndpoint, let wanted = device.files.device.page.scheme else {
+        guard let endpoint = device.settings.pageEndpoint,
+            let wanted = PageScheme(rawValue: device.files.device.page.rawValue)
+        else {
             return end()
         }
         if wanted != scheme { end() }
         scheme = wanted
         guard service == nil else { return changed() }
-        names = Self.names
+        names = HostNames.all
         do {
             service = try makeService(on: endpoint)
             failure = nil
@@ -70,9 +71,12 @@ final class PageDuty {
     }
 
     private func makeService(on endpoint: Endpoint) throws -> PageService {
-        let isSecure = scheme == .https
         let server =
-            isSecure ? try identity.identity(for: names, keptBy: device.card, now: MonotonicClock.now()) : nil
+            scheme == .http
+            ? nil
+            : try identity.identity(for: names) {
+                device.card.write($0, $1, to: .state, now: MonotonicClock.now())
+            }
         viewer = try viewer ?? ViewerSink()
         device.supervisor.viewer = viewer
         openings += 1
@@ -92,28 +96,18 @@ final class PageDuty {
         if place != self.place { service?.tell(.recordingsMoved(place)) }
         self.place = place
         tellAddresses()
-        guard names != Self.names else { return }
-        names = Self.names
+        guard names != HostNames.all else { return }
+        names = HostNames.all
         service?.tell(.namesChanged(names))
     }
 
     private func tellAddresses() {
         guard let address = service?.address else { return }
         let present = PageAddresses.urls(
-            scheme, listeningOn: address.host, port: address.port, name: Self.hostName, own: device.network.addresses)
+            scheme, listeningOn: address.host, port: address.port, name: HostNames.own, own: device.network.addresses)
         guard present != urls else { return }
         urls = present
         device.tell(text: "the page is at \(urls.joined(separator: " and "))")
-    }
-
-    /// What a browser may call this device.
-    private static var names: Set<String> { ["localhost", hostName, "\(hostName).local"] }
-
-    /// That of network.json on a card.
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
-        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).lowercased()
     }
 
     func end() {

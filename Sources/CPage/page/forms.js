@@ -1,4 +1,4 @@
-// Forms for the keys that people change most. Each field edits the file's text, so that form and text are always one.
+// Forms for the keys that people change most. Each field edits the file's text.
 import { get as read } from "./api.js";
 import { button, el, field, replace, select, switchField, whileDisabled } from "./dom.js";
 import { get, remove, set } from "./jsontext.js";

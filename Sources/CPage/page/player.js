@@ -1,4 +1,4 @@
-// One video element with Media Source Extensions: takes initialization segments and fragments, plays them at the live edge.
+// One video element with Media Source Extensions: plays fragments at the live edge.
 import { AppendQueue, atEdge, surplus } from "./edge.js";
 
 /** iPhones have only the managed one. */

@@ -1,4 +1,4 @@
-// The preview: the stream's own frames over a WebSocket, or a snapshot a second where the browser cannot play those.
+// The preview: the stream's frames over a WebSocket, or a snapshot a second.
 import { request, socket } from "./api.js";
 import { el, setText } from "./dom.js";
 import { Player, canPlay } from "./player.js";

@@ -1,13 +1,9 @@
-import CardStorage
 import LinuxIO
-import Media
-import PageLogic
-import Settings
 import Transport
 
 /// The key and the certificate that the page is served with over HTTPS. They are made once and stay on the state partition.
 /// Used from the main thread.
-struct PageIdentity {
+package struct PageIdentity {
     /// File of the state partition.
     private static let fileName = "page-identity"
 
@@ -15,11 +11,13 @@ struct PageIdentity {
     private var identity: TLSServerIdentity?
 
     /// - Parameter directory: the state partition's.
-    init(in directory: String) { pem = try? readFile("\(directory)/\(Self.fileName)", limit: 16 * 1024) }
+    package init(in directory: String) { pem = try? readFile("\(directory)/\(Self.fileName)", limit: 16 * 1024) }
 
-    /// - Parameter names: those that a new certificate is for.
-    mutating func identity(
-        for names: Set<String>, keptBy card: Card, now: MediaTimestamp
+    /// - Parameters:
+    ///   - names: those that a new certificate is for.
+    ///   - keep: gets the name and the contents of a file for the state partition.
+    package mutating func identity(
+        for names: Set<String>, keep: (String, [UInt8]) -> Void
     ) throws(TransportError) -> TLSServerIdentity {
         if let identity { return identity }
         // A damaged file is replaced: without it, nobody could open the page.
@@ -29,19 +27,8 @@ struct PageIdentity {
         }
         let made = try TLSServerIdentity.make(names: names.sorted())
         let identity = try TLSServerIdentity(pem: made)
-        card.write(Self.fileName, made, to: .state, now: now)
+        keep(Self.fileName, made)
         (pem, self.identity) = (made, identity)
         return identity
-    }
-}
-
-extension PageSetting {
-    /// `nil` without a page.
-    var scheme: PageScheme? {
-        switch self {
-        case .off: nil
-        case .http: .http
-        case .https: .https
-        }
     }
 }
