@@ -26,7 +26,7 @@ from tallycam import Receiver  # noqa: E402
 QUALITY = {"lowest": "Medium3", "start": "Medium3", "highest": "Medium3"}
 DEVICE = {"camera": "synthetic", "dimension": "640x360", "quality": QUALITY}
 PARTS = (0, 0.1, 0.5, 0.9, 0.99)
-# Of the median, in seconds.
+# For the median, in seconds.
 DELAY_GOALS = {"Chromium": 0.3, "Firefox": 1}
 MOST_GROWTH_KB = 4096
 # Until a page has found the live edge and the stream its rates.
@@ -63,7 +63,7 @@ def client(camera: PagedAppliance) -> Page:
 
 
 def delays(kind: type[Browser], seconds: float) -> tuple[list[Shown], list[Shown]]:
-    """Of the browser, and of the plain viewer beside it."""
+    """The frames of the browser, and those of the plain viewer beside it."""
     with tempfile.TemporaryDirectory(prefix="tallycam-bench-page-") as directory:
         children, camera = make_camera(Path(directory))
         try:
@@ -101,12 +101,13 @@ def thread_seconds(camera: PagedAppliance, name: str) -> float:
     raise AssertionError(f"no thread {name}")
 
 
-def measure(camera: PagedAppliance, viewers: str, seconds: float) -> Cost:
+def measure(camera: PagedAppliance, viewers: str, seconds: float, present: list[PlainViewer]) -> Cost:
     time.sleep(3)
     before = (time.monotonic(), cpu_seconds(camera), thread_seconds(camera, "page"), camera.status()["videoFrames"])
     time.sleep(seconds)
     after = (time.monotonic(), cpu_seconds(camera), thread_seconds(camera, "page"), camera.status()["videoFrames"])
     status = camera.status()
+    assert all(not viewer.is_closed for viewer in present)
     assert status["state"] in ("live", "degraded"), status
     differences = [b - a for a, b in zip(before, after)]
     return Cost(viewers, *differences, own=own_kilobytes(camera))
@@ -121,14 +122,14 @@ def costs(rounds: int, seconds: float) -> list[Cost]:
             for _ in range(rounds):
                 for count in range(3):
                     viewers = [PlainViewer(client(camera)) for _ in range(count)]
-                    found.append(measure(camera, str(count), seconds))
+                    found.append(measure(camera, str(count), seconds, viewers))
                     for viewer in viewers:
                         viewer.end()
             browser = Chromium(children)
             camera.admit(browser)
             camera.show(browser, "picture")
             browser.wait_for(lambda: browser.script("return document.querySelector('video')?.currentTime > 0"), "video")
-            found.append(measure(camera, "Chromium", seconds))
+            found.append(measure(camera, "Chromium", seconds, []))
             return found
         finally:
             children.end_all()
@@ -137,7 +138,9 @@ def costs(rounds: int, seconds: float) -> list[Cost]:
 def summed(found: list[Cost], viewers: str) -> Cost:
     parts = [cost for cost in found if cost.viewers == viewers]
     sums = [sum(getattr(cost, name) for cost in parts) for name in ("seconds", "cpu", "page_cpu", "frames")]
-    return Cost(viewers, *sums, own=max(cost.own for cost in parts))
+    # Before the first viewer, or at most: what they took is not given back.
+    own = [cost.own for cost in parts]
+    return Cost(viewers, *sums, own=own[0] if viewers == "0" else max(own))
 
 
 def cost_row(cost: Cost, without: Cost) -> str:

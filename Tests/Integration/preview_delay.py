@@ -141,6 +141,8 @@ class PlainViewer:
             while (frame := self.socket.read())[0] != 8:
                 if frame[0] == 2:
                     self.segments.append((time.monotonic(), frame[1]))
+                elif frame[0] == 9:
+                    self.socket.send(10, frame[1])
         except (EOFError, OSError):
             pass
         self.is_closed = True
@@ -166,7 +168,7 @@ def share(frames: list[Shown], part: float) -> float:
 
 
 def frame_on_screen(browser: Browser, path: Path) -> Reading:
-    """What a screenshot shows, at a device pixel ratio of 1."""
+    """Reads the frame from a screenshot, at a device pixel ratio of 1."""
     box = browser.script("""
         const video = document.querySelector("video");
         const box = video.getBoundingClientRect();

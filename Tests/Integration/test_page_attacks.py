@@ -23,8 +23,8 @@ pytestmark = pytest.mark.takes(minutes=0.8, processors=0.5)
 
 STATUS = "/api/v1/status"
 DEVICE_FILE = "/api/v1/files/device.json"
-# In kB: what two viewers may cost, and no attack costs more. Sixteen connections of 72 kB for a request, and as much for an
-# answer that nobody takes, fit into it.
+# In kB: what two viewers may cost, and no attack costs more. Sixteen connections, each with a request of 72 kB and as much of
+# an answer, fit into it.
 MOST_GROWTH = 4096
 RESET = struct.pack("ii", 1, 0)
 
@@ -182,7 +182,7 @@ def test_an_upload_of_ten_megabytes(camera, expects):
     before = (camera.boot / "device.json").read_bytes()
     request = head(page, "PUT", DEVICE_FILE, "If-Match: *", "Content-Length: 10485760", *expects)
     answer = answer_to(page, request + (b"" if expects else b" " * 10_485_760))
-    # Who goes on sending may lose the answer with the connection.
+    # A client that goes on sending may lose the answer with the connection.
     assert answer.startswith(b"HTTP/1.1 413 ") or answer == b"" and not expects, answer[:200]
     assert (camera.boot / "device.json").read_bytes() == before
 

@@ -78,7 +78,7 @@ def test_less_than_300_ms_behind_without_a_stream(children, browser):
 
 
 def test_a_screenshot_has_the_frame_that_was_measured(camera, browser):
-    """What the delay is measured by is what a person sees."""
+    """The delay is measured by the frames that a person sees."""
     camera.show(browser, "picture")
     watched = WatchedPreview(browser)
     watched.wait_until_within(1)
@@ -89,7 +89,7 @@ def test_a_screenshot_has_the_frame_that_was_measured(camera, browser):
     assert min(abs(frame.number - number) for frame in [*watched.former, *seen]) <= 3
 
 
-# What changes while it plays or joins
+# Changes while it plays or joins
 
 
 def joins_during(camera: PagedAppliance, browser: Chromium, command: str) -> None:
