@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from board import CHECKOUT, HOST, RECIPE, Board, built_modules, free_port
@@ -171,10 +172,10 @@ class CardBoard(Board):
         self.put("/tmp/encoder.ko", built_modules()["encoder.ko"])
         self.run("modprobe v4l2-mem2mem && modprobe videobuf2-vmalloc && insmod /tmp/encoder.ko")
 
-    def wait_until(self, condition: str, timeout: float) -> None:
-        """Waits until a shell command succeeds in the guest."""
+    def wait_until(self, condition: str, timeout: float, otherwise: Callable[[], str] = lambda: "") -> None:
+        """Waits until a shell command succeeds in the guest. `otherwise` describes what the host knows if it never does."""
         ended = self.run(self._waiting(condition, timeout), timeout=timeout + 30, check=False)
-        assert ended.status == 0, f"not within {timeout} s: {condition}"
+        assert ended.status == 0, f"not within {PATIENCE} times {timeout} s: {condition}; {otherwise()}"
 
     @staticmethod
     def _waiting(condition: str, timeout: float) -> str:

@@ -1,5 +1,6 @@
 """An SNTP server (RFC 4330) whose clock may be ahead."""
 
+import contextlib
 import math
 import socket
 import struct
@@ -18,6 +19,8 @@ class TimeServer:
         self.ahead = ahead
         # Its clock at the first answer; infinite before that.
         self.first_answer = math.inf
+        # Its clock at each request, for a failure's report.
+        self.requests: list[float] = []
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -31,8 +34,11 @@ class TimeServer:
                 request, client = self._socket.recvfrom(512)
             except OSError:
                 return
+            if client is None:
+                return
             if len(request) < 48:
                 continue
+            self.requests.append(round(self.now(), 1))
             received = self._timestamp()
             # No leap second, version 4, server; stratum 1, as from a radio clock.
             head = struct.pack("!BBbbII4s", 0x24, 1, 6, -20, 0, 1 << 4, b"TEST")
@@ -48,4 +54,8 @@ class TimeServer:
         return self
 
     def __exit__(self, *_) -> None:
+        # Closing alone would leave the port in use as long as the thread waits.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
         self._socket.close()
