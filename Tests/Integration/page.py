@@ -14,6 +14,9 @@ from processes import HUNG, Children
 VIEWS = ["live", "picture", "recordings", "setup/stream", "setup/device", "setup/network", "setup/board", "setup/browsers", "setup/checkup"]
 
 
+POOR_UPLINK = ("the link carries less than is sent", "nothing gets through")
+
+
 class PagedAppliance(Appliance):
     """A camera with a page on a free port of the loopback. One browser's key is on its state partition from the start."""
 
@@ -60,6 +63,16 @@ class PagedAppliance(Appliance):
             connection.request(method, path, body, sent)
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    @contextlib.contextmanager
+    def lossless(self):
+        """No frame of the stream is dropped meanwhile. If the machine is too slow for the server, then the uplink looks poor: the
+        events say so, and frames may be dropped."""
+        before = self.status()["videoDropped"]
+        yield
+        status = self.wait_until(lambda status: "videoDropped" in status)
+        events = self.console("events 200")
+        assert status["videoDropped"] == before or any(reason in events for reason in POOR_UPLINK), f"{status}\n{events}"
 
     def show(self, browser: Browser, view: str = "live") -> None:
         """Opens a view of the page from the start."""
