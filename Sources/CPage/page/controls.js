@@ -1,4 +1,4 @@
-// What each control of the camera is for people, and how its value is chosen. docs/reference/controls.md has the table.
+// Each control's words for people, and how its value is chosen: docs/reference/controls.md.
 import { decimal } from "./format.js";
 import { capitalized } from "./rhythm.js";
 

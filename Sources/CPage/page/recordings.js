@@ -106,7 +106,8 @@ export class RecordingsView {
     const words = reason ?? (state === "finished" || isCurrent ? null : state === "empty" ? "empty" : "cut off: it plays up to there");
     const lines = [
       [clock(seconds), bytes(byteCount), file].join(" · "), words && capitalized(words),
-      ...targets.filter(({ missingSeconds }) => missingSeconds > 0).map(({ name, missingSeconds }) =>
+      // The newest part is still on its way.
+      ...targets.filter(({ missingSeconds }) => missingSeconds > (isCurrent ? 5 : 0)).map(({ name, missingSeconds }) =>
         `${name} lacks ${missingSeconds.toFixed(1)} s`),
       ...marks.map(({ at, text }) => `${clock(at)} ${text}`),
     ];

@@ -1,4 +1,4 @@
-// Inputs for the camera's controls. Each has `element` and `update(control)`, which leaves alone what is being moved.
+// Inputs for controls. Each has `element` and `update(control)`, which leaves alone what is moved.
 import { button, el, field, freshID, select, setText, switchField } from "./dom.js";
 import { fromPosition, middleOf, numberOf, pointText, sliderSteps, toPosition, valueWords } from "./controls.js";
 import { Latest } from "./retry.js";
