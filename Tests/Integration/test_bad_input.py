@@ -158,7 +158,7 @@ def test_a_pipe_is_not_checked(children, tmp_path):
         ('{"url": "rtmp://h/a"} trailing', "1:23"),
         ("[1, 2", "1:6"),
         ('"just text"', "1:1"),
-        ("[" * 100_000, "1:"),
+        ("[" * 60_000, "1:"),
         ('{"url": "\xff\xfe"}', "1:"),
     ],
     ids=["empty", "open object", "value missing", "trailing text", "open array", "no object", "deep", "no UTF-8"],
