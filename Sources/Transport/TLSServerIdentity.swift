@@ -68,8 +68,10 @@ public final class TLSServerIdentity: Sendable {
     ) -> Int32 {
         // PEM is parsed as a C string.
         let text = pem + [0]
-        let result = mbedtls_pk_parse_key(key, text, text.count, nil, 0, cmbedtls_random, nil)
-        return result == 0 ? mbedtls_x509_crt_parse(certificate, text, text.count) : result
+        var result = mbedtls_pk_parse_key(key, text, text.count, nil, 0, cmbedtls_random, nil)
+        if result == 0 { result = mbedtls_x509_crt_parse(certificate, text, text.count) }
+        // Otherwise every handshake would fail.
+        return result == 0 ? mbedtls_pk_check_pair(&certificate.pointee.pk, key, cmbedtls_random, nil) : result
     }
 
     /// - Returns: 0, or Mbed TLS's error.

@@ -100,6 +100,8 @@ final class PageDisk {
 /// An open recording. Read on the thread "page-disk"; the last owner closes it.
 final class RecordedFile: Sendable {
     let byteCount: Int
+    /// Another one when the contents change.
+    let version: String
     private let descriptor: OwnedFileDescriptor
 
     init(_ path: String) throws(SystemCallError) {
@@ -108,6 +110,7 @@ final class RecordedFile: Sendable {
         guard fstat(descriptor.rawValue, &status) == 0 else { throw SystemCallError("fstat", subject: path) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw SystemCallError("open", number: EINVAL, subject: path) }
         byteCount = Int(status.st_size)
+        version = "\(status.st_ino)-\(status.st_size)-\(status.st_mtim.tv_sec)-\(status.st_mtim.tv_nsec)"
         self.descriptor = descriptor
     }
 

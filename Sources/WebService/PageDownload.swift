@@ -37,7 +37,9 @@ extension PageThread {
 
     private func startDownload(of file: RecordedFile, to id: UInt64, now: MediaTimestamp) {
         guard let client = client(id), case .waiting(let request) = client.state else { return }
-        let wanted = request.range(of: nil).map { $0.within(file.byteCount) }
+        // With it, a browser goes on where a download has broken off.
+        let tag = HTTPEntityTag(file.version)
+        let wanted = request.range(of: tag).map { $0.within(file.byteCount) }
         if case .some(nil) = wanted {
             var response = HTTPResponse(.rangeNotSatisfiable)
             response.set("Content-Range", HTTPByteRange.contentRange(of: file.byteCount))
@@ -47,6 +49,7 @@ extension PageThread {
         var response = HTTPResponse(wanted == nil ? .ok : .partialContent, body: .following(byteCount: range.count))
         response.set("Content-Type", "video/mp4")
         response.set("Accept-Ranges", "bytes")
+        response.set("ETag", tag.headerValue)
         if wanted != nil { response.set("Content-Range", HTTPByteRange.contentRange(range, of: file.byteCount)) }
         guard !range.isEmpty, response.sendsBody(for: request.method) else {
             return respond(to: client, request, response, now: now)

@@ -28,6 +28,9 @@ extension TCPSettings {
     fileprivate static var page: TCPSettings {
         var settings = TCPSettings()
         settings.sendBufferByteCount = 128 * 1024
+        // `PageClient` decides how long a browser may rest. The kernel also counts the time in which a window that is smaller
+        // than a record of TLS lets only parts of it through, and would give such a browser up while it reads.
+        settings.userTimeout = .seconds(30)
         return settings
     }
 }

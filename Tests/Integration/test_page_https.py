@@ -5,6 +5,7 @@ import re
 import socket
 import ssl
 import time
+from pathlib import Path
 
 import pytest
 from appliance import DEVICE, plain
@@ -113,16 +114,25 @@ def test_who_does_not_speak_tls_is_not_served_and_disturbs_nobody(camera):
     assert camera.browser().get("/api/v1/status").status == 200
 
 
-def test_the_certificate_stays_and_a_damaged_one_is_replaced(camera):
-    kept = camera.state / "page-identity"
+def wait_until_there_is(file: Path) -> None:
     deadline = time.monotonic() + HUNG
-    while not kept.exists():
+    while not file.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_the_certificate_stays_and_a_damaged_one_is_replaced(camera):
+    kept = camera.state / "page-identity"
+    wait_until_there_is(kept)
     first = certificate(camera)
     camera.restart()
     assert certificate(camera) == first
-    for fault in ("", "-----BEGIN EC PRIVATE KEY-----\nMHcC\n", kept.read_text()[:-100]):
+    former = kept.read_text()
+    camera.restart(kept.unlink)
+    wait_until_there_is(kept)
+    # The one file's key with the other's certificate: each is correct, and no handshake would be.
+    mixed = former[: former.index("-----BEGIN CERT")] + kept.read_text()[kept.read_text().index("-----BEGIN CERT") :]
+    for fault in ("", "-----BEGIN EC PRIVATE KEY-----\nMHcC\n", former[:-100], mixed):
         camera.restart(lambda: kept.write_text(fault))
         assert fingerprint(certificate(camera)) == camera.told_fingerprint
         assert certificate(camera) != first

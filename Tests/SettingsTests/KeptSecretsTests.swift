@@ -29,7 +29,8 @@ import Testing
         ("rtmp://h/app", "rtmp://h/app"), ("rtmp://h/app/", "rtmp://h/app/"),
         ("rtmp://h/app/key", "rtmp://h/app/(kept 1)"),
         ("rtmp://h/app?k=1", "rtmp://h/app?(kept 1)"), ("rtmp://h/app/inst/key", "rtmp://h/app/(kept 1)"),
-        ("rtmp://user:pw@h/app", "(kept 1)"), ("key", "key"), ("", ""),
+        ("rtmp://user:pw@h/app", "(kept 1)"), ("key", "(kept 1)"), ("", ""),
+        ("h/app/key", "(kept 1)"), ("rtmp:/h/key", "(kept 1)"), (#"rtmp://h\u002fapp\u002fkey"#, "(kept 1)"),
     ])
     func aURLHidesItsKey(url: String, shown: String) {
         #expect(masked("{\"url\": \"" + url + "\"}") == "{\"url\": \"" + shown + "\"}")
@@ -40,6 +41,8 @@ import Testing
         #"{"key ": "abc"}"#,
         #"{"key" = "abc"}"#, "{key: \"abc\"}", #"{'key': "abc"}"#, #"{"key": ["abc"]}"#, #"{"key":: "abc"}"#,
         "{\"key\": \"x\nabc\"}",
+        "{\"key\":\n\"abc\"", "{\"url\": \"rtmp://h/live\", \"key\":\n \"abc\"", "{\"key\": [\n\"abc\"",
+        #"{"stream_key": "abc""#, "rtmp://h/live/abc", #"{"server": "rtmp://h/live/abc""#, "{'psk' = 'abc'",
         "{\"a\": \"live\"\",\n \"key\": \"abc\"}", "// key abc\n{}", "{\"u\": \"\"\"\n\"url\": \"rtmp://h/a/abc\"",
     ])
     func aBrokenFileShowsNone(text: String) {
@@ -47,6 +50,23 @@ import Testing
         #expect(!shown.split(separator: "c").contains { $0.hasSuffix("ab") }, "\(shown)")
         let kept = KeptSecrets(in: Array(text.utf8), isCorrect: false)
         #expect(kept.restored(in: kept.masked, isCorrect: false) == Array(text.utf8))
+    }
+
+    /// Whoever has such a file needs help, and sends a support file.
+    @Test(arguments: [
+        #"{"stream_key": "abc"}"#, #"{"streamKey": "abc"}"#, #"{"wifi": [{"ssid": "Studio", "psk": "abc"}]}"#,
+        #"{"Passwort": "abc"}"#, "{\"key\": [\n\"abc\"\n]}", "{\"key\": {\n\"value\": \"]abc\"\n}}",
+        #"{"server": "rtmp://h/live/abc"}"#, #"{"url": ["rtmp://h/live/abc"]}"#, #"{"targets": ["rtmp://h/live/abc"]}"#,
+        #""rtmp://h/live/abc""#, #"{"url": "rtmp://user:abc@h/live"}"#,
+    ])
+    func aSecretUnderAnotherNameIsHiddenAndComesBack(text: String) {
+        #expect(!masked(text).contains("abc"), "\(masked(text))")
+        #expect(restored(masked(text), from: text) == text)
+    }
+
+    @Test func textWithAnAddressIsShown() {
+        let text = #"{"filters": ["text text=me@example.com, https://example.com/a"]}"#
+        #expect(masked(text) == text)
     }
 
     @Test func anotherTextLosesTheSameSecrets() {

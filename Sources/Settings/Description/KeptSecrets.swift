@@ -2,11 +2,11 @@
 ///
 /// A file that is not JSON must be repaired without showing its secrets: there, every line that may hold one is hidden from the name on.
 public struct KeptSecrets: Sendable {
-    /// Names whose values are secret as a whole, in lower case.
-    private static let names: Set<String> = ["key", "publishkey", "password"]
+    /// What names of secrets have in them, in lower case. A file that needs help may call them "streamKey" or "psk".
+    private static let parts = ["key", "pass", "psk", "secret", "token"]
     /// The path of a URL holds the stream's key.
     private static let urlName = "url"
-    fileprivate static let words = ["key", "password", "url"].map { Array($0.utf8) }
+    fileprivate static let words = (parts + [urlName, "://"]).map { Array($0.utf8) }
 
     private let text: [UInt8]
     /// The places of the secrets, in order.
@@ -61,23 +61,34 @@ public struct KeptSecrets: Sendable {
     }
 
     fileprivate static func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
+        let lower = name.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         // An escaped name may be any.
-        name.contains(UInt8(ascii: "\\"))
-            || names.contains(String(decoding: name.filter { $0 != 0x20 }, as: UTF8.self).lowercased())
+        return lower.contains(UInt8(ascii: "\\")) || parts.contains { find(Array($0.utf8), in: lower[...]) != nil }
+    }
+
+    /// - Returns: the index behind the word.
+    fileprivate static func find(_ word: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
+        guard text.count >= word.count else { return nil }
+        return (text.startIndex...text.endIndex - word.count).first { text[$0...].starts(with: word) }
+            .map { $0 + word.count }
     }
 
     /// - Returns: what of a value is secret; `nil` if nothing is.
     fileprivate static func secret(in value: Range<Int>, of name: ArraySlice<UInt8>, _ text: [UInt8]) -> Range<Int>? {
         guard !value.isEmpty else { return nil }
         if isSecret(name) { return value }
-        return String(decoding: name, as: UTF8.self).lowercased() == urlName ? secret(ofURL: value, text) : nil
+        let isURL = String(decoding: name, as: UTF8.self).lowercased() == urlName
+        // A user and password before the host make the whole address secret, and so do escapes. A URL under another name, or
+        // in a list, is one all the same; other text may have an "@" beside it.
+        guard let host = find(Array("://".utf8), in: text[value]) else { return isURL ? value : nil }
+        let authority = text[host..<value.upperBound].prefix { !"/ ".utf8.contains($0) }
+        let isHidden = isURL ? text[value].contains { "@\\".utf8.contains($0) } : authority.contains(UInt8(ascii: "@"))
+        return isHidden ? value : secret(ofURL: value, text)
     }
 
-    /// Everything behind the application: the key, and a query with it. A user and password before the host make the whole
-    /// address secret.
+    /// Everything behind the application: the key, and a query with it.
     private static func secret(ofURL value: Range<Int>, _ text: [UInt8]) -> Range<Int>? {
         let url = text[value]
-        if url.contains(UInt8(ascii: "@")) || url.contains(UInt8(ascii: "\\")) { return value }
         let slashes = url.indices.filter { url[$0] == UInt8(ascii: "/") }
         let query = url.firstIndex(of: UInt8(ascii: "?"))
         let key = slashes.count >= 4 ? slashes[3] + 1 : value.upperBound
@@ -104,13 +115,17 @@ private struct SecretSearch {
 
     private mutating func searchValues() {
         while let name = nextString() {
-            guard skip(over: UInt8(ascii: ":")) else { continue }
+            guard skip(over: UInt8(ascii: ":")) else {
+                // In a list.
+                if let secret = KeptSecrets.secret(in: name, of: [], text) { places.append(secret) }
+                continue
+            }
             guard skip(over: UInt8(ascii: "\"")) else {
                 // Not text, which is an error, but may show the secret.
-                let line = position..<(text[position...].firstIndex(of: 0x0A) ?? text.count)
-                guard KeptSecrets.isSecret(text[name]), !line.isEmpty else { continue }
-                places.append(line)
-                position = line.upperBound
+                guard KeptSecrets.isSecret(text[name]), position < text.count else { continue }
+                let start = position
+                skipLines()
+                if start < position { places.append(start..<position) }
                 continue
             }
             if let secret = KeptSecrets.secret(in: nextRest(), of: text[name], text) { places.append(secret) }
@@ -122,18 +137,31 @@ private struct SecretSearch {
         var isOpen = false
         for line in text.indices.split(whereSeparator: { text[$0] == 0x0A }) {
             let lower = text[line].map { (65...90).contains($0) ? $0 | 0x20 : $0 }
-            let ends = KeptSecrets.words.compactMap { word in Self.end(of: word, in: lower) }
+            let ends = KeptSecrets.words.compactMap { KeptSecrets.find($0, in: lower[...]) }
             guard isOpen || !ends.isEmpty else { continue }
             let start = line.startIndex + (isOpen ? 0 : ends.min() ?? 0)
+            let last = text[start..<line.endIndex].last { !" \t\r".utf8.contains($0) }
             let quotes = text[start..<line.endIndex].count { $0 == UInt8(ascii: "\"") }
             if start < line.endIndex { places.append(start..<line.endIndex) }
-            isOpen = !ends.isEmpty && quotes % 2 == 0
+            isOpen = !ends.isEmpty && (quotes % 2 == 0 || last.map { ":=[".utf8.contains($0) } ?? true)
         }
     }
 
-    private static func end(of word: [UInt8], in line: [UInt8]) -> Int? {
-        guard line.count >= word.count else { return nil }
-        return (0...line.count - word.count).first { line[$0...].starts(with: word) }.map { $0 + word.count }
+    /// To the end of the line in which all brackets are closed.
+    private mutating func skipLines() {
+        var depth = 0
+        while position < text.count, depth > 0 || text[position] != 0x0A {
+            switch text[position] {
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: "\""):
+                position += 1
+                _ = nextRest()
+                continue
+            default: break
+            }
+            position += 1
+        }
     }
 
     /// - Returns: what stands between the next quotes.
