@@ -130,10 +130,15 @@ final class PageThread {
         }
     }
 
-    /// A stranger goes first, then the connection that was unused for longest.
+    /// A stranger goes first, of the address that has most of them: a flood must not end the handshakes of others. Then the
+    /// connection that was unused for longest.
     private func makeRoom() {
         let free = clients.filter(\.mayGo)
-        let client = free.first { !$0.isTrusted } ?? free.min { $0.lastProgress < $1.lastProgress }
+        let strangers = free.filter { !$0.isTrusted }
+        let counts = Dictionary(grouping: strangers, by: \.place.peerAddress).mapValues(\.count)
+        let most = counts.values.max()
+        let client =
+            strangers.first { counts[$0.place.peerAddress] == most } ?? free.min { $0.lastProgress < $1.lastProgress }
         clients.removeAll { $0 === client }
     }
 

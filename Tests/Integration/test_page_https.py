@@ -1,5 +1,6 @@
 """The page over HTTPS, with the certificate that the camera has made, asked by OpenSSL."""
 
+import contextlib
 import hashlib
 import re
 import socket
@@ -112,6 +113,37 @@ def test_who_does_not_speak_tls_is_not_served_and_disturbs_nobody(camera):
                 pass
         assert b"HTTP" not in heard
     assert camera.browser().get("/api/v1/status").status == 200
+
+
+def test_a_flood_ends_nobody_elses_handshake(camera):
+    port = camera.address[1]
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = trusting_anybody().wrap_bio(incoming, outgoing)
+    with contextlib.ExitStack() as opened, socket.create_connection(camera.address, timeout=HUNG) as browser:
+
+        def exchange() -> None:
+            browser.sendall(outgoing.read())
+            # More than the server takes, from another address, while this browser's next message is on its way.
+            for _ in range(100):
+                opened.enter_context(socket.create_connection(("127.0.0.1", port), HUNG, ("127.0.0.2", 0)))
+            block = browser.recv(65536)
+            assert block, "the server has ended the connection"
+            incoming.write(block)
+
+        while True:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                tls.do_handshake()
+                break
+            exchange()
+        page = camera.browser()
+        tls.write(f"GET /api/v1/status HTTP/1.1\r\nHost: {page.place}\r\nCookie: {page.cookie}\r\n\r\n".encode())
+        answer = b""
+        while not answer:
+            # Session tickets may come before it.
+            exchange()
+            with contextlib.suppress(ssl.SSLWantReadError):
+                answer = tls.read(100)
+    assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 def wait_until_there_is(file: Path) -> None:
