@@ -280,6 +280,6 @@ final class PageDuty {
     private func pairingResponse(_ status: HTTPStatus, _ progress: Pairing.Progress?) -> HTTPResponse {
         .pairing(
             status, progress, press: device.stream.isPublishing ? "doublePress" : "press",
-            name: device.files.network.hostName ?? "tallycam")
+            name: device.files.network.hostName)
     }
 }
