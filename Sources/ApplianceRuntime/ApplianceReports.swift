@@ -39,7 +39,7 @@ extension ApplianceDevice {
         switch page.pressed(twice: twice, now: now) {
         case .unneeded: return false
         case .admitted: board.answer(.doublePress, now: now)
-        // It does nothing else either: whoever presses means a browser.
+        // The press has no other effect: the person meant a browser.
         case .ambiguous: break
         }
         return true

@@ -22,7 +22,7 @@ final class PageDuty {
     private var keys: BrowserKeys
     private var identity: PageIdentity
     /// How the page is served, or was last.
-    private var scheme = PageScheme.http
+    private var scheme = HTTPScheme.http
     private var names: Set<String> = []
     /// Of recordings, as the server knows it.
     private var place: RecordingPlace?
@@ -48,7 +48,7 @@ final class PageDuty {
     /// Starts or ends the server, as device.json wants it. Call it after reading the files, and every few seconds.
     func openIfWanted() {
         guard let endpoint = device.settings.pageEndpoint,
-            let wanted = PageScheme(rawValue: device.files.device.page.rawValue)
+            let wanted = HTTPScheme(rawValue: device.files.device.page.rawValue)
         else {
             return end()
         }
@@ -81,7 +81,7 @@ final class PageDuty {
         device.supervisor.viewer = viewer
         openings += 1
         // A card names the usual port.
-        let port = endpoint.port == PageScheme.http.defaultPort ? scheme.defaultPort : endpoint.port
+        let port = endpoint.port == HTTPScheme.http.defaultPort ? scheme.defaultPort : endpoint.port
         let service = try PageService(
             listeningOn: Endpoint(host: endpoint.host, port: port), as: server,
             PageGate(scheme, names: names, keys: keys), viewer: viewer, opening: openings)

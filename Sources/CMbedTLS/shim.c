@@ -46,7 +46,7 @@ static int describe(mbedtls_x509write_cert *certificate, mbedtls_pk_context *key
     result = mbedtls_x509write_crt_set_serial_raw(certificate, serial, sizeof serial);
     if (result == 0) result = mbedtls_x509write_crt_set_subject_name(certificate, "CN=Tallycam");
     if (result == 0) result = mbedtls_x509write_crt_set_issuer_name(certificate, "CN=Tallycam");
-    // A camera without a set clock makes it too, and nobody comes to renew it.
+    // The clock may not be set yet, and nothing renews the certificate.
     if (result == 0) result = mbedtls_x509write_crt_set_validity(certificate, "20240101000000", "20731231235959");
     if (result == 0) result = mbedtls_x509write_crt_set_basic_constraints(certificate, 0, -1);
     return result != 0 ? result : set_names(certificate, names, count);

@@ -88,14 +88,13 @@ extension HTTPRequest {
     /// Whether the header Origin names the server that this request came to. A request without it, or from a sandboxed
     /// page (`null`), does not.
     ///
-    /// - Parameter scheme: of this server: `http` or `https`.
-    package func isFromOwnOrigin(scheme: String) -> Bool {
+    /// - Parameter scheme: of this server.
+    package func isFromOwnOrigin(_ scheme: HTTPScheme) -> Bool {
         let origin = Array((headers["origin"] ?? "").utf8)[...]
-        guard origin.hasCaselessPrefix(scheme + "://"),
-            let from = NetworkHost(strictly: origin.dropFirst(scheme.utf8.count + 3))
+        let start = "\(scheme)://"
+        guard origin.hasCaselessPrefix(start), let from = NetworkHost(strictly: origin.dropFirst(start.utf8.count))
         else { return false }
-        let defaultPort: UInt16 = scheme == "https" ? 443 : 80
-        return from.name == host.name && (from.port ?? defaultPort) == (host.port ?? defaultPort)
+        return from.name == host.name && (from.port ?? scheme.defaultPort) == (host.port ?? scheme.defaultPort)
     }
 }
 

@@ -1,11 +1,4 @@
-import Media
-
-/// How browsers reach the page.
-package enum PageScheme: String, Sendable {
-    case http, https
-
-    package var defaultPort: UInt16 { self == .http ? 80 : 443 }
-}
+import HTTP
 
 /// Where people open the page.
 package enum PageAddresses {
@@ -15,7 +8,7 @@ package enum PageAddresses {
     ///   - own: the device's addresses.
     /// - Returns: URLs, the best for people first.
     package static func urls(
-        _ scheme: PageScheme, listeningOn host: String, port: UInt16, name: String, own: [String]
+        _ scheme: HTTPScheme, listeningOn host: String, port: UInt16, name: String, own: [String]
     ) -> [String] {
         // No browser can open the address that stands for all.
         let hosts = ["0.0.0.0", "::"].contains(host) ? ["\(name).local"] + own : [host]

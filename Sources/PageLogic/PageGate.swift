@@ -62,10 +62,10 @@ package struct PageGate: Sendable {
     /// Names under which the camera may be reached, in lower case, besides the address that a connection was made to.
     package var names: Set<String>
     package var keys: BrowserKeys
-    package let scheme: PageScheme
+    package let scheme: HTTPScheme
     private var wrongKeys = AttemptLimits()
 
-    package init(_ scheme: PageScheme = .http, names: Set<String>, keys: BrowserKeys) {
+    package init(_ scheme: HTTPScheme = .http, names: Set<String>, keys: BrowserKeys) {
         self.scheme = scheme
         self.names = names
         self.keys = keys
@@ -109,7 +109,7 @@ package struct PageGate: Sendable {
         }
         guard route.isWebSocket == request.isWebSocketUpgrade else { throw .notAWebSocket }
         // Programs that send their key as a header have no page; a browser never adds such a header by itself.
-        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme: scheme.rawValue),
+        if method != .get || route.isWebSocket, !request.isFromOwnOrigin(scheme),
             request.bearerToken == nil
         {
             throw .wrongOrigin

@@ -5,7 +5,7 @@ import Media
 ///     unknown ─requested─▶ waiting ─pressed─▶ admitted ─keyTaken─▶ unknown
 ///                             └── two minutes ──▶ unknown ◀── two minutes ──┘
 ///
-/// A press says nothing of which browser it means. So while several wait, it admits none of them and ends all attempts.
+/// A press does not tell which browser it means. So while several wait, it admits none of them and ends all attempts.
 package struct Pairing: Sendable {
     /// A browser waits this long for the press, and an admitted one may take this long to fetch its key.
     package static let patience = Duration.seconds(120)

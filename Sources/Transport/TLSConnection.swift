@@ -62,7 +62,7 @@ public final class TLSConnection: ByteStream {
         if offer == .tls12 { mbedtls_ssl_set_export_keys_cb(session, noteServerRandom, owner) }
     }
 
-    /// A client's connection, from its handshake on, which goes on while reading.
+    /// Serves a client. The handshake runs while this connection is read.
     public init(serving tcp: TCPConnection, as identity: TLSServerIdentity) throws(TransportError) {
         self.tcp = tcp
         role = .server(identity)

@@ -87,7 +87,7 @@ extension PageThread {
             if told.viewers == 0 { viewer?.open() }
             if present.viewers == 0 {
                 viewer?.close()
-                // The sink forgets an end that comes now, and begins anew for the next browser.
+                // A closed sink does not say when the stream ends. The next browser gets a new start.
                 previewStart = nil
             }
             orders.send(PageOrder(id: 0, purpose: .viewersChanged(present.viewers)))

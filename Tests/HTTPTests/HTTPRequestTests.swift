@@ -141,12 +141,12 @@ struct HTTPRequestTests {
         ])
     func origins(host: String, origin: String, isOwn: Bool) throws {
         let request = try request("POST / HTTP/1.1\nHost: \(host)\nOrigin: \(origin)\n\n")
-        #expect(request.isFromOwnOrigin(scheme: "http") == isOwn)
+        #expect(request.isFromOwnOrigin(.http) == isOwn)
     }
 
     @Test("A request without an origin is not from the server's own page")
     func noOrigin() throws {
-        #expect(try request(headers: "Referer: http://tallycam.local/").isFromOwnOrigin(scheme: "http") == false)
+        #expect(try request(headers: "Referer: http://tallycam.local/").isFromOwnOrigin(.http) == false)
     }
 
     @Test("A printed request contains no keys")

@@ -97,6 +97,11 @@ class Page:
         return WebSocket(self, path, headers)
 
 
+def browser(camera: Appliance, is_paired: bool = True) -> Page:
+    """Of a camera of page.py, whose key it has if it is paired."""
+    return Page(int(camera.page.rpartition(":")[2]), {"tallycam-key": camera.key.hex()} if is_paired else {})
+
+
 class WebSocket:
     def __init__(self, page: Page, path: str, headers: dict):
         self.connection = socket.create_connection(("127.0.0.1", page.port), timeout=HUNG)

@@ -10,7 +10,7 @@ import time
 import pytest
 from appliance import DEVICE, LIVE, plain
 from page import PagedAppliance
-from page_client import Page, WebSocket
+from page_client import Page, WebSocket, browser
 from processes import HUNG
 from tallycam import CHECKOUT, Receiver
 
@@ -24,11 +24,6 @@ STATUS = "/api/v1/status"
 @pytest.fixture
 def camera(children):
     return PagedAppliance(children, stream=STREAM)
-
-
-def browser(camera: PagedAppliance, is_paired: bool = True) -> Page:
-    port = int(camera.page.rpartition(":")[2])
-    return Page(port, {"tallycam-key": camera.key.hex()} if is_paired else {})
 
 
 def wait_for_browsers(camera: PagedAppliance, count: int) -> str:

@@ -15,7 +15,7 @@ from appliance import DEVICE, own_kilobytes, plain
 from created_files import Creations
 from held_file import held
 from page import PagedAppliance
-from page_client import Page, WebSocket
+from page_client import Page, WebSocket, browser
 from processes import HUNG
 from tallycam import Receiver
 
@@ -49,10 +49,6 @@ def unharmed(camera):
         assert camera.status()["isStreamWanted"]
     assert own_kilobytes(camera) - before < MOST_GROWTH
     assert "restart" not in camera.console("events 200")
-
-
-def browser(camera: PagedAppliance) -> Page:
-    return Page(int(camera.page.rpartition(":")[2]), {"tallycam-key": camera.key.hex()})
 
 
 def head(page: Page, method: str, path: str, *lines: str) -> bytes:

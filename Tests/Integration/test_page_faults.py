@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from appliance import DEVICE, Appliance
 from page import PagedAppliance
-from page_client import Page
+from page_client import Page, browser
 from processes import HUNG
 from tallycam import CHECKOUT
 
@@ -28,11 +28,6 @@ ROUTE = re.compile(r'PageRoute\(\.(\w+), "(.*?)", for: \.(\w+), ')
 @pytest.fixture
 def camera(children):
     return PagedAppliance(children, stream=STREAM)
-
-
-def browser(camera: PagedAppliance, is_paired: bool = True) -> Page:
-    port = int(camera.page.rpartition(":")[2])
-    return Page(port, {"tallycam-key": camera.key.hex()} if is_paired else {})
 
 
 def until(condition):

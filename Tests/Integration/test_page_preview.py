@@ -6,7 +6,7 @@ import pytest
 from appliance import plain
 from browser import Chromium
 from page import PagedAppliance
-from page_client import Page
+from page_client import browser as client
 from preview_delay import PlainViewer, WatchedPreview, frame_on_screen
 from tallycam import Receiver
 
@@ -45,10 +45,6 @@ def camera(children, receiver, browser):
     browser.complaints()
     yield camera
     assert browser.complaints() == []
-
-
-def client(camera: PagedAppliance) -> Page:
-    return Page(int(camera.page.rpartition(":")[2]), {"tallycam-key": camera.key.hex()})
 
 
 # How far behind
