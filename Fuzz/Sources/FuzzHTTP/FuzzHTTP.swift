@@ -92,7 +92,8 @@ private func check(_ request: HTTPRequest) {
     for field in request.headers.fields + request.query {
         precondition(!field.value.unicodeScalars.contains { $0 == "\r" || $0 == "\n" || $0 == "\0" })
     }
-    _ = (request.keepsAlive, request.acceptsGzip, request.bearerToken, request.isFromOwnOrigin(scheme: "http"))
+    _ = (request.keepsAlive, request.acceptsGzip, request.bearerToken)
+    _ = (request.isFromOwnOrigin(.http), request.isFromOwnOrigin(.https))
     let tag = HTTPEntityTag(request.query("tag") ?? "a")
     _ = (request.ifMatch?.matchesStrongly(tag), request.ifNoneMatch?.matchesWeakly(tag))
     for byteCount in [0, 1, 1000, Int.max] {
