@@ -371,6 +371,12 @@ for target in package.targets where !shims.contains(target.name) {
     target.swiftSettings = [.unsafeFlags(["-Xfrontend", "-sil-verify-none"])]
 }
 
+// In bytes. A single expression with literals and operators of many types can take the compiler a minute. One that needs this much
+// memory takes most of a second, and is refused: a type or an intermediate value helps.
+for target in package.targets where !shims.contains(target.name) {
+    target.swiftSettings? += [.unsafeFlags(["-Xfrontend", "-solver-memory-threshold", "-Xfrontend", "20000000"])]
+}
+
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that
 // look innocent (`contains` of a string) pull them in. Without their module such a line does not compile.
 for target in package.targets where target.type != .test && !shims.contains(target.name) {

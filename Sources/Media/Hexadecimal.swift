@@ -10,6 +10,8 @@ extension [UInt8] {
     package init?(hexadecimal text: String) {
         let values = text.utf8.compactMap { digits.firstIndex(of: $0) }
         guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }
-        self = stride(from: 0, to: values.count, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        self = stride(from: 0, to: values.count, by: 2).map { (first: Int) -> UInt8 in
+            UInt8(values[first] << 4 | values[first + 1])
+        }
     }
 }

@@ -218,11 +218,13 @@ import Testing
         }
         let (frames, sounds) = (packets.filter(\.isVideo), packets.filter { !$0.isVideo })
         #expect(player.video.map(\.payload) == frames.map(\.payload))
-        #expect(player.video.map(\.time) == frames.map { $0.decodeTime.nanoseconds / 1000 * 9 / 100 })
+        let ticks = frames.map { frame -> Int64 in frame.decodeTime.nanoseconds / 1000 * 9 / 100 }
+        #expect(player.video.map(\.time) == ticks)
         // Audio before the first keyframe, which is at the file's start, does not exist.
         #expect(player.audio.map(\.payload) == sounds.map(\.payload))
         for (shown, packet) in zip(player.audio, sounds) {
-            #expect(abs(Double(shown.time) / 48_000 - Double(packet.decodeTime.nanoseconds) / 1e9) < 0.001)
+            let seconds: (Double, Double) = (Double(shown.time) / 48_000, Double(packet.decodeTime.nanoseconds) / 1e9)
+            #expect(abs(seconds.0 - seconds.1) < 0.001)
         }
         #expect(Player.isContinuous(player.video) && Player.isContinuous(player.audio))
         #expect(player.video.dropFirst().allSatisfy { $0.duration == 3600 })

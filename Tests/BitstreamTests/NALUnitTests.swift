@@ -57,7 +57,8 @@ enum SampleUnits {
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in values[Int.random(in: 0..<8, using: &generator)] }
             #expect(units(bytes) == plainSearch(bytes))
-            let sparse = (0..<length).map { UInt8($0 % 255) + 1 } + [0, 0, 1, 0x65, 0x80] + bytes
+            let withoutZeros = (0..<length).map { UInt8($0 % 255) + 1 }
+            let sparse: [UInt8] = withoutZeros + [0, 0, 1, 0x65, 0x80] + bytes
             #expect(units(sparse) == plainSearch(sparse))
         }
     }

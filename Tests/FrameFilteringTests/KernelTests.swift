@@ -32,16 +32,17 @@ import Testing
         for _ in 0..<200 {
             let (color, coverage) = (random.bytes(4), random.bytes(64))
             let alphas = random.bytes(64)
-            let before = (0..<256).map {
-                $0 % 4 == 3 ? alphas[$0 / 4] : UInt8.random(in: 0...alphas[$0 / 4], using: &random)
+            let before = (0..<256).map { place -> UInt8 in
+                let alpha = alphas[place / 4]
+                return place % 4 == 3 ? alpha : UInt8.random(in: 0...alpha, using: &random)
             }
             var pixels = before
             cfilter_lay_color(&pixels, coverage, 64, color)
             for place in 0..<256 {
-                let alpha = Double(color[3]) * Double(coverage[place / 4]) / 255
-                let above = place % 4 == 3 ? alpha : Double(color[place % 4]) * alpha / 255
-                let wanted = above + Double(before[place]) * (255 - alpha) / 255
-                #expect(abs(Double(pixels[place]) - wanted) <= 2)
+                let alpha: Double = Double(color[3]) * Double(coverage[place / 4]) / 255
+                let above: Double = place % 4 == 3 ? alpha : Double(color[place % 4]) * alpha / 255
+                let below: Double = Double(before[place]) * (255 - alpha) / 255
+                #expect(abs(Double(pixels[place]) - above - below) <= 2)
             }
         }
     }

@@ -73,13 +73,11 @@ import Testing
     }
 
     /// Red, green, blue and alpha, different for each pixel.
-    private static let pixels: [UInt8] = {
-        var random = SeededGenerator(seed: 77)
-        return (0..<64 * 40).flatMap { place -> [UInt8] in
-            let (x, y) = (place % 64, place / 64)
-            return [UInt8(4 * x), UInt8(6 * y), UInt8(255 - 2 * x - 3 * y), UInt8((x * y / 10 + 40 * (x & 1)) % 256)]
-        }
-    }()
+    private static let pixels = (0..<64 * 40).flatMap { place -> [UInt8] in
+        let (x, y) = (place % 64, place / 64)
+        let channels: [Int] = [4 * x, 6 * y, 255 - 2 * x - 3 * y, (x * y / 10 + 40 * (x & 1)) % 256]
+        return channels.map { UInt8($0) }
+    }
 
     private static func writeLogo(_ directory: TemporaryDirectory) throws -> String {
         let rows = (0..<40).map { Array(pixels[$0 * 256..<($0 + 1) * 256]) }

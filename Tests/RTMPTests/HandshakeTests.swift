@@ -25,9 +25,11 @@ struct HandshakeTests {
     @Test("The client sends version 3, zeros and its random bytes, and echoes S1", arguments: [1, 5, 1536, 4000])
     func client(portion: Int) throws {
         var handshake = ClientHandshake(randomBytes: Self.clientRandom)
-        #expect(handshake.firstBytes == [3] + [0, 0, 0, 0, 0, 0, 0, 0] + Self.clientRandom)
-        let first = [0, 0, 1, 2, 9, 9, 9, 9] + Self.serverRandom
-        let input = [3] + first + [UInt8](repeating: 7, count: 1536) + [0xAA, 0xBB]
+        let versionAndTimes: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 0]
+        #expect(handshake.firstBytes == versionAndTimes + Self.clientRandom)
+        let first: [UInt8] = [0, 0, 1, 2, 9, 9, 9, 9] + Self.serverRandom
+        let echo = [UInt8](repeating: 7, count: 1536)
+        let input: [UInt8] = [3] + first + echo + [0xAA, 0xBB]
         let (answer, taken) = try Self.run(input, portion: portion) { try handshake.bytesReceived($0, from: &$1) }
         #expect(answer == first)
         #expect(taken == input.count - 2)
@@ -37,10 +39,11 @@ struct HandshakeTests {
     @Test("The server answers C1 with S0, S1 and the echo, and waits for C2", arguments: [1, 5, 1536, 4000])
     func server(portion: Int) throws {
         var handshake = ServerHandshake(randomBytes: Self.serverRandom)
-        let first = [0, 0, 1, 2, 0, 0, 0, 0] + Self.clientRandom
-        let input = [3] + first
+        let first: [UInt8] = [0, 0, 1, 2, 0, 0, 0, 0] + Self.clientRandom
+        let input: [UInt8] = [3] + first
         let (answer, _) = try Self.run(input, portion: portion) { try handshake.bytesReceived($0, from: &$1) }
-        #expect(answer == [3, 0, 0, 0, 0, 0, 0, 0, 0] + Self.serverRandom + first)
+        let versionAndTimes: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 0]
+        #expect(answer == versionAndTimes + Self.serverRandom + first)
         #expect(!handshake.isComplete)
         let second = [UInt8](repeating: 1, count: 1536) + [0xAA]
         let (more, taken) = try Self.run(second, portion: portion) { try handshake.bytesReceived($0, from: &$1) }

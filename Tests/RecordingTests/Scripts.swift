@@ -176,8 +176,9 @@ enum SampleStream {
 
     /// One after the other, as the hub brings them.
     static func packets(_ times: Range<Int64>, frameByteCount: Int = 200) -> [EncodedPacket] {
-        stride(from: times.lowerBound, to: times.upperBound, by: 20).flatMap { time in
-            (time % 40 == 0 ? [frame(at: time, byteCount: frameByteCount)] : []) + [audio(at: time + 10)]
+        stride(from: times.lowerBound, to: times.upperBound, by: 20).flatMap { time -> [EncodedPacket] in
+            let sound = audio(at: time + 10)
+            return time % 40 == 0 ? [frame(at: time, byteCount: frameByteCount), sound] : [sound]
         }
     }
 }

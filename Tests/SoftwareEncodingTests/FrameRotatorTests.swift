@@ -86,8 +86,9 @@ import Testing
         var random = SeededGenerator(seed: 4)
         let (luma, chroma) = (size.width * size.height, size.width * size.height / 4)
         let i420 = random.bytes(luma + 2 * chroma)
-        let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
-        for (format, frame) in [(PixelFormat.i420, i420), (.nv12, Array(nv12))] {
+        var nv12 = Array(i420.prefix(luma))
+        for place in luma..<luma + chroma { nv12 += [i420[place], i420[place + chroma]] }
+        for (format, frame) in [(PixelFormat.i420, i420), (.nv12, nv12)] {
             let rotator = try FrameRotator(from: FrameLayout(packed: format, size: size), rotation)
             #expect(rotator.passCount == 1)
             // Memory may be larger than the frame.

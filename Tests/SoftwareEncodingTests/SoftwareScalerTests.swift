@@ -258,11 +258,12 @@ import Testing
         let scenery = Scenery(size: FrameSize(width: 320, height: 240))
         let i420 = scenery.frame(3)
         let (luma, chroma) = (320 * 240, 160 * 120)
-        let nv12 = i420.prefix(luma) + (0..<chroma).flatMap { [i420[luma + $0], i420[luma + chroma + $0]] }
+        var nv12 = Array(i420.prefix(luma))
+        for place in luma..<luma + chroma { nv12 += [i420[place], i420[place + chroma]] }
         let target = FrameSize(width: 208, height: 100)
         let first = try scaled(SoftwareScaler(from: scenery.layout, to: target), i420)
         let second = try scaled(
-            SoftwareScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), Array(nv12))
+            SoftwareScaler(from: FrameLayout(packed: .nv12, size: scenery.layout.size), to: target), nv12)
         #expect(first == second)
         #expect(Set(first.prefix(208 * 100)).count > 50)
     }

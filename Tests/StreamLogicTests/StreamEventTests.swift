@@ -4,11 +4,12 @@ import Testing
 @Suite("Stream events")
 struct StreamEventTests {
     @Test func codesMatchTheReplacedSystems() {
-        let expected =
-            [1001, 1002, 1101, 1102, 1103, 1104, 3001, 3002, 3003, 3004] + (0...15).map { -1000 - $0 }
-            + [-1200, -1201] + (0...7).map { -1300 - $0 } + [-1400, -1500, -1501]
+        var expected: Set<Int> = [1001, 1002, 1101, 1102, 1103, 1104, 3001, 3002, 3003, 3004]
+        expected.formUnion(-1015 ... -1000)
+        expected.formUnion([-1200, -1201, -1400, -1500, -1501])
+        expected.formUnion(-1307 ... -1300)
         let ours = EventCode.allCases.map(\.rawValue).filter { !(2000..<3000).contains($0) }
-        #expect(Set(ours) == Set(expected))
+        #expect(Set(ours) == expected)
     }
 
     @Test func everyCodeHasANameAndAMeaning() {

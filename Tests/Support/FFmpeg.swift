@@ -71,11 +71,9 @@ public enum FFmpeg {
                 continue
             }
             let length = packet.payload.count + 7
-            stream += [
-                0xFF, 0xF1, UInt8(1 << 6 | rateIndex << 2 | channels >> 2),
-                UInt8((channels & 3) << 6 | length >> 11), UInt8(length >> 3 & 0xFF), UInt8((length & 7) << 5 | 0x1F),
-                0xFC,
-            ]
+            let profileAndRate: Int = 1 << 6 | rateIndex << 2 | channels >> 2
+            let lengths: [Int] = [(channels & 3) << 6 | length >> 11, length >> 3 & 0xFF, (length & 7) << 5 | 0x1F]
+            stream += [0xFF, 0xF1] + ([profileAndRate] + lengths).map { UInt8($0) } + [0xFC]
             stream += packet.payload
         }
         return stream

@@ -8,12 +8,13 @@ import Testing
 /// Messages in the kernel's format (rtnetlink(7)), little-endian like both of the product's machines.
 private enum Netlink {
     static func message(_ type: UInt16, _ payload: [UInt8]) -> [UInt8] {
-        little(UInt32(16 + payload.count)) + little(type) + little(UInt16(0)) + little(UInt32(0)) + little(UInt32(0))
-            + padded(payload)
+        let zeros = [UInt8](repeating: 0, count: 10)
+        return little(UInt32(16 + payload.count)) + little(type) + zeros + padded(payload)
     }
 
     static func link(_ index: Int32, _ name: String, flags: UInt32, type: UInt16 = 16) -> [UInt8] {
-        message(type, [0, 0, 0, 0] + little(index) + little(flags) + little(UInt32(0)) + attribute(3, name.utf8 + [0]))
+        let head: [UInt8] = [0, 0, 0, 0] + little(index) + little(flags) + [0, 0, 0, 0]
+        return message(type, head + attribute(3, Array(name.utf8) + [0]))
     }
 
     static func address(_ index: Int32, _ bytes: [UInt8], scope: UInt8 = 0, flags: UInt8 = 0, type: UInt16 = 20)

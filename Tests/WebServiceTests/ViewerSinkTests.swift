@@ -173,7 +173,8 @@ import Testing
             }
             sink.mediaEnded()
         }
-        #expect(times == [0, 360_000, 720_000].map { 3600 * 90_000 + $0 })
+        let hour: UInt64 = 3600 * 90_000
+        #expect(times == [hour, hour + 360_000, hour + 720_000])
     }
 
     /// A real hub, whose encoder answers requests.
