@@ -372,9 +372,9 @@ for target in package.targets where !shims.contains(target.name) {
 }
 
 // In bytes. A single expression with literals and operators of many types can take the compiler a minute. One that needs this much
-// memory takes most of a second, and is refused: a type or an intermediate value helps.
+// memory takes two seconds, and is refused: a type or an intermediate value helps.
 for target in package.targets where !shims.contains(target.name) {
-    target.swiftSettings? += [.unsafeFlags(["-Xfrontend", "-solver-memory-threshold", "-Xfrontend", "20000000"])]
+    target.swiftSettings? += [.unsafeFlags(["-Xfrontend", "-solver-memory-threshold", "-Xfrontend", "60000000"])]
 }
 
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that

@@ -150,8 +150,11 @@ private final class ScriptedCard: CapturePCM {
         }
         #expect(source.statistics.overruns == 1)
         #expect(abs(source.statistics.silentSamples - 11_025) < 50)
-        #expect(abs(samples.filter { $0 == 0 }.count / 2 - 11_025) < 200)
-        #expect(abs((try #require(last).captureTime - at(0)).inSeconds - 59 * 1024 / 44_100) < 0.005)
+        let silentFrames = samples.count { $0 == 0 } / 2
+        #expect(abs(silentFrames - 11_025) < 200)
+        let offset: Double = (try #require(last).captureTime - at(0)).inSeconds
+        let expected: Double = 59 * 1024 / 44_100
+        #expect(abs(offset - expected) < 0.005)
     }
 
     @Test func unpluggedMicrophoneBecomesSilenceUntilItReturns() throws {

@@ -25,7 +25,8 @@ LAST = ["nice", "-n", "5"]
 # How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = re.search(r"^readonly all=\((.*)\)$", (CHECKOUT / "scripts/fuzz").read_text(), re.MULTILINE)[1].split()
-FUZZ_SECONDS = 10
+# For each target on one processor: without the slow tests, and with them.
+FUZZ_SECONDS, LONG_FUZZ_SECONDS = 10, 60
 # The program for the board is compiled beside the first tests: its modules are a chain that leaves a processor idle for much
 # of the time. Then the tests that need only the program can start, and last the board's own.
 BOARD_PROGRAM = (["scripts/build", "aarch64"],)
@@ -35,11 +36,11 @@ BOARD_PARTS = (
 )  # fmt: skip
 
 
-def run_fuzz(selection: str | None, prefix: list[str]) -> Count:
+def run_fuzz(selection: str | None, prefix: list[str], seconds: int) -> Count:
     """A short run of each fuzz target from the committed inputs; a target that stops at an input has failed."""
     count = Count()
     for target in [name for name in FUZZ_TARGETS if selection is None or selection in name]:
-        words = [*prefix, "scripts/fuzz", "--seconds", str(FUZZ_SECONDS), target]
+        words = [*prefix, "scripts/fuzz", "--workers", "1", "--seconds", str(seconds), target]
         if subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL).returncode == 0:
             count.passed += 1
         else:
@@ -70,7 +71,10 @@ class TestRun:
         prefix = LAST if len(self.stages) > 1 else []
         for stage in [name for name in COMPUTING if name in self.stages]:
             print(f"== {stage}", flush=True)
-            count = run_unit(CHECKOUT, REPORTS, self.selection, prefix) if stage == "unit" else run_fuzz(self.selection, prefix)
+            if stage == "unit":
+                count = run_unit(CHECKOUT, REPORTS, self.selection, prefix)
+            else:
+                count = run_fuzz(self.selection, prefix, LONG_FUZZ_SECONDS if self.is_whole else FUZZ_SECONDS)
             self.add(stage, count)
             self.report(stage)
 

@@ -185,7 +185,7 @@ class CardBoard(Board):
         return (
             f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(PATIENCE * timeout)}));"
             f" until {{ {condition}; }}; do read t r </proc/uptime; [ ${{t%.*}} -lt $end ] || exit 1;"
-            " read -t 0.2 w <&3 || :; done"
+            " read -t 0.4 w <&3 || :; done"
         )
 
     def edit(self, name: str, content: bytes | str | dict) -> None:

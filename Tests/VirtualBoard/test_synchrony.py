@@ -19,12 +19,12 @@ pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
 # The loop's rate; the stream's differs.
 RATE = 48_000
 # The stream's duration; clicks and flashes are already in progress when it starts.
-SECONDS = 34
+SECONDS = 24
 # A click about every second, in no regular rhythm: this identifies the first recorded click.
-CLICKS = [number + random.Random(number).uniform(0.1, 0.5) for number in range(50)]
+CLICKS = [number + random.Random(number).uniform(0.1, 0.5) for number in range(38)]
 LIMIT = 0.040
 # Flashes come slightly more often than every half second.
-FLASHES, FLASH_MILLISECONDS = 100, 450
+FLASHES, FLASH_MILLISECONDS = 76, 450
 
 
 @pytest.fixture(scope="module")
