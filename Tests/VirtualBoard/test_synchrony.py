@@ -14,7 +14,7 @@ from board import HOST
 from pi_camera import IMX708, PARAMETERS
 from recording import Recording
 
-pytestmark = [pytest.mark.takes(minutes=5, processors=0.4)]
+pytestmark = [pytest.mark.takes(minutes=4, processors=0.4)]
 
 # The loop's rate; the stream's differs.
 RATE = 48_000
