@@ -368,13 +368,12 @@ let shims: Set = [
 // Debian's compiler is built with its assertions, and verifies its own work after each step: 37 % of its instructions,
 // about a tenth of its time.
 for target in package.targets where !shims.contains(target.name) {
-    target.swiftSettings = [.unsafeFlags(["-Xfrontend", "-sil-verify-none"])]
-}
-
-// In bytes. A single expression with literals and operators of many types can take the compiler a minute. One that needs this much
-// memory takes two seconds, and is refused: a type or an intermediate value helps.
-for target in package.targets where !shims.contains(target.name) {
-    target.swiftSettings? += [.unsafeFlags(["-Xfrontend", "-solver-memory-threshold", "-Xfrontend", "60000000"])]
+    target.swiftSettings = [
+        .unsafeFlags(["-Xfrontend", "-sil-verify-none"]),
+        // In bytes. A single expression with literals and operators of many types can take the compiler a minute. One that
+        // needs this much memory takes seconds, and is refused: a type or an intermediate value helps.
+        .unsafeFlags(["-Xfrontend", "-solver-memory-threshold", "-Xfrontend", "60000000"]),
+    ]
 }
 
 // Regular expressions in the standard library weigh 1.5 MB in a static binary, and string searches that

@@ -223,8 +223,9 @@ import Testing
         // Audio before the first keyframe, which is at the file's start, does not exist.
         #expect(player.audio.map(\.payload) == sounds.map(\.payload))
         for (shown, packet) in zip(player.audio, sounds) {
-            let seconds: (Double, Double) = (Double(shown.time) / 48_000, Double(packet.decodeTime.nanoseconds) / 1e9)
-            #expect(abs(seconds.0 - seconds.1) < 0.001)
+            let time: Double = Double(shown.time) / 48_000
+            let sentTime: Double = Double(packet.decodeTime.nanoseconds) / 1e9
+            #expect(abs(time - sentTime) < 0.001)
         }
         #expect(Player.isContinuous(player.video) && Player.isContinuous(player.audio))
         #expect(player.video.dropFirst().allSatisfy { $0.duration == 3600 })

@@ -6,6 +6,7 @@ import Testing
 struct HandshakeTests {
     static let clientRandom = [UInt8](repeating: 0xC1, count: 1528)
     static let serverRandom = [UInt8](repeating: 0x51, count: 1528)
+    static let versionAndZeros: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 0]
 
     /// Passes `input` in portions; returns the answers and the number of bytes consumed.
     static func run(
@@ -25,8 +26,7 @@ struct HandshakeTests {
     @Test("The client sends version 3, zeros and its random bytes, and echoes S1", arguments: [1, 5, 1536, 4000])
     func client(portion: Int) throws {
         var handshake = ClientHandshake(randomBytes: Self.clientRandom)
-        let versionAndTimes: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 0]
-        #expect(handshake.firstBytes == versionAndTimes + Self.clientRandom)
+        #expect(handshake.firstBytes == Self.versionAndZeros + Self.clientRandom)
         let first: [UInt8] = [0, 0, 1, 2, 9, 9, 9, 9] + Self.serverRandom
         let echo = [UInt8](repeating: 7, count: 1536)
         let input: [UInt8] = [3] + first + echo + [0xAA, 0xBB]
@@ -42,8 +42,7 @@ struct HandshakeTests {
         let first: [UInt8] = [0, 0, 1, 2, 0, 0, 0, 0] + Self.clientRandom
         let input: [UInt8] = [3] + first
         let (answer, _) = try Self.run(input, portion: portion) { try handshake.bytesReceived($0, from: &$1) }
-        let versionAndTimes: [UInt8] = [3, 0, 0, 0, 0, 0, 0, 0, 0]
-        #expect(answer == versionAndTimes + Self.serverRandom + first)
+        #expect(answer == Self.versionAndZeros + Self.serverRandom + first)
         #expect(!handshake.isComplete)
         let second = [UInt8](repeating: 1, count: 1536) + [0xAA]
         let (more, taken) = try Self.run(second, portion: portion) { try handshake.bytesReceived($0, from: &$1) }

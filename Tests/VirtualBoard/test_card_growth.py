@@ -28,8 +28,8 @@ def test_the_last_partition_grows_at_the_first_start_and_keeps_its_files(image, 
         is_grown(board)
         # The partition had 16 MB. Each sector that is written costs the emulated card much time.
         board.run(
-            "echo kept >/state/kept; fallocate -l 200M /state/large;"
-            " dd if=/dev/urandom of=/state/large bs=1M seek=192 count=8 conv=notrunc 2>/dev/null; sync"
+            "echo kept >/state/kept && fallocate -l 200M /state/large"
+            " && dd if=/dev/urandom of=/state/large bs=1M seek=192 count=8 conv=notrunc && sync"
         )
     finally:
         board.close()
