@@ -9,6 +9,9 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDERS = {"checks": "Tests/Checks", "integration": "Tests/Integration", "board": "Tests/VirtualBoard"}
 NO_TESTS = 5
+# Priorities: before the machine's other work, where that is permitted, as emulation is slow enough by itself. Tests that compare
+# times come first, then those that mostly wait, then what computes all the time.
+PACED, WAITING, COMPUTING = -10, -5, -2
 # For a file without markers: minutes, and the share of a processor. A guest computes for almost half of its time.
 USUAL = {"checks": (0.5, 0.9), "integration": (0.5, 0.1), "board": (1, 0.45)}
 
@@ -33,8 +36,7 @@ class Job:
 
     @property
     def niceness(self) -> int:
-        """Higher than the machine's other work, where that is permitted: emulation is slow enough by itself."""
-        return -10 if self.paced else -5
+        return PACED if self.paced else WAITING
 
 
 class CollectionFailed(Exception):

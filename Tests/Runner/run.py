@@ -12,16 +12,14 @@ import time
 from dataclasses import dataclass, field
 
 from counts import Count, judged
-from jobs import CHECKOUT, FOLDERS, CollectionFailed, find_jobs, pytest_words
+from jobs import CHECKOUT, COMPUTING, FOLDERS, WAITING, CollectionFailed, find_jobs, pytest_words
 from side_by_side import Run, Turns
 from unit import run_unit
 
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
 # These compute all the time, one after the other; the others mostly wait, and run at the same time.
-COMPUTING = ["unit", "fuzz"]
-# With lower priority than the tests that mostly wait, but not the lowest: on a busy machine they would never run.
-LAST = ["nice", "-n", "5"]
+ONE_BY_ONE = ["unit", "fuzz"]
 # How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
 SHARE, FILES_AT_ONCE = 0.85, 12
 FUZZ_TARGETS = re.search(r"^readonly all=\((.*)\)$", (CHECKOUT / "scripts/fuzz").read_text(), re.MULTILINE)[1].split()
@@ -68,8 +66,8 @@ class TestRun:
 
     def compute(self) -> None:
         """The stages that need a processor all the time; in a separate thread."""
-        prefix = LAST if len(self.stages) > 1 else []
-        for stage in [name for name in COMPUTING if name in self.stages]:
+        prefix = ["nice", "-n", str(COMPUTING)] if len(self.stages) > 1 else []
+        for stage in [name for name in ONE_BY_ONE if name in self.stages]:
             print(f"== {stage}", flush=True)
             if stage == "unit":
                 count = run_unit(CHECKOUT, REPORTS, self.selection, prefix)
@@ -119,7 +117,8 @@ class TestRun:
         start, log = time.monotonic(), REPORTS / f"{name}.log"
         for words in commands:
             with open(log, "w") as output:
-                status = subprocess.run(words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output).returncode
+                nice = ["nice", "-n", str(WAITING)]
+                status = subprocess.run([*nice, *words], cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output).returncode
             if status != 0:
                 end = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
                 print(f"== board: {' '.join(words)} failed:\n{end}", flush=True)
