@@ -55,7 +55,6 @@ class AccessPoint:
         return self.board.run(f"exec nsenter -t {self.air} -n sh -c '{script}'", **options)
 
     def start(self) -> None:
-        # A daemon that keeps the connection open after its script has ended may keep socat from seeing the end.
         self.run("cd /tmp/air; ./hostapd -B -P /tmp/air/hostapd.pid hostapd.conf </dev/null >hostapd.log 2>&1")
 
     def stop(self) -> None:

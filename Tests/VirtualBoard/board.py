@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from guest_process import GuestCommandFailed, GuestProcess, Output
+from guest_programs import compile_for_guest
 from qemu import Clock, Machine
 from waiting import PATIENCE, NeverHappened, wait_until
 
@@ -27,6 +28,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 RECIPE = CHECKOUT / "board/virtual"
 TALLYCAM = CHECKOUT / "out/aarch64/tallycam"
 HOST = "10.0.2.2"
+AGENT = RECIPE / "agent.c"
 DISPLAY = "screen"
 # The kernel's security mitigations cost up to a tenth of an emulated processor's time.
 LEAN = "init_on_alloc=0 init_on_free=0 apparmor=0 audit=0 nokaslr randomize_kstack_offset=off"
@@ -118,6 +120,7 @@ class Board:
         stage = self.folder / "handed-over"
         shutil.rmtree(stage, ignore_errors=True)
         shutil.copytree(RECIPE / "guest", stage / "board")
+        compile_for_guest(AGENT, stage / "board")
         for name, path in files.items():
             shutil.copy2(path, stage / "board" / name)
         names = "\n".join(str(path.relative_to(stage)) for path in sorted(stage.rglob("*")))

@@ -7,7 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from board import CHECKOUT, HOST, RECIPE, Board, built_modules, free_port
+from board import AGENT, CHECKOUT, HOST, Board, built_modules, free_port
+from guest_programs import compile_for_guest
 from qemu import Machine
 from waiting import PATIENCE
 
@@ -133,7 +134,7 @@ class CardBoard(Board):
         stage = self.folder / "handed-over"
         shutil.rmtree(stage, ignore_errors=True)
         shutil.copytree(CHECKOUT / "board/virtual-card/guest", stage / "board")
-        shutil.copy2(RECIPE / "guest/agent", stage / "board/agent")
+        compile_for_guest(AGENT, stage / "board")
         names = "\n".join(str(path.relative_to(stage)) for path in sorted(stage.rglob("*")))
         packed = subprocess.run(
             ["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=stage, input=names.encode(), check=True,

@@ -12,7 +12,7 @@ from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
-from encoder_client import compile_client  # noqa: E402
+from guest_programs import HERE, compile_for_guest  # noqa: E402
 import pi_camera as raspberry_pi_camera  # noqa: E402
 import saved_boards  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
@@ -91,7 +91,7 @@ def any_memory(encoder):
 @pytest.fixture(scope="session")
 def client_program(tmp_path_factory) -> Path:
     """The program that `encoder_client.Client` runs in the guest."""
-    return compile_client(tmp_path_factory.mktemp("client"))
+    return compile_for_guest(HERE / "client.c", tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="session")

@@ -176,14 +176,14 @@ class Appliance:
             last = self.ask("status --json", check=False)
             return found if last.startswith("{") and condition(found := json.loads(last)) else None
 
-        return wait_until(status, timeout, lambda: f"{last}\n{self.process.text[-3000:]}")
+        return wait_until(status, timeout, lambda: f"{last}\n{self.process.text[-3000:]}", interval=0.4)
 
     @property
     def events(self) -> str:
         return self.board.run("echo events 50 | socat -t 5 - UNIX:/tmp/e/socket").text
 
     def wait_for_event(self, text: str, timeout: float = 20) -> None:
-        wait_until(lambda: text in self.events, timeout, lambda: self.events, interval=0.3)
+        wait_until(lambda: text in self.events, timeout, lambda: self.events, interval=0.5)
 
     def live_with(self) -> str:
         """Starts a stream, and returns the name of its encoder."""

@@ -1,17 +1,9 @@
 """A small program in the guest (client.c) that makes V4L2 calls to the encoder module, and the answers to those calls."""
 
 import json
-import subprocess
 from pathlib import Path
 
 from board import Board
-
-
-def compile_client(folder: Path) -> Path:
-    path = folder / "client"
-    source = Path(__file__).with_name("client.c")
-    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
-    return path
 
 
 class Client:

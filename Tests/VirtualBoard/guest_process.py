@@ -1,6 +1,5 @@
 """A script that runs in a guest: its output, and how it ends."""
 
-import base64
 import contextlib
 import re
 import socket
@@ -57,7 +56,8 @@ class GuestProcess:
 
     def _feed(self, stdin: bytes) -> None:
         try:
-            self._connection.sendall(base64.b64encode(self.script.encode()) + b"\n" + stdin)
+            script = self.script.encode()
+            self._connection.sendall(b"%d\n" % len(script) + script + stdin)
             self._connection.shutdown(socket.SHUT_WR)
         except OSError:
             pass

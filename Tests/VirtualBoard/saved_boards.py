@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from board import CHECKOUT, RECIPE, Board, parts
+from board import AGENT, CHECKOUT, RECIPE, Board, parts
 
 FOLDER = CHECKOUT / "out/test/cache/boards"
 
@@ -40,7 +40,7 @@ def _boot_and_save(saved: Path, files: dict[str, Path], options: dict) -> None:
 def _kind(files: dict[str, Path], options: dict) -> str:
     version = subprocess.run(["qemu-system-aarch64", "--version"], stdout=subprocess.PIPE, check=True).stdout
     kind = hashlib.sha256(version + f"{parts()} {sorted(options.items())}".encode())
-    guest = {path.name: path for path in RECIPE.glob("guest/*")} | {"zero-2-w.dtso": RECIPE / "zero-2-w.dtso"}
+    guest = {path.name: path for path in RECIPE.glob("guest/*")} | {path.name: path for path in (AGENT, RECIPE / "zero-2-w.dtso")}
     ours = {name: Path(__file__).with_name(name) for name in ("board.py", "qemu.py")}
     for name, path in sorted((guest | ours | files).items()):
         kind.update(name.encode() + hashlib.sha256(path.read_bytes()).digest())

@@ -11,6 +11,9 @@ from encoder import SMALL, Appliance, Publisher, Stream, assert_decodes, set_fau
 pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.3), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
+# Twelve frames per second, for what takes minutes.
+SLOW_CAMERA = "v4l2:/dev/video0,size=320x180,format=NV12"
+SLOW = ("--dimension 320x180", "--quality Low1", "--adapt nothing")
 AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
 HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
 
@@ -118,7 +121,7 @@ def test_software_bridges_a_slowly_stopping_encoder(encoder, nginx, capsys):
 def test_silent_firmware_returns_with_the_first_retry_and_retries_do_not_stop_the_video(encoder, nginx, capsys):
     """The driver keeps a flag of a component whose disabling got no answer: the next component gives nothing, and only closing
     that one clears the flag. Software encoding continues through all of it."""
-    publisher = Publisher(encoder, nginx, "healed", *AS_CAPTURED, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "healed", *SLOW, source=SLOW_CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 1, 40)
@@ -136,7 +139,7 @@ def test_silent_firmware_returns_with_the_first_retry_and_retries_do_not_stop_th
     later = gaps(stream, fall + 1)
     with capsys.disabled():
         print(f"\n  after the fall the video never stood still longer than {max(later)} ms")
-    # Software encodes at least 15 frames per second; a guest that is busy with an opening is late.
+    # A guest that is busy with an opening is late.
     assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
@@ -159,7 +162,7 @@ def test_a_stream_starting_after_firmware_was_silent_uses_hardware(encoder, ngin
 
 def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     """Every opening fails after seconds, two at each retry, while software encoding continues."""
-    publisher = Publisher(encoder, nginx, "dead", *AS_CAPTURED, source=CAMERA)
+    publisher = Publisher(encoder, nginx, "dead", *SLOW, source=SLOW_CAMERA)
     publisher.wait_frames(60)
     set_faults(encoder, silent=1)
     publisher.wait_event(1103, 2, 140)

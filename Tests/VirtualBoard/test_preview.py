@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy
 import pytest
 from encoder import Appliance, Publisher, Stream, assert_decodes, set_faults
+from guest_programs import HERE, compile_for_guest
 from leases import ENCODER_HOLDS, Leases, mount_debug
 from seeds import seed_of_this_run
 from waiting import wait_until
@@ -37,10 +38,7 @@ ALIKE = 2.0
 @pytest.fixture(scope="module")
 def reader(booted, tmp_path_factory):
     """In the guest: the program that reads back what another one shows."""
-    path = tmp_path_factory.mktemp("screen") / "screen"
-    source = Path(__file__).with_name("screen.c")
-    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
-    booted.put("/tmp/screen", path, "755")
+    booted.put("/tmp/screen", compile_for_guest(HERE / "screen.c", tmp_path_factory.mktemp("screen")), "755")
 
 
 class Display:

@@ -11,6 +11,7 @@ from pathlib import Path
 import media
 import pytest
 from board import HOST
+from guest_programs import HERE, compile_for_guest
 from pi_camera import IMX708, PARAMETERS
 from recording import Recording
 
@@ -29,10 +30,7 @@ FLASHES, FLASH_MILLISECONDS = 76, 450
 
 @pytest.fixture(scope="module")
 def flasher(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("flash") / "flash"
-    source = Path(__file__).with_name("flash.c")
-    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
-    return path
+    return compile_for_guest(HERE / "flash.c", tmp_path_factory.mktemp("flash"))
 
 
 def clicks(path: Path) -> Path:

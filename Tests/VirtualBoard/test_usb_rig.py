@@ -1,12 +1,12 @@
 """The USB device port of the virtual board by itself: with the kernel's own gadgets, without the program."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import numpy
 import pytest
 from encoder import kernel_is_content
+from guest_programs import HERE, compile_for_guest
 from loopback import tone
 from usb_host import CONTROLLER, HOST_RING, PORT, RATE, SAMPLES
 
@@ -55,10 +55,7 @@ cd / && rmdir {GADGET}
 
 @pytest.fixture(scope="module")
 def responder(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("responder") / "uvc_responder"
-    source = Path(__file__).with_name("uvc_responder.c")
-    subprocess.run(["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", path], check=True)
-    return path
+    return compile_for_guest(HERE / "uvc_responder.c", tmp_path_factory.mktemp("responder"))
 
 
 class Gadget:
