@@ -26,9 +26,9 @@ def publish(url: str, seconds: int, camera: str) -> str:
     )
 
 
-def speak(board) -> None:
+def speak(board, channels: int = 2, rate: int = 48_000) -> None:
     """Noise in the loop, at a rate that differs from the stream's."""
-    board.start("exec aplay -q -D hw:Loopback,0 -f S16_LE -c 2 -r 48000 /dev/urandom")
+    board.start(f"exec aplay -q -D hw:Loopback,0 -f S16_LE -c {channels} -r {rate} /dev/urandom")
     board.run("sleep 2")
 
 

@@ -73,12 +73,13 @@ def test_the_cards_clock_drift_is_measured(card):
     """The loop runs 500 ppm slower than its nominal rate: its shift divides."""
     shift = "amixer -q -c Loopback cset iface=PCM,name='PCM Rate Shift 100000',device=1"
     card.run(f"{shift} 100050")
-    speak(card)
+    # Converting the rate is most of what an emulated processor does here, and takes longest from 48 kHz.
+    speak(card, channels=1, rate=16_000)
     receiver = card.start("exec tallycam receive --listen 127.0.0.1:1942")
     try:
         text = card.run(
-            "tallycam publish --video none --audio alsa:hw:Loopback,1 --duration 80 --status-interval 5 --events json "
-            "--url rtmp://127.0.0.1:1942/live/drift", timeout=120,
+            "tallycam publish --video none --audio alsa:hw:Loopback,1 --audio-quality Low1@22050 --duration 80 --status-interval 5 "
+            "--events json --url rtmp://127.0.0.1:1942/live/drift", timeout=120,
         ).text  # fmt: skip
     finally:
         card.run(f"{shift} 100000")
@@ -86,7 +87,7 @@ def test_the_cards_clock_drift_is_measured(card):
     reports = [event for event in events(text) if event["name"] == "status"]
     assert "audioDriftPPM" not in reports[0], "the drift cannot be known at once"
     # The controller is slow, and approaches the value from below.
-    assert -540 < reports[-1]["audioDriftPPM"] < -380, [report.get("audioDriftPPM") for report in reports]
+    assert -540 < reports[-1]["audioDriftPPM"] < -380, [report.get("audioDriftPPM") for report in reports][-5:]
     assert reports[-1]["audioOverruns"] == reports[-1]["audioSilent"] == 0
 
 
