@@ -1,5 +1,6 @@
 """The unit tests: `swift test`, its output in a log, and the part of it that is shown meanwhile."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -23,7 +24,9 @@ def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[
     with open(log, "w") as file:
         # Compiling may wait for everything else; tests have timeouts.
         for words in ([*prefix, "swift", "build", "--build-tests", "--scratch-path", SCRATCH], test):
-            status = status or follow(words, checkout, file, Progress(in_place=TERMINAL and not prefix))
+            if status == 0:
+                status, computed = follow(words, checkout, file, Progress(in_place=TERMINAL and not prefix))
+                print(f"  {computed:.0f} s of a processor", flush=True)
     # Swift Testing puts its report next to XCTest's.
     written = [path for path in (report, report.with_name("unit-swift-testing.xml")) if path.exists()]
     if written:
@@ -33,8 +36,8 @@ def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[
     return judged(count_log(log.read_text()), status)
 
 
-def follow(words: list[str], checkout: Path, log, progress: "Progress") -> int:
-    """Runs a command with all of its output in the log; returns its exit status."""
+def follow(words: list[str], checkout: Path, log, progress: "Progress") -> tuple[int, float]:
+    """Runs a command with all of its output in the log; returns its exit status and the seconds of a processor that it took."""
     child = subprocess.Popen(
         words, cwd=checkout, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace",
@@ -43,7 +46,9 @@ def follow(words: list[str], checkout: Path, log, progress: "Progress") -> int:
         log.write(line)
         progress.show(line.rstrip("\n"))
     progress.end()
-    return child.wait()
+    _, ended, use = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(ended)
+    return child.returncode, use.ru_utime + use.ru_stime
 
 
 def count_log(text: str) -> Count:
