@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from children import with_priority
 from counts import Count, judged
 from jobs import CHECKOUT, COMPUTING, FOLDERS, WAITING, CollectionFailed, find_jobs, pytest_words
 from side_by_side import Run, Turns
@@ -66,7 +67,7 @@ class TestRun:
 
     def compute(self) -> None:
         """The stages that need a processor all the time; in a separate thread."""
-        prefix = ["nice", "-n", str(COMPUTING)] if len(self.stages) > 1 else []
+        prefix = with_priority(COMPUTING, []) if len(self.stages) > 1 else []
         for stage in [name for name in ONE_BY_ONE if name in self.stages]:
             print(f"== {stage}", flush=True)
             if stage == "unit":
@@ -117,8 +118,10 @@ class TestRun:
         start, log = time.monotonic(), REPORTS / f"{name}.log"
         for words in commands:
             with open(log, "w") as output:
-                nice = ["nice", "-n", str(WAITING)]
-                status = subprocess.run([*nice, *words], cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output).returncode
+                # Tests that mostly wait are waiting for these.
+                status = subprocess.run(
+                    with_priority(WAITING, words), cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output
+                ).returncode
             if status != 0:
                 end = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
                 print(f"== board: {' '.join(words)} failed:\n{end}", flush=True)

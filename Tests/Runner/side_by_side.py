@@ -1,6 +1,5 @@
 """Runs several test files at the same time, each in its own process, and reports their results."""
 
-import os
 import re
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from children import processor_seconds, with_priority
 from counts import Count, count_report, judged
 from jobs import CHECKOUT, NO_TESTS, Job
 
@@ -69,14 +69,12 @@ class Run:
         start = time.monotonic()
         with open(log, "w") as file:
             child = self._child = subprocess.Popen(
-                ["nice", "-n", str(self.job.niceness), *self.words, *own], cwd=CHECKOUT, stdin=subprocess.DEVNULL,
+                with_priority(self.job.niceness, [*self.words, *own]), cwd=CHECKOUT, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
             )  # fmt: skip
             self._follow(child, file)
-        # Includes the time that its guests have computed, as it waits for their ends.
-        _, ended, use = os.wait4(child.pid, 0)
-        status = child.returncode = os.waitstatus_to_exitcode(ended)
-        computed, seconds = use.ru_utime + use.ru_stime, time.monotonic() - start
+        computed, seconds = processor_seconds(child), time.monotonic() - start
+        status = child.returncode
         word = "ended" if status in (0, NO_TESTS) else "FAILED"
         self._say(f"{word}  {self.job.file.name}, {seconds:.0f} s, {computed:.0f} s of a processor ({computed / seconds:.2f})")
         if status not in (0, NO_TESTS):

@@ -1,6 +1,5 @@
 """The unit tests: `swift test`, its output in a log, and the part of it that is shown meanwhile."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -8,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from children import processor_seconds
 from counts import Count, count_report, judged
 
 TERMINAL = sys.stdout.isatty()
@@ -23,10 +23,11 @@ def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[
     status = 0
     with open(log, "w") as file:
         # Compiling may wait for everything else; tests have timeouts.
-        for words in ([*prefix, "swift", "build", "--build-tests", "--scratch-path", SCRATCH], test):
+        build = [*prefix, "swift", "build", "--build-tests", "--scratch-path", SCRATCH]
+        for words, done in ((build, "compiled"), (test, "ran")):
             if status == 0:
                 status, computed = follow(words, checkout, file, Progress(in_place=TERMINAL and not prefix))
-                print(f"  {computed:.0f} s of a processor", flush=True)
+                print(f"  {done} for {computed:.0f} s of a processor", flush=True)
     # Swift Testing puts its report next to XCTest's.
     written = [path for path in (report, report.with_name("unit-swift-testing.xml")) if path.exists()]
     if written:
@@ -46,9 +47,8 @@ def follow(words: list[str], checkout: Path, log, progress: "Progress") -> tuple
         log.write(line)
         progress.show(line.rstrip("\n"))
     progress.end()
-    _, ended, use = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(ended)
-    return child.returncode, use.ru_utime + use.ru_stime
+    computed = processor_seconds(child)
+    return child.returncode, computed
 
 
 def count_log(text: str) -> Count:

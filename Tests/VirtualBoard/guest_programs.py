@@ -7,7 +7,7 @@ HERE = Path(__file__).parent
 
 
 def compile_for_guest(source: Path, folder: Path) -> Path:
-    """The program, in that folder, without what a guest may lack."""
+    """The program in that folder, statically linked: guests have few libraries."""
     program = folder / source.stem
     words = ["aarch64-linux-gnu-gcc-14", "-O1", "-Wall", "-Werror", "-static", source, "-o", program]
     subprocess.run(words, check=True)

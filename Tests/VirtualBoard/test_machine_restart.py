@@ -11,8 +11,7 @@ from encoder import PARAMETERS
 
 pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
 
-# A software encoder takes 14 MB for this size, and the rest of a stream at most 3: the encoder fails before the others
-# get nothing.
+# A software encoder takes 12 MB for this size, far more than the rest of a stream asks for meanwhile: it is what fails.
 LARGE = VIVID_DEVICE | {"dimension": "1280x720"}
 # From now on the kernel grants hardly any memory: small allocations succeed, those of a software encoder fail. And the hardware
 # gives nothing any more, however often it is opened.

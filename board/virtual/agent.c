@@ -1,15 +1,14 @@
 /*
  * The tests' way into a guest. Each connection brings a shell script: its length in bytes as a line, the script, and then the
  * script's standard input. The answer is the script's process id in a line, its output, and at the end a NUL and its status.
- * This is a program of its own, and no script under socat, because a test's commands are many and small: an emulated processor
- * took longer to start five programs for each than for most of the commands.
+ * A script under socat starts five programs for each command, and an emulated processor takes longer for them than for most of
+ * the commands that a test sends.
  *
  *	agent ADDRESS PORT
  */
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -270,7 +270,7 @@ static void put_pcm(struct bits *b, const struct h264_coder *c, const struct h26
 			b->data[b->byte++] = sample(p->cr, p->chroma_stride, p->chroma_step, x, y, width / 2, height / 2);
 }
 
-/* The samples of four or, with step 4, two lanes of 16 bits, in which a macroblock's sum finds room. */
+/* Sums of 16 bits, four or with step 4 two: large enough for a macroblock. */
 static u64 lanes(u64 word, u32 step)
 {
 	if (step == 4)
@@ -278,10 +278,10 @@ static u64 lanes(u64 word, u32 step)
 	return (word & 0x00ff00ff00ff00ffULL) + (step == 1 ? word >> 8 & 0x00ff00ff00ff00ffULL : 0);
 }
 
-/* Adds eight bytes at once, as the emulated processor takes as long for one byte. step is 1, 2 or 4. */
+/* Eight bytes at a time, as emulating an instruction takes as long for one byte. step is 1, 2 or 4. */
 static u32 sum_block(const u8 *from, u32 stride, u32 step, u32 columns, u32 rows)
 {
-	/* Words begin where the samples' groups do, so that none reaches beyond the plane. */
+	/* Words start with the first byte of a pixel, so that none reaches beyond the last one. */
 	u32 place = (unsigned long)from % step, words = columns * step / 8, sum = 0, x, y;
 	u64 total = 0;
 
