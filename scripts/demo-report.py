@@ -6,6 +6,9 @@ Exit status 1 if anything is missing.
 """
 import json
 import sys
+from pathlib import Path
+
+STILL = Path("out/demo.png")
 
 
 def last_event(path, name):
@@ -13,7 +16,10 @@ def last_event(path, name):
     found = None
     with open(path, encoding="utf-8") as lines:
         for line in lines:
-            event = json.loads(line)
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError:
+                sys.exit(f"demo: {path} ends within a line; is the disk full?")
             if event["name"] == name:
                 found = event
     if found is None:
@@ -38,7 +44,7 @@ def main():
     print(f"  audio          {sent['audioSeconds']:.1f} s sent, {received['audioSeconds']:.1f} s received")
     print(f"  mean bitrate   {kbps:.0f} kbit/s (video {received['videoKbps']:.0f}, audio {received['audioKbps']:.0f})")
     print(f"  largest gap    {largest_gap * 1000:.0f} ms between two frames or two blocks of audio")
-    print("  recording      out/demo.flv, a still frame from it: out/demo.png")
+    print("  recording      out/demo.flv" + (f", a still frame from it: {STILL}" if STILL.exists() else ""))
 
     faults = []
     if sent["videoFrames"] != received["videoFrames"]:
@@ -48,6 +54,8 @@ def main():
         faults.append("fewer frames were captured than 15 s at 30 fps contain")
     if abs(sent["audioSeconds"] - received["audioSeconds"]) > 0.001 or received["audioSeconds"] < 14.5:
         faults.append("audio is missing")
+    if not STILL.exists():
+        faults.append("ffmpeg took no still frame from the recording")
     if decoder_errors:
         faults.append(f"ffmpeg's decoder complains: {decoder_errors.splitlines()[0]}")
     if faults:

@@ -16,7 +16,7 @@ final class RecordingDuty {
     private var reports: Mailbox<RecordingEvent>?
     /// The plan that the recorder follows; `nil` while nothing should be recorded.
     private var plan: RecordingPlan?
-    /// Whether a stream connects or is live.
+    /// Whether a stream runs that has servers.
     private var isStreaming = false
     private(set) var reading = RecordingReading()
     /// A call that the disk has not answered for long.
@@ -55,7 +55,7 @@ final class RecordingDuty {
         }
     }
 
-    /// The stream connects, or has ended. A recorder that is ready by the time the server accepts the stream misses nothing.
+    /// A stream is about to start, or has ended.
     func streamChanged(isStreaming: Bool) {
         guard isStreaming != self.isStreaming else { return }
         self.isStreaming = isStreaming

@@ -44,6 +44,8 @@ final class StreamSupervisor {
         let webcam = device.webcam
         let isQueued = streams.isPublishing
         let isMuted = startsMuted
+        // First, so that no frame of it is lost to the recording. A start that waits for the camera comes here again.
+        if !streams.isTaken { device.recording.streamChanged(isStreaming: true) }
         do {
             try streams.start(
                 device.files, receivers(preview: preview.sink), isMuted: isMuted, isPaused: device.appliance.isPaused)
@@ -194,7 +196,6 @@ final class StreamSupervisor {
         }
         // The stream handles this once the camera is open; it does not accept controls yet.
         if state == .connecting { device.commands.lookAtControls() }
-        if state == .connecting || state == .live { device.recording.streamChanged(isStreaming: true) }
     }
 
     /// - Parameter choices: if a device was missing, the available ones as the files name them.

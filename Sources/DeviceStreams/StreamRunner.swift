@@ -97,7 +97,7 @@ package final class StreamRunner {
     /// Whether a stream or a computer has the microphones.
     package var areMicrophonesTaken: Bool { isRunning || idleAudio.request != nil }
     /// Whether a new stream has to wait for something to end.
-    private var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
+    package var isTaken: Bool { isCameraTaken || idleAudio.request != nil }
 
     /// Starts a stream, possibly after its devices have become free.
     /// - Parameters:

@@ -254,7 +254,7 @@ struct ApplianceTests {
         #expect(silent.shortPressed(now: now) == [.show(.ready), .startStream])
     }
 
-    @Test(arguments: [ApplianceFault.camera, .microphone, .encoder])
+    @Test(arguments: [ApplianceFault.camera, .microphone, .encoder, .board])
     func streamWithMissingHardwareIsRetriedUntilItIsThere(fault: ApplianceFault) {
         var appliance = ready()
         #expect(appliance.shortPressed(now: now) == [.startStream])
@@ -270,6 +270,18 @@ struct ApplianceTests {
         // A running stream is left alone.
         _ = fails(&appliance, fault)
         #expect(isTriedAgain(&appliance) == [])
+    }
+
+    /// The light shows the same before and after.
+    @Test func streamThatTheSystemRefusedIsRetriedDespiteALastingFaultOfTheBoard() {
+        var appliance = ready(Configuration(hardwareFaults: [file(.board)]))
+        _ = appliance.shortPressed(now: now)
+        for attempt in 1...3 {
+            _ = appliance.streamStateChanged(to: .connecting, now: now)
+            _ = appliance.streamEnded(Failure(.board, "no memory"), now: now)
+            #expect(appliance.state == .fault(.board))
+            #expect(isTriedAgain(&appliance) == [.startStream], "attempt \(attempt)")
+        }
     }
 
     @Test func changedFilesRestartAStreamWithMissingHardwareOnce() {

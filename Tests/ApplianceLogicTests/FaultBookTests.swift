@@ -209,6 +209,21 @@ struct FaultBookTests {
         #expect(lines() == [])
     }
 
+    /// There was no memory, or no room for a thread. `stream.json` is not to blame.
+    @Test mutating func whatTheSystemRefusesIsRetriedAndHasNoPlaceInAFile() throws {
+        let failure = StreamFailure(.system, "pthread_create thread stream: Resource temporarily unavailable (EAGAIN)")
+        book.streamFailed(Failure(ApplianceFault(failure), failure, choices: []), now: now)
+        #expect(book.current == [.board] && book.retryTime == now + .seconds(15))
+        let report = try #require(news()).report
+        #expect(report.files.isEmpty && report.lines == [failure.text])
+        book.mediaForgiven()
+        #expect(book.current == [])
+        book.streamStarted()
+        book.streamBecameLive()
+        #expect(book.current == [])
+        #expect(lines() == [])
+    }
+
     @Test mutating func refusingServerIsNotRetried() {
         book.streamFailed(Failure(.server, "refused"), now: now)
         #expect(book.current == [.server])

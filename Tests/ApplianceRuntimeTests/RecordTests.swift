@@ -76,6 +76,18 @@ import Testing
         #expect(camera.read(journal ?? "").contains("second half"))
     }
 
+    /// The main thread has seen no event of the stream yet, as on a busy machine.
+    @Test func firstFrameOfAStreamIsRecorded() throws {
+        try useDevice(#"{"camera": "synthetic", "audio": {"source": "none"}, "record": "live"}"#)
+        try time.run {
+            try camera.start()
+            #expect(try camera.ask("start") == done("connecting"))
+            bring(to: camera.streams.runs[0])
+            try wait { recordedFiles().count == 1 }
+            try camera.end()
+        }
+    }
+
     @Test func recordingNeedsNoStreamAndMakesRoomForOne() throws {
         try useDevice(#"{"camera": "synthetic", "audio": {"source": "none"}, "record": "always"}"#)
         try camera.write("stream", "{")

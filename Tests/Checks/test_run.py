@@ -1,5 +1,6 @@
 """The runner behind scripts/test: how it counts, how it reads the tests' markers, and which files it runs at the same time."""
 
+import fcntl
 import re
 import sys
 import threading
@@ -14,7 +15,7 @@ sys.path.insert(0, str(CHECKOUT / "Tests/Runner"))
 from counts import Count, count_report, judged  # noqa: E402
 from jobs import CollectionFailed, Job, find_jobs  # noqa: E402
 import run  # noqa: E402
-from side_by_side import ResultLines, Run, Turns  # noqa: E402
+from side_by_side import JobResult, ResultLines, Run, Turns  # noqa: E402
 from unit import count_log  # noqa: E402
 
 REPORT = """<?xml version="1.0" encoding="UTF-8"?>
@@ -41,6 +42,11 @@ error: Exited with unexpected signal code 4
 def test_skipped_failed_and_broken_tests_have_not_passed(tmp_path):
     (tmp_path / "x.xml").write_text(REPORT)
     assert count_report(tmp_path / "x.xml") == Count(1, 3)
+
+
+def test_a_report_that_ends_early_is_a_failure(tmp_path):
+    (tmp_path / "x.xml").write_text(REPORT[:300])
+    assert count_report(tmp_path / "x.xml") == Count(0, 1)
 
 
 def test_a_crash_is_a_failure_of_its_own():
@@ -134,6 +140,19 @@ def test_tests_of_the_board_program_wait_for_it(folder, tmp_path, monkeypatch, c
     assert ("no such module" in capsys.readouterr().out) is not built
 
 
+def test_a_second_run_in_the_same_folder_is_refused_and_deletes_nothing(tmp_path, monkeypatch, capsys):
+    reports = tmp_path / "test"
+    reports.mkdir()
+    (reports / "of the first").touch()
+    monkeypatch.setattr(run, "REPORTS", reports)
+    monkeypatch.setattr(sys, "argv", ["scripts/test", "checks"])
+    with open(reports.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(SystemExit, match="2"):
+            run.main()
+    assert "another run" in capsys.readouterr().err and (reports / "of the first").exists()
+
+
 def test_every_fuzz_target_is_run():
     script = (CHECKOUT / "scripts/fuzz").read_text()
     assert set(run.FUZZ_TARGETS) == set(re.findall(r"\[(\w+)\]=\d", script))
@@ -147,10 +166,13 @@ class Turn:
     log: list[str]
     started: threading.Event
     awaited: threading.Event | None = None
+    error: OSError | None = None
 
     def run(self) -> None:
         self.log.append(f"{self.job.name} starts")
         self.started.set()
+        if self.error:
+            raise self.error
         if self.awaited:
             self.awaited.wait(120)
         self.log.append(f"{self.job.name} ends")
@@ -196,6 +218,16 @@ def test_files_added_later_are_run_too():
     queue.add([turn(log, "first")])
     queue.run_all(lambda: queue.add([turn(log, "second")]))
     assert {"first ends", "second ends"} <= set(log)
+
+
+def test_a_file_that_cannot_write_has_failed_and_the_others_go_on():
+    log: list[str] = []
+    full, other = turn(log, "full", minutes=2), turn(log, "other")
+    full.error, full.awaited = OSError(28, "No space left on device"), threading.Event()
+    queue = Turns(1, 1)
+    queue.add([full, other])
+    results = queue.run_all(lambda: None)
+    assert results == [JobResult(full.job, Count(0, 1)), None] and log[-1] == "other ends"
 
 
 def test_after_an_interruption_nothing_is_started():

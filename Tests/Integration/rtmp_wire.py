@@ -342,7 +342,7 @@ class OBSLikePublisher:
                 self.inbox += self.reader.feed(data)
         except BlockingIOError:
             pass
-        self.socket.settimeout(5)
+        self.socket.settimeout(HUNG)
 
     def _next_command(self) -> list:
         while True:

@@ -14,7 +14,7 @@ import pytest
 from processes import Children, Process
 from recording import Recording
 from scenarios import SideBySide
-from tallycam import CHECKOUT, TALLYCAM, events, start_publisher, wait_for_event, was_busy
+from tallycam import CHECKOUT, TALLYCAM, events, not_judged, start_publisher, wait_for_event, was_busy
 
 sys.path.append(str(CHECKOUT / "Benchmarks/adapt"))
 
@@ -122,10 +122,10 @@ def test_no_frame_refers_to_a_missing_one(streams, policy):
 
 
 @pytest.mark.parametrize("policy", ["seamless", "restart"])
-def test_viewers_see_a_live_stream(streams, policy):
+def test_viewers_see_a_live_stream(streams, policy, capsys):
     verdict = streams.result(policy).verdict
     if streams.result(policy).is_busy:
-        return
+        return not_judged(capsys, "the age of what viewers see")
     assert verdict.worst_age_connected < 3.5, verdict
     # The blackout lasts 3 s, plus the time of the return.
     assert verdict.fresh_share > 0.93, verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from processes import Children
-from tallycam import Receiver, events, start_publisher, was_busy
+from tallycam import Receiver, events, not_judged, start_publisher, was_busy
 
 pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=2.6, processors=0.3), pytest.mark.paced]
 
@@ -26,7 +26,7 @@ def asked_rates(seen: list[dict], first: float) -> list[tuple[float, float]]:
     return [(first, before[-1])] + [change for change in changes if change[0] > first]
 
 
-def test_the_rate_is_even_once_the_buffer_is_known(children: Children):
+def test_the_rate_is_even_once_the_buffer_is_known(children: Children, capsys):
     children.priority = -10
     receiver = Receiver(children)
     proxy = children.start("proxy", [
@@ -43,7 +43,7 @@ def test_the_rate_is_even_once_the_buffer_is_known(children: Children):
     rates = [rate for _, rate in found]
     late = sum(map(float, proxy.stderr.split()))
     if was_busy(publisher, 100) or late > 2:
-        return  # the uplink was not constant
+        return not_judged(capsys, "the rates, as the uplink was not constant")
     # Without detection, the rate went from 150 to 1500 kbit/s within seconds, because every burst was taken for a better link.
     assert max(rates) < 2 * KILOBITS and min(rates) > KILOBITS / 3, found
     assert len(found) <= 20, found

@@ -1,5 +1,6 @@
 """`tallycam run` as a process: its faults, its socket, its console. Button and lights require a board."""
 
+import contextlib
 import os
 import re
 import select
@@ -242,6 +243,15 @@ def test_faults_are_written_even_if_events_cannot_be(children):
     camera.process.wait_until((camera.boot / "events.txt").exists, "events.txt")
 
 
+def open_files(pid: int) -> set[str]:
+    """What a process has open now."""
+    names = set()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            names.add(os.readlink(descriptor))
+    return names
+
+
 def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal = Terminal()
     camera = Appliance(children, stream=GOOD, board={**BOARD, "console": terminal.name})
@@ -254,8 +264,9 @@ def test_the_serial_console_takes_commands_and_edits_lines(children):
     terminal.wait_for(b"poweroff")
     terminal.type(b"nonsense\r")
     terminal.wait_for(b"unknown command")
+    assert terminal.name in open_files(camera.process.child.pid)
     camera.write("device", {**DEVICE, "console": False})
-    time.sleep(3)
+    camera.process.wait_until(lambda: terminal.name not in open_files(camera.process.child.pid), "the console to be closed")
     while select.select([terminal.master], [], [], 0)[0]:
         os.read(terminal.master, 4096)
     terminal.type(b"help\r")

@@ -12,7 +12,7 @@ import media
 import pytest
 from processes import HUNG, Children
 from recording import Recording, assert_whole
-from tallycam import Receiver, decoded_at_pace, events, last_event, start_publisher, wait_for_statuses
+from tallycam import Receiver, decoded_at_pace, events, last_event, not_judged, start_publisher, wait_for_statuses
 
 pytestmark = pytest.mark.takes(minutes=1.9, processors=0.15)
 
@@ -385,7 +385,7 @@ def test_raw_audio_of_every_kind_keeps_its_pitch_and_level(
 
 
 @pytest.mark.parametrize("channels, rate", [(2, 48000), (6, 96000)])
-def test_invalid_floats_are_silent_or_clipped(children, tmp_path, channels, rate):
+def test_invalid_floats_are_silent_or_clipped(children, tmp_path, capsys, channels, rate):
     """NaN, infinity, and values far beyond full scale, for a second each, followed by a tone."""
     pcm = tmp_path / "wild.pcm"
     wild = [math.nan, -math.nan, math.nan], [math.inf, -math.inf, 3e38], [1e-45, -1e-45, 0.0]
@@ -398,7 +398,7 @@ def test_invalid_floats_are_silent_or_clipped(children, tmp_path, channels, rate
     )
     assert_lasts(recording, 5)
     if recording.audio_seconds > 5.1:
-        return  # stretched on a busy machine, in an unknown place
+        return not_judged(capsys, "the loudness, as the audio was stretched in an unknown place")
     side = sides(recording.path)[0]
     # Skip half a second at the start.
     second = recording.sample_rate

@@ -15,11 +15,17 @@ class Count:
 
 
 def count_report(path: Path) -> Count:
-    """The counts of a JUnit report; skipped tests have not passed. A missing report has no tests."""
+    """The counts of a JUnit report; skipped tests have not passed. A missing report has no tests, and one that ends early, as on a
+    full disk, is a failure."""
     count = Count()
     if not path.exists():
         return count
-    for case in ET.parse(path).iter("testcase"):
+    try:
+        cases = ET.parse(path).iter("testcase")
+    except ET.ParseError as error:
+        print(f"{path}: {error}", flush=True)
+        return Count(0, 1)
+    for case in cases:
         if any(case.find(kind) is not None for kind in ("failure", "error", "skipped")):
             count.failed += 1
         else:

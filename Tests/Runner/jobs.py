@@ -10,8 +10,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 FOLDERS = {"checks": "Tests/Checks", "integration": "Tests/Integration", "board": "Tests/VirtualBoard"}
 NO_TESTS = 5
 # Priorities: before the machine's other work, where that is permitted, as emulation is slow enough by itself. Tests that compare
-# times come first, then those that mostly wait, then what computes all the time.
-PACED, WAITING, COMPUTING = -10, -5, -2
+# times come first.
+PACED, OTHERS = -10, -5
 # For a file without markers: minutes, and the share of a processor. A guest computes for almost half of its time.
 USUAL = {"checks": (0.5, 0.9), "integration": (0.5, 0.1), "board": (1, 0.45)}
 
@@ -36,7 +36,7 @@ class Job:
 
     @property
     def niceness(self) -> int:
-        return PACED if self.paced else WAITING
+        return PACED if self.paced else OTHERS
 
 
 class CollectionFailed(Exception):

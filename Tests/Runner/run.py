@@ -1,6 +1,7 @@
 """Runs the test stages and sums them up. Called by scripts/test, inside the build root."""
 
 import argparse
+import fcntl
 import os
 import re
 import shutil
@@ -9,20 +10,22 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from dataclasses import dataclass, field
 
 from children import with_priority
 from counts import Count, judged
-from jobs import CHECKOUT, COMPUTING, FOLDERS, WAITING, CollectionFailed, find_jobs, pytest_words
+from jobs import CHECKOUT, FOLDERS, OTHERS, CollectionFailed, find_jobs, pytest_words
 from side_by_side import Run, Turns
 from unit import run_unit
 
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
-# These compute all the time, one after the other; the others mostly wait, and run at the same time.
-ONE_BY_ONE = ["unit", "fuzz"]
-# How much of the processors the tests that mostly wait may use on average, and how many files of them run at once.
-SHARE, FILES_AT_ONCE = 0.85, 12
+# These compute all the time, one after the other; the others mostly wait, and run at the same time. Fuzzing uses one processor,
+# so it would leave the other one idle at the end.
+ONE_BY_ONE = ["fuzz", "unit"]
+# The tests that mostly wait run next to each other until they use all processors on average, but never more files than this.
+FILES_AT_ONCE = 12
 FUZZ_TARGETS = re.search(r"^readonly all=\((.*)\)$", (CHECKOUT / "scripts/fuzz").read_text(), re.MULTILINE)[1].split()
 # For each target on one processor: without the slow tests, and with them.
 FUZZ_SECONDS, LONG_FUZZ_SECONDS = 10, 60
@@ -67,15 +70,21 @@ class TestRun:
 
     def compute(self) -> None:
         """The stages that need a processor all the time; in a separate thread."""
-        prefix = with_priority(COMPUTING, []) if len(self.stages) > 1 else []
+        prefix = with_priority(OTHERS, []) if len(self.stages) > 1 else []
         for stage in [name for name in ONE_BY_ONE if name in self.stages]:
             print(f"== {stage}", flush=True)
-            if stage == "unit":
-                count = run_unit(CHECKOUT, REPORTS, self.selection, prefix)
-            else:
-                count = run_fuzz(self.selection, prefix, LONG_FUZZ_SECONDS if self.is_whole else FUZZ_SECONDS)
-            self.add(stage, count)
+            try:
+                self.add(stage, self.computed(stage, prefix))
+            except OSError:
+                # Such as a full disk. The other stages go on.
+                traceback.print_exc()
+                self.add(stage, Count(0, 1))
             self.report(stage)
+
+    def computed(self, stage: str, prefix: list[str]) -> Count:
+        if stage == "unit":
+            return run_unit(CHECKOUT, REPORTS, self.selection, prefix)
+        return run_fuzz(self.selection, prefix, LONG_FUZZ_SECONDS if self.is_whole else FUZZ_SECONDS)
 
     def report(self, stage: str) -> None:
         count, seconds = self.counts[stage], time.monotonic() - self.start
@@ -96,7 +105,7 @@ class TestRun:
         """The stages that pytest runs. Tests of the ARM64 program join when it is built, and the board's tests when their parts
         are made, too, which takes minutes on a fresh machine."""
         stages = [stage for stage in FOLDERS if stage in self.stages]
-        turns = Turns(SHARE * (os.cpu_count() or 1), FILES_AT_ONCE)
+        turns = Turns(os.cpu_count() or 1, FILES_AT_ONCE)
         runs = [run for stage in stages if stage != "board" for run in self.runs(stage)]
         later = [run for run in runs if run.job.needs_board_program]
         turns.add([run for run in runs if run not in later])
@@ -118,9 +127,8 @@ class TestRun:
         start, log = time.monotonic(), REPORTS / f"{name}.log"
         for words in commands:
             with open(log, "w") as output:
-                # Tests that mostly wait are waiting for these.
                 status = subprocess.run(
-                    with_priority(WAITING, words), cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output
+                    with_priority(OTHERS, words), cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output
                 ).returncode
             if status != 0:
                 end = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
@@ -147,10 +155,21 @@ def main() -> int:
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
     parser.add_argument("--all", action="store_true", help="include the slow tests, which rarely find anything")
     arguments = parser.parse_args()
-    # As with Ctrl-C: no guests are left behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if unknown := set(arguments.stages) - set(STAGES):
         parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
+    REPORTS.parent.mkdir(exist_ok=True)
+    with open(REPORTS.with_suffix(".lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            parser.error(f"another run uses {REPORTS}, and would lose its files; wait for its end, or use another clone")
+        return run_stages(arguments)
+
+
+def run_stages(arguments: argparse.Namespace) -> int:
+    """Prints the total; returns the exit status."""
+    # As with Ctrl-C: no guests are left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     stages = [name for name in STAGES if name in (arguments.stages or STAGES)]

@@ -165,6 +165,11 @@ class Turns:
                 self._running.append(run)
             try:
                 results.append(run.run())
+            except OSError as error:
+                # Such as a full disk. The other files go on.
+                run.interrupt()
+                print(f"== {run.job.file.name}: {error}", flush=True)
+                results.append(JobResult(run.job, Count(0, 1)))
             finally:
                 with self._changed:
                     self._running.remove(run)

@@ -15,18 +15,17 @@ SCRATCH = ".build-test"
 
 
 def run_unit(checkout: Path, reports: Path, selection: str | None, prefix: list[str]) -> Count:
-    """`prefix` is a command that runs the compilation with lower priority next to other tests. Failures and the current
+    """`prefix` is a command that runs them with the priority of the other tests. Failures and the current
     progress are shown."""
     log, report = reports / "unit.log", reports / "unit.xml"
     test = ["swift", "test", "--scratch-path", SCRATCH, "--skip-build", "--xunit-output", str(report)]
     test += ["--filter", selection] if selection else []
     status = 0
     with open(log, "w") as file:
-        # Compiling may wait for everything else; tests have timeouts.
-        build = [*prefix, "swift", "build", "--build-tests", "--scratch-path", SCRATCH]
+        build = ["swift", "build", "--build-tests", "--scratch-path", SCRATCH]
         for words, done in ((build, "compiled"), (test, "ran")):
             if status == 0:
-                status, computed = follow(words, checkout, file, Progress(in_place=TERMINAL and not prefix))
+                status, computed = follow([*prefix, *words], checkout, file, Progress(in_place=TERMINAL and not prefix))
                 print(f"  {done} for {computed:.0f} s of a processor", flush=True)
     # Swift Testing puts its report next to XCTest's.
     written = [path for path in (report, report.with_name("unit-swift-testing.xml")) if path.exists()]

@@ -103,7 +103,8 @@ private let patient = ConnectionTimeouts(
             }
             return outcome {
                 try Connector.connect(
-                    to: Endpoint(host: "192.0.2.2", port: 1935), cancellation: cancellation.fileDescriptor)
+                    to: Endpoint(host: "192.0.2.2", port: 1935), timeouts: patient,
+                    cancellation: cancellation.fileDescriptor)
             }
         }
         #expect(result == .failure(.canceled))

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from board import AGENT, CHECKOUT, HOST, Board, built_modules, free_port
+from board import AGENT, CHECKOUT, HOST, LEAN, Board, built_modules, free_port
 from guest_programs import compile_for_guest
 from qemu import Machine
 from waiting import PATIENCE
@@ -26,8 +26,10 @@ VIVID_DEVICE = {
 NAME = "card"
 # The programs in board/virtual-card/guest that run before the card's own: the image has nothing of the tests.
 HANDED_OVER = "rdinit=/board/early init=/dev/board/go"
+# A folder that is there from the start. The card's system mounts /proc and its own /tmp while the tests may already be waiting.
+GUEST_FOLDER = "/dev/board"
 # A pipe for the card's shell that never carries data.
-PAUSE = "[ -p /tmp/pause ] || mkfifo /tmp/pause; exec 3<>/tmp/pause;"
+PAUSE = f"[ -p {GUEST_FOLDER}/pause ] || mkfifo {GUEST_FOLDER}/pause; exec 3<>{GUEST_FOLDER}/pause;"
 
 
 def server(port: int) -> dict:
@@ -116,8 +118,9 @@ class CardBoard(Board):
             "-netdev", f"user,id=uplink,net=10.0.2.0/24,hostfwd=tcp:127.0.0.1:{self.page_port}-:80",
             "-device", "virtio-net-pci,id=uplink-card,netdev=uplink,mac=52:54:00:00:00:02,romfile=",
         )  # fmt: skip
+        # QEMU asks each of a drive's layers for each byte whether it is still there, so there is only one.
         slot = (
-            *(drive or ("-drive", f"file={card.path},format=raw,if=none,id=slot")),
+            *(drive or ("-blockdev", f"driver=file,node-name=slot,filename={card.path}")),
             "-device", "sdhci-pci", "-device", "sd-card,drive=slot", "-device", "virtio-rng-pci", "-device", "i6300esb",
         )  # fmt: skip
         # This is what the firmware of a Raspberry Pi does: it reads kernel and command line from the first partition.
@@ -125,8 +128,9 @@ class CardBoard(Board):
             (folder / name).write_bytes(card.read(name))
         self.machine = Machine(
             folder, kernel=folder / "Image", initramfs=self._initramfs(folder, {}),
-            command_line=f"{card.read('cmdline.txt').decode().strip()} {HANDED_OVER}", device_tree=self._device_tree(memory),
-            memory=memory, processors=self.processors, arguments=network + slot + devices + (("-rtc", f"base={clock}") if clock else ()),
+            command_line=f"{card.read('cmdline.txt').decode().strip()} {HANDED_OVER} {LEAN}",
+            device_tree=self._device_tree(memory), memory=memory, processors=self.processors,
+            arguments=network + slot + devices + (("-rtc", f"base={clock}") if clock else ()),
         )  # fmt: skip
 
     def _initramfs(self, source: Path, files: dict[str, Path]) -> Path:
@@ -159,9 +163,10 @@ class CardBoard(Board):
         return json.loads(self.run("tallycam status --json").text)
 
     def wait_for_state(self, state: str, timeout: float = 60) -> dict:
-        asking = f"tallycam status --json >/tmp/status 2>&1 && grep -q '^{{\"state\": *\"{state}\"' /tmp/status"
-        ended = self.run(f"{self._waiting(asking, timeout)}; cat /tmp/status", timeout=timeout + 30, check=False)
-        assert ended.status == 0, f"not {state} but {self.run('cat /tmp/status').text}\n{self.console[-3000:]}"
+        answer = f"{GUEST_FOLDER}/status"
+        asking = f"tallycam status --json >{answer} 2>&1 && grep -q '^{{\"state\": *\"{state}\"' {answer}"
+        ended = self.run(f"{self._waiting(asking, timeout)}; cat {answer}", timeout=timeout + 30, check=False)
+        assert ended.status == 0, f"not {state} but {self.run(f'cat {answer}').text}\n{self.console[-3000:]}"
         return json.loads(ended.text)
 
     def load_camera(self) -> None:
@@ -184,7 +189,8 @@ class CardBoard(Board):
         Reading the pipe with a timeout replaces sleep, which would be one more program to start. An idle guest's clock follows
         the host's, whose servers may be slow, so this wait has the host's patience, too."""
         return (
-            f"{PAUSE} read t r </proc/uptime; end=$((${{t%.*}} + {math.ceil(PATIENCE * timeout)}));"
+            f"{PAUSE} until read t r </proc/uptime; do read -t 0.1 w <&3; done 2>/dev/null;"
+            f" end=$((${{t%.*}} + {math.ceil(PATIENCE * timeout)}));"
             f" until {{ {condition}; }}; do read t r </proc/uptime; [ ${{t%.*}} -lt $end ] || exit 1;"
             " read -t 0.4 w <&3 || :; done"
         )

@@ -203,11 +203,19 @@ static bool dequeue(int one) {
     return true;
 }
 
+// Takes one buffer back. An encoder returns a frame before its output: if both are ready, the frame is taken first, however
+// long this program had to wait for the processor between two calls.
+static bool dequeue_any(void) {
+    struct pollfd entry = {node->descriptor, POLLIN, 0};
+    poll(&entry, 1, 0);
+    return dequeue(FRAMES) || (entry.revents && dequeue(CODED));
+}
+
 static void wait_until(long long time) {
     for (long long left; (left = time - now()) > 0;) {
         struct pollfd entry = {node->descriptor, POLLIN | POLLOUT | POLLPRI, 0};
         poll(&entry, 1, left / 1000 > 5 ? 5 : left / 1000 + 1);
-        while (dequeue(FRAMES) || dequeue(CODED)) {}
+        while (dequeue_any()) {}
         // A queue that is not ready is reported as an error at once.
         if (entry.revents & POLLERR) usleep(1000);
     }

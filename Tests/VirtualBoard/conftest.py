@@ -69,9 +69,16 @@ def encoder(board):
     kernel_is_content(board)
 
 
+@pytest.fixture(scope="session")
+def scatter_program(tmp_path_factory) -> Path:
+    return compile_for_guest(HERE / "scatter.c", tmp_path_factory.mktemp("scatter"))
+
+
 @pytest.fixture
-def scattered_camera(encoder):
-    """vivid with memory of single pages, as a USB camera has it."""
+def scattered_camera(encoder, scatter_program):
+    """vivid with memory of single pages, as a USB camera has it. In a guest that has just booted, they might be neighbors."""
+    encoder.put("/tmp/scatter", scatter_program, "755")
+    encoder.start("/tmp/scatter").wait_for("scattered", 20)
     words = "n_devs=1 node_types=0x1 num_inputs=1 input_types=0x0 vid_cap_nr=0"
     encoder.run(f"rmmod vivid && modprobe vivid {words} allocators=0")
     yield

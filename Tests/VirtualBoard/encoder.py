@@ -8,6 +8,7 @@ from statistics import median
 from board import HOST, Board
 from guest_process import GuestProcess
 from recording import Recording
+from stalls import Stalls
 from waiting import NeverHappened, wait_until
 
 SMALL = "--dimension 320x240"
@@ -36,6 +37,8 @@ class Stream:
     recording: Recording
     """All of its output, including the text for people."""
     text: str
+    """Seconds for which a busy host kept the guest from running at once. Any gap and any delay may be longer by that."""
+    stalled: float
 
     def of(self, name: str) -> list[dict]:
         return [event for event in self.events if event["name"] == name]
@@ -73,6 +76,7 @@ class Publisher:
         if "--commands" in options:
             # The pipe is opened for both directions, so that the end of one command does not close it.
             words = [f"mkfifo {self.commands};", *words, f"<> {self.commands}"]
+        self._stalls = Stalls(board)
         self.process: GuestProcess = board.start(" ".join(words))
         self._events: list[dict] = []
         # The number of output lines that `_events` covers.
@@ -133,7 +137,7 @@ class Publisher:
         """Waits until the program ends by itself."""
         output = self.process.wait(timeout)
         assert output.status == status, output.text[-3000:]
-        stream = Stream(self.events, Recording(self.nginx.recording(self.name)), output.text)
+        stream = Stream(self.events, Recording(self.nginx.recording(self.name)), output.text, self._stalls.end())
         # Without this, no frame could be missed.
         assert self.source == "synthetic" or stream.ended["sourceFrames"] > 0, stream.ended
         return stream

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from board import LEAN
 from card import Card
 from pi_firmware import Loaded, Trees, load, run
 from waiting import deadline
@@ -63,7 +64,8 @@ class RaspberryPi:
         with open(folder / "qemu.log", "w") as log:
             self.process = subprocess.Popen([
                 "qemu-system-aarch64", "-M", machine.name, "-accel", "tcg,thread=multi,tb-size=256", "-display", "none", "-no-reboot",
-                "-kernel", loaded.kernel, "-initrd", loaded.initramfs, "-dtb", loaded.device_tree, "-append", loaded.command_line,
+                "-kernel", loaded.kernel, "-initrd", loaded.initramfs, "-dtb", loaded.device_tree,
+                "-append", f"{loaded.command_line} {LEAN}",
                 *(word.format(card=card.path) for word in machine.slot),
                 "-netdev", "user,id=uplink,net=10.0.2.0/24", "-device", "usb-net,netdev=uplink", *devices,
                 "-chardev", f"socket,id=console,path={console},server=on,wait=on,logfile={folder / 'console.log'}",

@@ -3,7 +3,7 @@
     with saved_boards.go_on(folder, files, display=True) as board:
 
 A kind is defined by everything that makes up a board: options, files, parts, QEMU, and `board.py` itself. The state is saved
-among the files that the runner removes when nothing has failed."""
+among the reports, which the next run removes."""
 
 import fcntl
 import hashlib

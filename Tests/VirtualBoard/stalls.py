@@ -6,7 +6,7 @@ from board import Board
 # Wakes by the guest's clock, whose smallest unit is 10 ms here, and writes each new maximum of the time between. It starts no
 # program, so it costs almost nothing.
 SCRIPT = (
-    "rm -f /tmp/never; mkfifo /tmp/never; exec busybox sh -c 'exec 3<>/tmp/never; most=0; last=;"
+    "mkfifo /tmp/never.$$; exec busybox sh -c 'exec 3<>/tmp/never.$$; rm /tmp/never.$$; most=0; last=;"
     " while :; do read t r </proc/uptime; now=${t%.*}${t#*.}; [ $((now - ${last:-$now})) -le $most ] ||"
     " { most=$((now - last)); echo $most; }; last=$now; read -t 0.05 w <&3; done'"
 )
@@ -25,3 +25,9 @@ class Stalls:
         """Seconds that the guest stood still at once, beyond what is usual; 0 on an idle machine."""
         assert not self._process.has_ended, self._process.text
         return max(0.0, int((self._process.text.split() or ["0"])[-1]) / 100 - USUAL)
+
+    def end(self) -> float:
+        """No longer watches; `longest` until now."""
+        longest = self.longest
+        self._process.end()
+        return longest

@@ -11,7 +11,7 @@ from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, bars, brightness, color,
 from pi_camera import Frame, nodes, set_parameters
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=3, processors=0.65), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=4.3, processors=0.45), pytest.mark.paced]
 
 ISP = "/dev/video13"
 

@@ -9,9 +9,10 @@ from board import HOST
 from encoder import set_faults
 from loopback import events, publish, speak
 from recording import Recording
+from stalls import Stalls
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.3)
+pytestmark = pytest.mark.takes(minutes=3.7, processors=0.25)
 
 
 def captured(board, source: str, frames: int, *options: str, timeout: float = 120) -> dict:
@@ -218,12 +219,13 @@ def test_a_hardware_encoder_continues_with_the_last_frame_of_an_unbound_camera(b
 
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vivid, nginx):
     speak(board)
+    stalls = Stalls(board)
     sender = board.start(publish(nginx.url("unbound").replace("127.0.0.1", HOST), 30, vivid))
     assert unbound_for_seconds(board, sender)[-1]["sourceInterruptions"] == 1
     recording = Recording(nginx.recording("unbound"))
     assert not recording.disorder() and not recording.decoded.complaints
     gaps = [b.timestamp - a.timestamp for a, b in zip(recording.frames, recording.frames[1:])]
-    assert max(gaps) < 1500
+    assert max(gaps) < 1500 + stalls.longest * 1000
 
 
 def test_a_hanging_camera_driver_delays_nothing_else(encoder, nginx):

@@ -13,7 +13,7 @@ from reported import ask
 from waiting import wait_until
 from ways_in import has_no_login, listeners
 
-pytestmark = pytest.mark.takes(minutes=7, processors=0.35)
+pytestmark = pytest.mark.takes(minutes=12, processors=0.25)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from raspi import RASPI3B, RASPI4B, Machine, RaspberryPi
 from usb_camera import PRODUCT, UsbCamera
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=3, processors=1)
+pytestmark = pytest.mark.takes(minutes=1.8, processors=0.9)
 
 DEVICE = {"camera": "synthetic", "dimension": "320x240", "quality": {"start": "Low1", "highest": "Low1"}}
 

@@ -12,7 +12,7 @@ from card import Card, make_board_image
 from card_contents import Contents, listed_modules
 from package_archive import tool
 
-pytestmark = pytest.mark.takes(minutes=2, processors=0.9)
+pytestmark = pytest.mark.takes(minutes=1.2, processors=0.9)
 
 MEGABYTE = 1 << 20
 EDITED = {"board.json", "device.json", "network.json", "stream.json"}

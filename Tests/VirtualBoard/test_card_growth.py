@@ -8,7 +8,7 @@ from growing_card import STAGES, GrowingCard, is_grown, random_moment
 from recorded_writes import RecordedWrites
 from seeds import seed_of_this_run
 
-pytestmark = pytest.mark.takes(minutes=3, processors=0.6)
+pytestmark = pytest.mark.takes(minutes=3, processors=0.7)
 
 FILES = {"device.json": SMALL, "stream.json": server(1)}
 

@@ -6,7 +6,7 @@ import pytest
 from card import NAME, SMALL, server
 from page_client import Page
 
-pytestmark = pytest.mark.takes(minutes=1.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=0.5, processors=0.6)
 
 
 def ports(board) -> set[int]:

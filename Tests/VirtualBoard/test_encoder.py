@@ -7,7 +7,7 @@ import pytest
 
 from encoder import PARAMETERS, SMALL, Publisher, assert_decodes, set_faults
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.2)
+pytestmark = pytest.mark.takes(minutes=3.4, processors=0.1)
 
 # Tests that the Pi's own driver fails, too: it names formats of two codecs, lacks a control, rejects an interval of zero,
 # reports no size for outputs without a size, uses the line's length for the crop's bounds, and accepts flags and sizes

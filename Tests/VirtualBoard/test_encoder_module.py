@@ -13,8 +13,9 @@ import pytest
 from encoder_client import Answers, Client
 from encoder import PARAMETERS, kernel_is_content, set_faults
 from leases import DEBUG, ENCODER_HOLDS, HOLDERS, mount_debug
+from stalls import Stalls
 
-pytestmark = pytest.mark.takes(minutes=4.5, processors=0.3)
+pytestmark = pytest.mark.takes(minutes=3.3, processors=0.2)
 
 NODE = "/dev/video11"
 I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5
@@ -39,8 +40,12 @@ def opened(size: str = "320 240", frames: int = 6, coded: int = 3, memory: str =
 START = "on frames on coded"
 
 
-def took(milliseconds: int, seconds: float) -> bool:
-    return seconds * 1000 - 50 <= milliseconds < seconds * 1000 + 900
+def took(milliseconds: int, seconds: float, stalls: Stalls) -> bool:
+    return seconds * 1000 - 50 <= milliseconds < (seconds + 0.9 + stalls.longest) * 1000
+
+
+def is_soon(milliseconds: int, stalls: Stalls) -> bool:
+    return milliseconds < (0.5 + stalls.longest) * 1000
 
 
 # Memory.
@@ -95,11 +100,12 @@ def test_a_frame_takes_its_time_and_several_are_encoded_at_once(client, encoder,
     coded, back = answers.coded, answers.back("frame")
     assert [line["frame"] for line in coded] == [line["frame"] for line in back] == list(range(1, 25))
     # No more frames than that; the guest's processor may be late with a due frame.
-    first, last = coded[0]["at"], coded[-1]["at"]
-    assert milliseconds - 1 <= first and 24 * milliseconds - 2 <= last < 24 * milliseconds * 3, (first, last)
-    # An input is returned before its output, and meanwhile all the others are being encoded.
+    times = [line["at"] for line in coded]
+    assert milliseconds - 1 <= times[0] and 24 * milliseconds - 2 <= times[-1], times
+    assert statistics.median(after - before for before, after in zip(times, times[1:])) < 3 * milliseconds, times
+    # An input is returned before its output, and meanwhile all the others are being encoded. A late processor sees both at once.
     early = [after["at"] - before["at"] for before, after in zip(back, coded)]
-    assert min(early) >= 0 and statistics.mean(early) > milliseconds * 0.15, early
+    assert min(early) >= 0 and max(early) > milliseconds * 0.15, early
     assert any(line["inside"] >= 5 for line in answers if "inside" in line), answers
 
 
@@ -172,9 +178,10 @@ def test_missing_memory_is_reported_in_three_ways(client, encoder):
 
 
 def test_a_slow_bit_rate_change_ends_with_an_error(client, encoder):
+    stalls = Stalls(encoder)
     set_faults(encoder, slow_bitrate=1)
     answers = client.run(opened(), START, f"feed 2 1 set {BITRATE} 500000")
-    assert answers.errors("S_EXT_CTRLS") == [errno.EINVAL] and took(answers.milliseconds("S_EXT_CTRLS")[0], 3)
+    assert answers.errors("S_EXT_CTRLS") == [errno.EINVAL] and took(answers.milliseconds("S_EXT_CTRLS")[0], 3, stalls)
 
 
 def test_unsupported_formats_are_refused_and_never_coded(client):
@@ -192,27 +199,29 @@ def test_unsupported_formats_are_refused_and_never_coded(client):
 
 
 def test_a_stalled_encoder_stops_after_two_seconds_per_queue(client, encoder):
+    stalls = Stalls(encoder)
     encoder.run("rmmod virtual_h264 && insmod /board/encoder.ko")
     set_faults(encoder, stall_after=2)
     answers = client.run(opened(), START, "feed 4 1 run 100 off frames off coded close").assert_fine()
-    assert all(took(milliseconds, 2) for milliseconds in answers.milliseconds("STREAMOFF")), answers
-    assert answers.milliseconds("close")[0] < 500
+    assert all(took(milliseconds, 2, stalls) for milliseconds in answers.milliseconds("STREAMOFF")), answers
+    assert is_soon(answers.milliseconds("close")[0], stalls)
     kernel_is_content(encoder)
 
 
 def test_silent_firmware_costs_three_seconds_per_message_and_every_call_returns(client, encoder):
+    stalls = Stalls(encoder)
     dead = f"parameter silent 1 open {NODE} format frames NV12 320 240 buffers frames 4 own close"
     refused = client.run(dead)
-    assert refused.errors("REQBUFS") == [errno.EINVAL] and took(refused.milliseconds("REQBUFS")[0], 3)
-    assert refused.milliseconds("open")[0] < 500 and refused.milliseconds("close")[0] < 500
+    assert refused.errors("REQBUFS") == [errno.EINVAL] and took(refused.milliseconds("REQBUFS")[0], 3, stalls)
+    assert is_soon(refused.milliseconds("open")[0], stalls) and is_soon(refused.milliseconds("close")[0], stalls)
     unstarted = client.run("parameter silent 0", opened(), "parameter silent 1 on frames close parameter silent 0")
     # The component and the port; closing releases the component.
-    assert unstarted.errors("STREAMON") == [errno.ETIME] and took(unstarted.milliseconds("STREAMON")[0], 6)
+    assert unstarted.errors("STREAMON") == [errno.ETIME] and took(unstarted.milliseconds("STREAMON")[0], 6, stalls)
     control = client.run(
         opened(), START, f"feed 2 1 parameter silent 1 set {BITRATE} 500000 set {FORCE_KEY} 1 stop parameter silent 0")
     assert control.errors("S_EXT_CTRLS") == [errno.EINVAL] * 2
-    assert all(took(milliseconds, 3) for milliseconds in control.milliseconds("S_EXT_CTRLS")), control
-    assert control.errors("STOP") == [0] and control.milliseconds("STOP")[0] < 500
+    assert all(took(milliseconds, 3, stalls) for milliseconds in control.milliseconds("S_EXT_CTRLS")), control
+    assert control.errors("STOP") == [0] and is_soon(control.milliseconds("STOP")[0], stalls)
 
 
 def test_a_short_silence_loses_nothing(client, encoder):
@@ -222,16 +231,17 @@ def test_a_short_silence_loses_nothing(client, encoder):
 
 
 def test_ports_that_silent_firmware_did_not_disable_give_nothing_in_the_next_use(client, encoder):
+    stalls = Stalls(encoder)
     closed = client.run(
         opened(), START, "feed 4 1 parameter silent 1 feed 4 1 run 100 off frames off coded close parameter silent 0",
         timeout=90,
     )  # fmt: skip
     # 3 s plus 2 s per queue, and 3 s for the component after the second; again for the component on closing, and for its end.
     frames, coded = closed.milliseconds("STREAMOFF")
-    assert took(frames, 5) and took(coded, 8) and took(closed.milliseconds("close")[0], 6), closed
+    assert took(frames, 5, stalls) and took(coded, 8, stalls) and took(closed.milliseconds("close")[0], 6, stalls), closed
     assert closed.errors("STREAMOFF") == [0, 0]
     after = client.run(opened(), START, "feed 6 1 run 600 off frames off coded close").assert_fine()
-    assert not after.coded and not after.back("frame") and max(after.milliseconds("STREAMOFF")) < 500
+    assert not after.coded and not after.back("frame") and is_soon(max(after.milliseconds("STREAMOFF")), stalls)
     healed = client.run(opened(), START, "feed 6 1 quiet 600").assert_fine()
     assert len(healed.coded) == 6
     kernel_is_content(encoder)

@@ -8,7 +8,7 @@ from board import HOST
 
 from encoder import SMALL, Appliance, Publisher, Stream, assert_decodes, set_faults
 
-pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.3), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=7.1, processors=0.15), pytest.mark.paced]
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12"
 # Twelve frames per second, for what takes minutes.
@@ -37,7 +37,7 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
               f"{stream.ended['videoSkipped']} skipped, {report['sourceDropped']} dropped by the camera")  # fmt: skip
     assert rates[0] <= rate <= rates[1], (rate, found[-20:])
     # The emulated processor is late now and then. Repeating a frame used to take half a second.
-    assert found[len(found) * 95 // 100] <= 120 and found[-1] < 400, found[-20:]
+    assert found[len(found) * 95 // 100] <= 120 and found[-1] < 400 + stream.stalled * 1000, found[-20:]
     assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "skipped frames are not counted"
     assert report["sourceConverted"] == report["sourceMapped"] == 0, report
     assert not {1103, 1104} & set(stream.codes)
@@ -53,7 +53,8 @@ def test_frames_unreadable_for_the_driver_are_copied_once(encoder, scattered_cam
     assert stream.text.count("each frame is copied into the encoder's own") == 1
     # Allocating the encoder's own inputs takes a moment, half a second in a busy guest, in which the newest frame waits. The
     # first frame is already encoded.
-    assert stream.ended["videoSkipped"] <= 15 and stream.recording.frames[0].timestamp < 250, stream.ended
+    assert stream.ended["videoSkipped"] <= 15 + stream.stalled * 30, (stream.ended, stream.stalled)
+    assert stream.recording.frames[0].timestamp < 250 + stream.stalled * 1000, stream.stalled
     # One copy for each frame that was not skipped; a few may be in progress.
     taken = reports[-1]["sourceFrames"] - reports[-1]["videoSkipped"]
     assert abs(reports[-1]["sourceConverted"] - taken) <= 5, reports[-1]
@@ -113,7 +114,7 @@ def test_software_bridges_a_slowly_stopping_encoder(encoder, nginx, capsys):
     with capsys.disabled():
         print(f"\n  the video stood still for {max(gaps(stream))} ms")
     # A second of silence, another one after a keyframe was requested, and one for closing.
-    assert max(gaps(stream)) < 4300, "software takes over after the first slow close"
+    assert max(gaps(stream)) < 4300 + stream.stalled * 1000, "software takes over after the first slow close"
     assert stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
 
@@ -140,7 +141,7 @@ def test_silent_firmware_returns_with_the_first_retry_and_retries_do_not_stop_th
     with capsys.disabled():
         print(f"\n  after the fall the video never stood still longer than {max(later)} ms")
     # A guest that is busy with an opening is late.
-    assert max(later) < 1500, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
+    assert max(later) < 1500 + stream.stalled * 1000, f"{sorted(later)[-10:]} after {fall}, among {gaps(stream)}"
     assert_decodes(stream)
 
 
@@ -172,7 +173,7 @@ def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     assert "tried again" in second["reason"] and second["t"] - first["t"] > 55
     (zero,) = [event["t"] for event in stream.events if event["code"] == 1002]
     # The video stopped for three seconds at each retry when the hardware was opened in place of software.
-    assert max(gaps(stream, first["t"] - zero + 1)) < 1500
+    assert max(gaps(stream, first["t"] - zero + 1)) < 1500 + stream.stalled * 1000
     assert 1104 not in stream.codes and stream.of("status")[-1]["encoder"] == SOFTWARE
     assert_decodes(stream)
 

@@ -10,7 +10,7 @@ from encoder import Publisher, Stream, assert_decodes, set_faults
 from pi_camera import IMX708, set_parameters
 from size_changes import sizes_of, wait_for_change
 
-pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.5)]
+pytestmark = [pytest.mark.takes(minutes=1.9, processors=0.35)]
 
 WIDTH, HEIGHT = 640, 480
 LOGO, TEXT = "/tmp/logo.png", "text,text=Studio {time},position=bottom-left,size=0.1,background=black"
@@ -168,7 +168,7 @@ def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, ng
     assert max(marks[:first]) + 25 < min(marks[first:]), (first, [round(mark) for mark in marks])
     # Fifteen per second, and those that were in the encoder.
     assert stream.ended["videoSkipped"] <= max(gaps) * 15 / 1000 + 4, stream.ended
-    assert max(gaps[first:]) < 400 and stream.of("status")[-1]["sourceInterruptions"] == 0
+    assert max(gaps[first:]) < 400 + stream.stalled * 1000 and stream.of("status")[-1]["sourceInterruptions"] == 0
     assert_decodes(stream)
 
 
@@ -228,5 +228,6 @@ def test_a_watermark_keeps_its_place_when_the_frame_size_changes(pi_camera, logo
     assert not {1102, 1103, 1104} & set(stream.codes)
     # As without filters: frames dropped on a stalled network are not a gap of the encoder, but on changes upwards none are
     # dropped.
-    assert max(gaps_of(stream)[-30:]) < 400 and stream.ended["videoSkipped"] <= len(sizes) / 20, stream.ended
+    assert max(gaps_of(stream)[-30:]) < 400 + stream.stalled * 1000, (stream.ended, stream.stalled)
+    assert stream.ended["videoSkipped"] <= len(sizes) / 20 + stream.stalled * 30, (stream.ended, stream.stalled)
     assert_decodes(stream)

@@ -7,7 +7,7 @@ import pytest
 from board import HOST
 from recording import Recording
 
-pytestmark = pytest.mark.takes(minutes=1.5, processors=0.55)
+pytestmark = pytest.mark.takes(minutes=1.2, processors=0.75)
 
 VIMC = "platform/vimc.0 Sensor B"
 

@@ -9,7 +9,7 @@ import pytest
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, unaccounted
 from paused_media import colors, decoded, is_black, is_red, loudness, still_frames
 
-pytestmark = pytest.mark.takes(minutes=3.5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=3.8, processors=0.5)
 
 CAMERA = "v4l2:/dev/video0,size=640x360,format=NV12,fps=30"
 

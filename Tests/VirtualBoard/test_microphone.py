@@ -9,7 +9,7 @@ from board import HOST
 from recording import Recording
 from loopback import DRIVER, amplitudes, assert_audio_keeps_time, events, last_status, loudness, publish, speak, tone
 
-pytestmark = [pytest.mark.takes(minutes=6, processors=0.35)]
+pytestmark = [pytest.mark.takes(minutes=6.7, processors=0.3)]
 
 CARD = "snd_aloop.0"
 

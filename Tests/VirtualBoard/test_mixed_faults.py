@@ -10,7 +10,7 @@ from seeds import seed_of_this_run
 from encoder import KEPT_SOFTWARE_ENCODER, Publisher, ResourceUse, assert_decodes
 from leases import Leases, assert_camera_goes_on, assert_nobody_looks
 
-pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.3), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=1.8, processors=0.25), pytest.mark.paced]
 
 # For the short mix, which has some of the kinds in each run, and for the long one, which has all those that do not need a
 # minute each.

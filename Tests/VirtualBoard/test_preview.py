@@ -14,7 +14,7 @@ from leases import ENCODER_HOLDS, Leases, mount_debug
 from seeds import seed_of_this_run
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=4, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=6.4, processors=0.2)
 BOARD_OPTIONS = {"display": True}
 
 WIDTH, HEIGHT = 640, 360

@@ -10,7 +10,7 @@ from pi_camera import BARS, IMX708, set_parameters
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=1.5, processors=0.4), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=1, processors=0.4), pytest.mark.paced]
 
 # Its driver's name in the list of importers of a buffer.
 ENCODER = "bcm2835-codec"

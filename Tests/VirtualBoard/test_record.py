@@ -7,7 +7,7 @@ from recorded_writes import RecordedWrites
 from reported import ask
 from stick import PORT, SYSTEMS, Stick
 
-pytestmark = pytest.mark.takes(minutes=5, processors=0.5)
+pytestmark = pytest.mark.takes(minutes=5.6, processors=0.3)
 
 RECORDING = {
     "camera": "synthetic", "dimension": "320x240", "audio": {"source": "silence"},

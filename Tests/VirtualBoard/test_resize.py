@@ -12,7 +12,7 @@ from encoder import Publisher, ResourceUse, Stream, assert_decodes, clear_faults
 from leases import Leases
 
 BOARD_OPTIONS = {"clock": Clock.QUICK_OWN_TIME}
-pytestmark = pytest.mark.takes(minutes=3, processors=0.4)
+pytestmark = pytest.mark.takes(minutes=2.3, processors=0.25)
 
 CAMERA = "v4l2:/dev/video0,size=1280x720,format=NV12,fps=15"
 FULL = (1280, 720)

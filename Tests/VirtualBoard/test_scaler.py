@@ -12,7 +12,7 @@ from encoder_client import Client
 from encoder import PARAMETERS, Publisher, Stream, assert_decodes, set_faults
 from leases import Leases
 
-pytestmark = pytest.mark.takes(minutes=2.2, processors=0.35)
+pytestmark = pytest.mark.takes(minutes=2.5, processors=0.25)
 
 NODE = "/dev/video12"
 HARDWARE = "v4l2:/dev/video11"
@@ -169,7 +169,7 @@ def test_the_processor_replaces_a_vanished_scaler(fading_scaler, nginx):
     assert f"the scaler at {NODE} is gone" in stream.text
     # The video continues unchanged, and soon.
     times = [frame.timestamp for frame in stream.recording.frames]
-    assert max(after - before for before, after in zip(times, times[1:])) < 2000, times
+    assert max(after - before for before, after in zip(times, times[1:])) < 2000 + stream.stalled * 1000, times
     frames = shown(stream.recording)
     assert statistics.mean(abs(a - b) for a, b in zip(frames[5], frames[-5])) < 6
 

@@ -10,7 +10,7 @@ from leases import DEBUG, ENCODER_HOLDS, mount_debug
 from size_changes import LONGEST_GAP, gaps_at_changes, sizes_of, wait_for_change
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=2.5, processors=0.55), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=0.8, processors=0.9), pytest.mark.paced]
 
 # The largest size of which an emulated processor draws thirty frames per second.
 FULL = (960, 540)

@@ -8,9 +8,10 @@ import pytest
 from board import HOST, Board
 from light_record import LightRecord
 from recording import Recording
+from stalls import Stalls
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=2, processors=0.45)
+pytestmark = pytest.mark.takes(minutes=1.2, processors=0.5)
 
 PLACE = "/tmp/p"
 WIDTH, HEIGHT = 640, 480
@@ -181,14 +182,19 @@ def test_a_full_disk_is_reported_and_the_stream_continues(board, nginx):
     assert board.run(f"ls -A {PLACE}/full/snapshots").text.split() == ["snapshot-000003.jpg"]
 
 
+def answered(light: LightRecord, stalls: Stalls) -> bool:
+    """Whether the last press was answered. test_card.py has the exact limit, for the median of several presses."""
+    return light.answer() < 200 + stalls.longest * 1000
+
+
 def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
     camera = Camera(board, nginx, {"doublePress": "snapshot", "snapshots": {"size": "stream"}})
-    light = LightRecord(board)
+    light, stalls = LightRecord(board), Stalls(board)
     light.start()
     light.press(times=2)
     camera.wait_for_event("snapshot in ")
     changes = light.changes()
-    assert light.answer() < 100, changes
+    assert answered(light, stalls), changes
     # Two blinks, twice as long as those that answer a long press.
     released = max(when for when, what in changes if what == "released")
     shown = [(when - released, what) for when, what in changes if what in ("lit", "dark") and when > released]
@@ -199,7 +205,7 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
     light.start()
     light.press()
     camera.wait_for("live")
-    assert light.answer() < 100
+    assert answered(light, stalls)
     light.press(times=2)
     camera.wait_for_event("/snapshot-000002.jpg")
     assert camera.status()["isStreamWanted"]
@@ -217,11 +223,11 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
 def test_two_presses_for_something_missing_say_so_and_one_still_starts(board, nginx, meaning, asked):
     wiring = {name: value for name, value in BOARD.items() if name != "flashLED"}
     camera = Camera(board, nginx, {"doublePress": meaning}, wiring, state="fault" if meaning == "torch" else "ready")
-    light = LightRecord(board)
+    light, stalls = LightRecord(board), Stalls(board)
     light.start()
     light.press(times=2)
     camera.wait_for_event(asked)
-    assert light.answer() < 100
+    assert answered(light, stalls)
     light.press()
     camera.wait_for("live")
     # None of this interrupts the stream.

@@ -15,7 +15,7 @@ from guest_programs import HERE, compile_for_guest
 from pi_camera import IMX708, PARAMETERS
 from recording import Recording
 
-pytestmark = [pytest.mark.takes(minutes=4, processors=0.4)]
+pytestmark = [pytest.mark.takes(minutes=6.5, processors=0.2)]
 
 # The loop's rate; the stream's differs.
 RATE = 48_000

@@ -7,7 +7,7 @@ from board import HOST
 from recording import Recording
 from loopback import DRIVER, amplitudes, assert_audio_keeps_time, events, last_status, tone
 
-pytestmark = [pytest.mark.takes(minutes=3.5, processors=0.3)]
+pytestmark = [pytest.mark.takes(minutes=2.4, processors=0.3)]
 
 SECOND = "snd_aloop.1"
 TONES = {"hw:Loopback": 500, "hw:Second": 1000}

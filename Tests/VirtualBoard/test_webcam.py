@@ -17,7 +17,7 @@ from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=6, processors=0.55)]
+pytestmark = [pytest.mark.takes(minutes=6.8, processors=0.3)]
 
 CONFIGFS = "/sys/kernel/config/usb_gadget"
 # The formats as a computer reads them: uvcvideo's names with ffmpeg's.

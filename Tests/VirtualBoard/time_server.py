@@ -1,11 +1,11 @@
-"""An SNTP server (RFC 4330) whose clock may be ahead."""
+"""An SNTP server (RFC 4330) with a clock of the test's choice."""
 
 import contextlib
 import math
 import socket
 import struct
 import threading
-import time
+from collections.abc import Callable
 
 # NTP counts from 1900.
 EPOCH = 2_208_988_800
@@ -14,9 +14,9 @@ EPOCH = 2_208_988_800
 class TimeServer:
     """On the host's loopback, which the guest reaches. It uses the protocol's standard port, the only one that clients know."""
 
-    def __init__(self, ahead: float = 0):
-        """Seconds by which its clock is ahead of the host's."""
-        self.ahead = ahead
+    def __init__(self, now: Callable[[], float]):
+        """`now` is its clock, in seconds since 1970; it is asked by another thread."""
+        self.now = now
         # Its clock at the first answer; infinite before that.
         self.first_answer = math.inf
         # Its clock at each request, for a failure's report.
@@ -24,9 +24,6 @@ class TimeServer:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 123))
         self._thread = threading.Thread(target=self._serve, daemon=True)
-
-    def now(self) -> float:
-        return time.time() + self.ahead
 
     def _serve(self) -> None:
         while True:
@@ -38,16 +35,18 @@ class TimeServer:
                 return
             if len(request) < 48:
                 continue
-            self.requests.append(round(self.now(), 1))
-            received = self._timestamp()
+            now = self.now()
+            self.requests.append(round(now, 1))
+            time = self._timestamp(now)
             # No leap second, version 4, server; stratum 1, as from a radio clock.
             head = struct.pack("!BBbbII4s", 0x24, 1, 6, -20, 0, 1 << 4, b"TEST")
-            answer = head + received + request[40:48] + received + self._timestamp()
-            self.first_answer = min(self.first_answer, self.now())
+            answer = head + time + request[40:48] + time + time
+            self.first_answer = min(self.first_answer, now)
             self._socket.sendto(answer, client)
 
-    def _timestamp(self) -> bytes:
-        return struct.pack("!Q", int((self.now() + EPOCH) * (1 << 32)) & 0xFFFF_FFFF_FFFF_FFFF)
+    @staticmethod
+    def _timestamp(now: float) -> bytes:
+        return struct.pack("!Q", int((now + EPOCH) * (1 << 32)) & 0xFFFF_FFFF_FFFF_FFFF)
 
     def __enter__(self) -> "TimeServer":
         self._thread.start()

@@ -151,7 +151,9 @@ public struct Appliance: Sendable {
     /// The time of `faultBook.retryTime` has come.
     public mutating func retryDue(now: MediaTimestamp) -> [Action] {
         guard faultBook.takeRetry(now: now), wantsStream else { return [] }
-        return faultsChanged(now: now) { $0.mediaForgiven() }
+        faultBook.mediaForgiven()
+        // Even if the light shows no change: the board may have a second fault, which does not prevent streams.
+        return startingIfWanted(now: now) + updated()
     }
 
     /// - Returns: the faults to report; `nil` if nothing has changed.

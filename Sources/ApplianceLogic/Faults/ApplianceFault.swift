@@ -12,15 +12,15 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
     /// The server refused the stream or could not be reached. Attempts may continue.
     case server = 7
     case encoder = 8
-    /// `board.json`, GPIO lines, the card: faults of the image or the hardware.
+    /// `board.json`, GPIO lines, the card: faults of the image or the hardware. Also whatever the system refuses, such as memory.
     case board = 9
     /// The hardware encoder is dead until the machine restarts; the software encoder replaces it.
     case hardwareEncoder = 10
     /// The disk cannot be recorded on. Streams go on.
     case recording = 11
 
-    /// Faults that only a stream can detect, and that may pass without repair.
-    static let media: Set<ApplianceFault> = [.camera, .microphone, .encoder]
+    /// Faults of streams that may pass without repair. The board's is that the system refused something.
+    static let passing: Set<ApplianceFault> = [.camera, .microphone, .encoder, .board]
 
     /// How often the LED blinks in a row. No fault blinks once: single blinks have other meanings.
     public var blinkCount: Int { rawValue }
@@ -43,7 +43,7 @@ public enum ApplianceFault: Int, CaseIterable, Comparable, Sendable {
         case .network: "no network"
         case .server: "the server refused the stream or cannot be reached"
         case .encoder: "no video encoder works"
-        case .board: "the board's description or hardware is faulty"
+        case .board: "the board's description or hardware is faulty, or the system refused something"
         case .hardwareEncoder: "the hardware encoder is dead until the machine restarts; encoding in software"
         case .recording: "nothing can be recorded"
         }
@@ -68,7 +68,13 @@ extension ApplianceFault {
         case .microphoneUnavailable, .audioInterrupted: self = .microphone
         case .videoEncodingFailed, .audioEncodingFailed, .unsupportedResolution, .unsupportedSampleRate:
             self = .encoder
-        default: self = failure.kind == .media ? .encoder : .server
+        default:
+            self =
+                switch failure.kind {
+                case .media: .encoder
+                case .system: .board
+                case .settings, .connection, .recording: .server
+                }
         }
     }
 }

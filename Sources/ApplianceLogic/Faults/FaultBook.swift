@@ -16,6 +16,9 @@ public struct FaultBook: Sendable {
         /// The server that caused it; `nil` if none did.
         public let target: TargetID?
 
+        /// Whether a change in a file may help. It does not if the system has refused something.
+        var hasPlace: Bool { fault != .board }
+
         public init(
             _ fault: ApplianceFault, _ text: String, code: EventCode? = nil, choices: [String] = [],
             target: TargetID? = nil
@@ -73,7 +76,7 @@ public struct FaultBook: Sendable {
     public private(set) var deadEncoder: String?
     /// Why nothing can be recorded, although it should be.
     private var recordingFailure: String?
-    /// The last failures of camera, microphone, encoder or server that still count.
+    /// The last failures of camera, microphone, encoder, server or system that still count.
     private var failures: [ApplianceFault: Failure] = [:]
     /// Targets that do not get the stream, until they are live or switched off. One without a name is in `failures`.
     private var failedTargets: [TargetID: Failure] = [:]
@@ -84,7 +87,7 @@ public struct FaultBook: Sendable {
     private var interruptions: [Interruption] = []
     /// Of each of the stream's targets.
     private var attempts: [TargetID: Attempts] = [:]
-    /// When to retry after a failure of a camera, microphone or encoder.
+    /// When to retry after a failure of a camera, microphone, encoder or the system.
     public private(set) var retryTime: MediaTimestamp?
     /// The contents of faults.txt; `nil` while unknown: the file may be from the last run, before the faults were
     /// repaired elsewhere.
@@ -148,8 +151,8 @@ extension FaultBook {
     /// - Parameter text: `nil` if it works or is not wanted.
     public mutating func recordingChecked(_ text: String?) { recordingFailure = text }
 
-    /// Camera, microphones and encoder work.
-    public mutating func mediaProved() { for fault in ApplianceFault.media { removeFailure(fault) } }
+    /// Camera, microphones and encoder work, and the system gave what they need.
+    public mutating func mediaProved() { for fault in ApplianceFault.passing { removeFailure(fault) } }
 
     /// Streaming has crashed the program too often; it stays off.
     public mutating func streamStands(_ text: String) { crash = text }
@@ -237,8 +240,8 @@ extension FaultBook {
 
     // MARK: Retries
 
-    /// A camera, microphone or encoder that failed may work now.
-    public mutating func mediaForgiven() { forgiven.formUnion(failures.keys.filter(ApplianceFault.media.contains)) }
+    /// A camera, microphone or encoder that failed may work now, or the system may have memory again.
+    public mutating func mediaForgiven() { forgiven.formUnion(failures.keys.filter(ApplianceFault.passing.contains)) }
 
     /// The person has seen the fault and tries again.
     public mutating func serverForgiven() { if failures[.server] != nil { forgiven.insert(.server) } }
@@ -278,8 +281,8 @@ extension FaultBook {
     /// - Returns: the new contents of faults.txt; `nil` if unchanged.
     public mutating func takeNews(placing place: (Failure) -> FileFault) -> News? {
         var report = FaultReport()
-        report.files = fileFaults + wirelessFaults + hardwareFaults
-        report.files += failures.values.sorted { $0.fault < $1.fault }.map(place)
+        let failures = failures.values.sorted { $0.fault < $1.fault }
+        report.files = fileFaults + wirelessFaults + hardwareFaults + failures.filter(\.hasPlace).map(place)
         report.files += failedTargets.sorted { $0.key.number < $1.key.number }.map { place($0.value) }
         report.others = interruptions.sorted { ($0.fault, $0.source) < ($1.fault, $1.source) }
             .map { FaultReport.Entry(fault: $0.fault, text: $0.text) }
@@ -287,7 +290,8 @@ extension FaultBook {
         if let recordingFailure {
             report.others.append(FaultReport.Entry(fault: .recording, text: recordingFailure))
         }
-        report.others += [crash, programFailure].compactMap { $0 }.map { FaultReport.Entry(fault: .board, text: $0) }
+        let system = [crash, programFailure].compactMap { $0 } + failures.filter { !$0.hasPlace }.map(\.text)
+        report.others += system.map { FaultReport.Entry(fault: .board, text: $0) }
         guard report != reported else { return nil }
         let earlier = Set(reported?.lines ?? [])
         reported = report

@@ -25,7 +25,7 @@ public struct RecordingWish: Hashable, Sendable {
     /// With `live`, the next stream is recorded whatever was asked for during this one.
     public mutating func streamEnded() { if when == .live { order = nil } }
 
-    /// - Parameter isStreaming: whether a stream connects or is live.
+    /// - Parameter isStreaming: whether a stream runs that has servers.
     public func isWanted(whileStreaming isStreaming: Bool) -> Bool {
         guard when != .off else { return false }
         return order ?? (when == .always || when == .live && isStreaming)
