@@ -183,13 +183,22 @@ class Browser:
         self.call("POST", "actions", actions=[pointer])
 
 
+def started_chromedriver(children: Children) -> tuple[Process, str]:
+    """The process and its port. It takes a port that is free with IPv6, and ends if the same one is in use with IPv4."""
+    started, refused = "started successfully on port ", "port not available"
+    command = [*UNSHARE, "sh", "-c", ENTER, "sh", browser_root("chromium"), "/usr/bin/chromedriver", "--port=0", "--log-level=SEVERE"]
+    for _ in range(20):
+        process = children.start("chromedriver", command)
+        process.wait_until(lambda: started in process.stdout or refused in process.stdout, "port of chromedriver")
+        if started in process.stdout:
+            return process, process.stdout.partition(started)[2].split(".")[0]
+    raise BrowserError(f"chromedriver found no port that is free with IPv4, too\n{process.report()}")
+
+
 class Chromium(Browser):
     def __init__(self, children: Children):
-        command = ["/usr/bin/chromedriver", "--port=0", "--log-level=SEVERE"]
-        super().__init__(children.start("chromedriver", [*UNSHARE, "sh", "-c", ENTER, "sh", browser_root("chromium"), *command]))
-        started = "started successfully on port "
-        self.process.wait_until(lambda: started in self.process.stdout, "port of chromedriver")
-        port = self.process.stdout.partition(started)[2].split(".")[0]
+        process, port = started_chromedriver(children)
+        super().__init__(process)
         self.address = f"http://127.0.0.1:{port}/session"
         options = {"binary": "/usr/lib/chromium/chromium", "args": CHROMIUM}
         # As a person who has seen the warning and goes on.
