@@ -140,6 +140,21 @@ def test_tests_of_the_board_program_wait_for_it(folder, tmp_path, monkeypatch, c
     assert ("no such module" in capsys.readouterr().out) is not built
 
 
+def test_what_a_script_has_made_is_not_asked_again(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "REPORTS", tmp_path)
+    monkeypatch.setenv("TALLYCAM_MADE", "")
+    monkeypatch.setattr(run, "BOARD_PROGRAM", ())
+    monkeypatch.setattr(run, "BOARD_PARTS", (["sh", "-c", f"echo asked >>{tmp_path}/log; echo a folder"],))
+    monkeypatch.setitem(run.FOLDERS, "board", str(folder))
+    (folder / "test_board.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(CHECKOUT / 'Tests/VirtualBoard')!r})\nfrom made import made\n"
+        f"def test_made(): assert made({' '.join(run.BOARD_PARTS[0])!r}) == 'a folder'\n"
+        "def test_unknown(): assert made('printf other') == 'other'\n"
+    )
+    assert run.TestRun(["board"], None, False).run() == Count(2, 0)
+    assert (tmp_path / "log").read_text() == "asked\n"
+
+
 def test_a_second_run_in_the_same_folder_is_refused_and_deletes_nothing(tmp_path, monkeypatch, capsys):
     reports = tmp_path / "test"
     reports.mkdir()

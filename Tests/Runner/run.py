@@ -2,6 +2,7 @@
 
 import argparse
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -57,6 +58,8 @@ class TestRun:
     # Includes the slow tests.
     is_whole: bool
     counts: dict[str, Count] = field(default_factory=dict)
+    # What commands have printed that made something; the board's tests read it (Tests/VirtualBoard/made.py).
+    made: dict[str, str] = field(default_factory=dict)
     _run_count: int = 0
 
     def __post_init__(self):
@@ -117,6 +120,9 @@ class TestRun:
                 return
             turns.add(later)
             if "board" in stages and self.prepare("parts", BOARD_PARTS):
+                answers = REPORTS / "made.json"
+                answers.write_text(json.dumps(self.made))
+                os.environ["TALLYCAM_MADE"] = str(answers)
                 turns.add(self.runs("board"))
 
         for result in turns.run_all(prepare):
@@ -135,6 +141,7 @@ class TestRun:
                 print(f"== board: {' '.join(words)} failed:\n{end}", flush=True)
                 self.add(next(stage for stage in reversed(STAGES) if stage in FOLDERS and stage in self.stages), Count(0, 1))
                 return False
+            self.made[" ".join(words)] = log.read_text(errors="replace")
         print(f"== board: {name} ready after {time.monotonic() - start:.0f} s", flush=True)
         return True
 

@@ -5,11 +5,10 @@ network reaches the host and nothing else.
 """
 
 import struct
-import subprocess
 from pathlib import Path
 
-from board import CHECKOUT
 from card import CardBoard
+from made import made
 from waiting import wait_until
 
 CONFIGURATION = """interface=wlan1
@@ -26,9 +25,7 @@ wpa_passphrase={password}
 
 
 def archive() -> bytes:
-    words = [str(CHECKOUT / "scripts/card-parts")]
-    folder = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
-    return (Path(folder) / "access-point.tar").read_bytes()
+    return (Path(made("scripts/card-parts")) / "access-point.tar").read_bytes()
 
 
 class AccessPoint:

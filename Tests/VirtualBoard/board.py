@@ -21,6 +21,7 @@ from pathlib import Path
 
 from guest_process import GuestCommandFailed, GuestProcess, Output
 from guest_programs import compile_for_guest
+from made import made
 from qemu import Clock, Machine
 from waiting import PATIENCE, NeverHappened, wait_until
 
@@ -41,8 +42,7 @@ LEAN = (
 @functools.cache
 def parts() -> Path:
     """The folder with kernel, initramfs and root file system, made on first use."""
-    words = [str(CHECKOUT / "scripts/board-parts")]
-    return Path(subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
+    return Path(made("scripts/board-parts"))
 
 
 def free_port() -> int:
@@ -312,8 +312,7 @@ def built_modules() -> dict[str, Path]:
     """The kernel modules of the encoder and of the Raspberry Pi's camera, built from the current source."""
     if not (RECIPE / "encoder/Kbuild").exists():
         return {}
-    words = [str(CHECKOUT / "scripts/board-parts"), "--modules"]
-    paths = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    paths = made("scripts/board-parts --modules").split()
     return dict(zip(("encoder.ko", "pi-camera.ko"), map(Path, paths), strict=True))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from board import AGENT, CHECKOUT, HOST, LEAN, Board, built_modules, free_port
 from guest_programs import compile_for_guest
+from made import made
 from qemu import Machine
 from waiting import PATIENCE
 
@@ -39,7 +40,7 @@ def server(port: int) -> dict:
 
 def make_image() -> Path:
     """The card's image with the current program."""
-    subprocess.run([str(CHECKOUT / "scripts/image-virtual")], check=True)
+    made("scripts/image-virtual")
     return IMAGE
 
 
