@@ -45,6 +45,8 @@ def test_it_goes_live_and_plays(camera, browser):
     browser.wait_for(lambda: browser.script(PLAYED)[2] > 5, "frames without a stream")
     browser.click("Start")
     camera.wait_for("live")
+    # Before the page knows, it stops without a question.
+    browser.wait_for_text("The server has accepted the stream.")
     browser.wait_for(lambda: browser.script(PLAYED)[0] == 320, "frames of the stream")
     before = browser.script(PLAYED)[1]
     browser.wait_for(lambda: browser.script(PLAYED)[1] > before + 2, "two more seconds")
