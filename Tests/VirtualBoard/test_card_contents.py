@@ -51,8 +51,13 @@ def board(request) -> str:
 
 
 @pytest.fixture(scope="module")
-def contents(board, tmp_path_factory) -> Contents:
-    return Contents.of(make_board_image(board), tmp_path_factory.mktemp(board))
+def image(board) -> Path:
+    return make_board_image(board)
+
+
+@pytest.fixture(scope="module")
+def contents(board, image, tmp_path_factory) -> Contents:
+    return Contents.of(image, tmp_path_factory.mktemp(board))
 
 
 def test_the_boot_partition_has_exactly_the_files_that_are_used(contents, board):
@@ -67,8 +72,8 @@ def test_the_boot_partition_has_exactly_the_files_that_are_used(contents, board)
     assert {"GPL-2", "GPL-3", "LGPL-2.1"} <= {name.rpartition("/")[2] for name in common}
 
 
-def test_every_license_that_the_copyright_files_name_is_on_the_card(board, tmp_path):
-    card = Card(tmp_path, make_board_image(board))
+def test_every_license_that_the_copyright_files_name_is_on_the_card(image, tmp_path):
+    card = Card(tmp_path, image)
     names = card.all_names()
     for name in names:
         if name.startswith("legal/") and name.endswith(".txt"):
@@ -88,8 +93,8 @@ def test_two_slots_and_the_snapshots_fit_on_the_boot_partition(contents):
     assert sum(contents.boot.values()) + slot + 20 * MEGABYTE < 0.9 * 128 * MEGABYTE
 
 
-def test_the_partitions_are_where_the_map_states(board, tmp_path):
-    card = Card(tmp_path, make_board_image(board))
+def test_the_partitions_are_where_the_map_states(image, tmp_path):
+    card = Card(tmp_path, image)
     text = (CHECKOUT / "board/common/genimage.cfg").read_text()
     stated = [tuple(map(int, found)) for found in re.findall(r"offset = (\d+)M\n\t\tsize = (\d+)M", text)]
     assert [card.entry(number) for number in range(4)] == [(offset << 11, size << 11) for offset, size in stated]
@@ -153,14 +158,14 @@ def test_the_wifi_chips_have_what_their_driver_asks_for(contents, board):
             assert any(re.fullmatch(rf"brcm/brcmfmac{chip}-sdio(\..*)?\.txt", other) for other in there), chip
 
 
-def test_the_description_names_the_board_and_the_card_what_it_lacks(contents, board, tmp_path):
-    card = Card(tmp_path, make_board_image(board))
+def test_the_description_names_the_board_and_the_card_what_it_lacks(image, board, tmp_path):
+    card = Card(tmp_path, image)
     assert json.loads(card.read("board.json")) == json.loads((CHECKOUT / "board" / board / "board.json").read_text())
     assert b"no driver for\ncamera modules" in card.read("README.txt")
 
 
-def test_a_run_without_changes_says_what_is_there_and_how_to_flash_it(board):
-    folder = make_board_image(board).parent.relative_to(CHECKOUT)
+def test_a_run_without_changes_says_what_is_there_and_how_to_flash_it(image, board):
+    folder = image.parent.relative_to(CHECKOUT)
     words = ["scripts/image", "--kernel", "debian", "--output", str(folder), board]
     shown = subprocess.run(words, cwd=CHECKOUT, stdout=subprocess.PIPE, text=True, check=True).stdout
     name = json.loads((CHECKOUT / "board" / board / "board.json").read_text())["name"]
@@ -172,12 +177,12 @@ def test_a_run_without_changes_says_what_is_there_and_how_to_flash_it(board):
 
 
 @pytest.mark.parametrize("page", ["docs/reference/hardware.md", "docs/develop/add-a-board.md"])
-def test_the_contiguous_memory_is_what_the_documents_say(board, tmp_path, page):
+def test_the_contiguous_memory_is_what_the_documents_say(image, board, tmp_path, page):
     """The kernel prefers the command line's to the device tree's."""
     lines = [line.split("|") for line in (CHECKOUT / page).read_text().splitlines()]
     column = next(line.index(" CMA ") for line in lines if " CMA " in line)
     stated = next(line[column] for line in lines if len(line) > column and f"`{board}`" in line[1])
-    card = Card(tmp_path, make_board_image(board))
+    card = Card(tmp_path, image)
     if asked := re.search(rb"\bcma=(\d+)M", card.read("cmdline.txt")):
         assert stated.strip() == f"{int(asked[1])} MB"
         return
@@ -188,9 +193,8 @@ def test_the_contiguous_memory_is_what_the_documents_say(board, tmp_path, page):
         assert f"with `KERNEL=debian` {size >> 20} MB, as its device tree asks" in stated
 
 
-def test_the_compressed_image_flashes_to_the_same_card(board, tmp_path):
+def test_the_compressed_image_flashes_to_the_same_card(image, tmp_path):
     """As bmaptool writes it, which compares checksums as it goes; and the checksum beside it."""
-    image = make_board_image(board)
     subprocess.run(["sha256sum", "--check", "--quiet", "sdcard.img.xz.sha256"], cwd=image.parent, check=True)
     copy = tmp_path / "card"
     # A used card: what is not written keeps its earlier content.

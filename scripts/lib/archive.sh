@@ -76,6 +76,7 @@ open_archive() {
     mkdir -p "$lists/partial" "$1/none"
     cat >>"$1/apt.conf" <<CONF
 Acquire::Languages "none";
+Dir::Cache::pkgcache "$1/pkgcache.bin";
 Dir::State::lists "$lists";
 Dir::Etc::sourcelist "$1/sources.list";
 Dir::Etc::sourceparts "$1/none";
