@@ -82,6 +82,7 @@ import Testing
         try time.run {
             try camera.start()
             #expect(try camera.ask("start") == done("connecting"))
+            try wait { camera.streams.runs.count == 1 }
             bring(to: camera.streams.runs[0])
             try wait { recordedFiles().count == 1 }
             try camera.end()
