@@ -9,7 +9,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def made(command: str) -> str:
-    """What the command prints that makes something, or finds it made. A whole run of tests has asked before all files do
+    """What the command prints that makes something, or finds it made. A run of tests has asked before its files do
     (Tests/Runner/run.py): to find it takes a second of a processor."""
     answers = os.environ.get("TALLYCAM_MADE")
     known = json.loads(Path(answers).read_text()) if answers else {}
