@@ -81,7 +81,7 @@ def test_the_cards_clock_drift_is_measured(card):
     speak(card, channels=1, rate=16_000)
     receiver = card.start("exec tallycam receive --listen 127.0.0.1:1942")
     stream = card.start(
-        "exec tallycam publish --video none --audio alsa:hw:Loopback,1 --audio-quality Low1@22050 --duration 400 "
+        "exec tallycam publish --video none --audio alsa:hw:Loopback,1 --audio-quality Low1@22050 --duration 500 "
         "--status-interval 5 --events json --url rtmp://127.0.0.1:1942/live/drift"
     )
 
@@ -94,7 +94,7 @@ def test_the_cards_clock_drift_is_measured(card):
         return len(drifts) == 3 and all(-580 < drift < -420 for drift in drifts)
 
     try:
-        stream.wait_until(has_settled, 100)
+        stream.wait_until(has_settled, 50)
     finally:
         card.run(f"{shift} 100000")
         stream.end()
