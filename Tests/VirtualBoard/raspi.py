@@ -5,9 +5,11 @@
         board.type("status\r")
 """
 
+import contextlib
 import os
 import socket
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from pathlib import Path
 from board import LEAN
 from card import Card
 from pi_firmware import Loaded, Trees, load, run
-from waiting import deadline
+from waiting import NeverHappened, deadline
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def fit(loaded: Loaded, machine: Machine) -> None:
 class RaspberryPi:
     def __init__(self, machine: Machine, folder: Path, card: Card, *, devices: tuple[str, ...] = ()):
         """`devices` are more of QEMU's arguments."""
-        self.seen = b""
+        self.seen, self._has_ended = b"", False
+        self._changed = threading.Condition()
         loaded = load(card, folder, machine.trees)
         fit(loaded, machine)
         console, ours = folder / "console", None
@@ -80,24 +83,34 @@ class RaspberryPi:
                 ours = None
                 assert time.monotonic() < end and self.process.poll() is None, (folder / "qemu.log").read_text()
                 time.sleep(0.1)
-        ours.settimeout(0.5)
         self.console = ours
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        """Reads all the time: QEMU writes letter by letter, fewer than 300 of which fill a socket, and then stops the machine."""
+        with contextlib.suppress(OSError):
+            while data := self.console.recv(65536):
+                with self._changed:
+                    self.seen += data
+                    self._changed.notify_all()
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
 
     def wait_for(self, text: str, timeout: float) -> float:
         """Waits until the console shows the text; returns seconds since power-on."""
         end = deadline(timeout)
-        while text.encode() not in self.seen:
-            assert time.monotonic() < end, f"no {text!r} but\n{self.seen[-3000:].decode(errors='replace')}"
-            try:
-                data = self.console.recv(65536)
-                assert data, "QEMU has ended"
-                self.seen += data
-            except TimeoutError:
-                continue
+        with self._changed:
+            while text.encode() not in self.seen:
+                assert not self._has_ended, "QEMU has ended"
+                if not self._changed.wait(max(0, end - time.monotonic())):
+                    raise NeverHappened(f"no {text!r} but\n{self.seen[-3000:].decode(errors='replace')}")
         return time.monotonic() - self.power_on
 
     def type(self, text: str) -> None:
-        self.seen = b""
+        with self._changed:
+            self.seen = b""
         self.console.sendall(text.encode())
 
     def wait_until(self, command: str, answer: str, timeout: float) -> float:
@@ -107,7 +120,7 @@ class RaspberryPi:
             self.type(command)
             try:
                 return self.wait_for(answer, 3)
-            except AssertionError:
+            except NeverHappened:
                 if time.monotonic() > end:
                     raise
 
@@ -115,6 +128,7 @@ class RaspberryPi:
         return self
 
     def __exit__(self, *_) -> None:
-        self.console.close()
         self.process.kill()
         self.process.wait()
+        self._reader.join()
+        self.console.close()
