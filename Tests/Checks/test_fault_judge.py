@@ -333,3 +333,13 @@ def test_a_lost_frame_needs_a_keyframe_in_its_place():
     for stream in (frames([0], silence=(4.96, 5.04)), frames([0, 5.04])):
         with pytest.raises(AssertionError, match="no keyframe where a frame was lost"):
             assert_keyframes(stream, judged(DAMAGE))
+
+
+def test_a_rate_before_the_lost_frame_hides_it_only_if_it_is_near():
+    stream = frames([0, 5.04], silence=(4.96, 5.04))
+    reports = stream.of("status")
+    reports[3]["targetFramesPerSecond"] = 15
+    assert_keyframes(stream, judged(DAMAGE))
+    reports[4]["targetFramesPerSecond"] = 15
+    with pytest.raises(AssertionError, match="no keyframe where a frame was lost"):
+        assert_keyframes(stream, judged(DAMAGE))

@@ -217,13 +217,15 @@ def runs(tmp_path_factory):
 @pytest.mark.parametrize("name", RUNS)
 def test_media_flows_again(runs, name):
     publisher, recordings, *took = runs.result(name)
-    last = recordings[-1]
+    assert len(recordings) == count_events(publisher, "publishing")
+    # What was on its way when a short cut ended may arrive before the stream has its new connection, and end it there.
+    ended_early = name in EITHER and len(recordings) > 1 and recordings[-1].path.stat().st_size < BYTES_WITH_FRAMES
+    last = recordings[-2] if ended_early else recordings[-1]
     assert last.decoded.complaints == ""
     assert last.frames[0].is_keyframe
     assert last.disorder() == []
     # Data sent earlier stays readable.
     assert recordings[0].frames[0].is_keyframe
-    assert len(recordings) == count_events(publisher, "publishing")
     if name in SURVIVED and took[0] < KEPT:
         assert len(recordings) == 1
         assert count_events(publisher, "reconnecting") == 0
