@@ -1,8 +1,8 @@
 """The judge of the encoder's mixed faults: the answers that it accepts, and those that make it fail. A script represents the
 program and its encoder, in virtual time."""
 
-import heapq
 import contextlib
+import heapq
 import random
 import re
 import sys
