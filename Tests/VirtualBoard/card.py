@@ -11,7 +11,7 @@ from board import AGENT, CHECKOUT, HOST, LEAN, Board, built_modules, free_port
 from guest_programs import compile_for_guest
 from made import made
 from qemu import Machine
-from waiting import PATIENCE
+from waiting import PATIENCE, wait_until
 
 IMAGE = CHECKOUT / "out/virtual/sdcard.img"
 # device.json of most tests, and one for vivid. A camera's frames are in the driver's memory, and only the encoder asks for
@@ -228,7 +228,7 @@ class CardBoard(Board):
 
     def wait_for_end(self, timeout: float = 40) -> None:
         """Waits until the machine has switched itself off."""
-        self.machine.process.wait(PATIENCE * timeout)
+        wait_until(lambda: not self.is_running, timeout, lambda: f"the machine still runs:\n{self.console[-3000:]}")
 
     def cut_power(self) -> None:
         self.machine.process.kill()
