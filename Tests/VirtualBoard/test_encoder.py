@@ -132,10 +132,17 @@ def test_another_makers_encoder_works_as_well(encoder, nginx, other_maker):
 
 
 def test_every_frame_comes_out(encoder, nginx):
-    stream = Publisher(
-        encoder, nginx, "all", SMALL, "--quality Low3", "--duration 10", "--encoder v4l2:/dev/video11").finish()
-    assert stream.ended["videoFrames"] > 30
-    assert stream.ended["videoSkipped"] == 0
+    """A busy host lets a guest stand still for a moment. Frames that become due meanwhile arrive at once, and only the newest one
+    waits for the encoder. With five frames per second, only a moment that is long enough to be reported can do that."""
+    publisher = Publisher(
+        encoder, nginx, "all", SMALL, "--quality Low3", "--adapt nothing", "--encoder v4l2:/dev/video11", "--commands")
+    publisher.wait_frames(1)
+    publisher.command("set fps 5")
+    before = publisher.wait_status(lambda status: status["targetFramesPerSecond"] == 5, 30)
+    publisher.wait_frames(before["videoFrames"] + 40)
+    stream = publisher.stop()
+    skipped = stream.ended["videoSkipped"] - before["videoSkipped"]
+    assert skipped <= (4 if stream.stalled else 0), (skipped, stream.stalled)
     sps = stream.recording.sps
     assert (sps.width, sps.height) == (320, 240)
     assert_decodes(stream)
