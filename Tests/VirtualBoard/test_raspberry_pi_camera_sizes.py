@@ -82,7 +82,7 @@ def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, caps
     status = stream.of("status")[-1]
     assert status["sourceConverted"] == status["sourcePasses"] == status["sourceMapped"] == 0, status
     # Frames dropped on a stalled network are not a gap of the encoder: only changes upwards are certain to have no drops.
-    assert gaps and gaps[-1] <= LONGEST_GAP, gaps
+    assert gaps and gaps[-1] <= LONGEST_GAP + stream.stalled * 1000, (gaps, stream.stalled)
     assert not {1102, 1103, 1104} & set(stream.codes)
     assert_decodes(stream)
     assert furthest_from_bars(stream.recording.path, *full) <= 3
