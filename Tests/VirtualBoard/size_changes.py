@@ -35,3 +35,10 @@ def wait_for_change(publisher: Publisher, condition, timeout: float) -> None:
         lambda: any(event["name"] == "qualityChanged" and condition(event) for event in publisher.events), timeout,
         "no such change of the quality",
     )  # fmt: skip
+
+
+def assert_grows_without_gap(stream: Stream) -> None:
+    """Frames dropped on a stalled network are not a gap of the encoder: only changes upwards are certain to have no drops. The
+    last change must be upwards."""
+    gaps = gaps_at_changes(stream)
+    assert gaps and gaps[-1] <= LONGEST_GAP + stream.stalled * 1000, (gaps, stream.stalled)

@@ -13,9 +13,8 @@ pytestmark = pytest.mark.takes(minutes=1.2, processors=0.55)
 
 # OpenH264's first picture of this size takes 3.4 MB in one piece, which nothing else in the guest asks for.
 LARGE = VIVID_DEVICE | {"dimension": "1920x1080"}
-# From now on the kernel grants 2 MB more. Only in this mode does it count exactly what it has granted. Without the first line, it
-# would keep more than that from a program with such a large address space. And the hardware gives nothing, however often it is
-# opened.
+# From now on the kernel grants 2 MB more, and keeps none of it in reserve. Only in this mode does it count exactly what it has
+# granted. And the hardware gives nothing, however often it is opened.
 EXHAUST = (
     "cd /proc/sys/vm; echo 0 > user_reserve_kbytes; echo 2 > overcommit_memory;"
     " set -- $(grep Committed_AS /proc/meminfo); echo $(($2 + 2000)) > overcommit_kbytes;"
