@@ -161,6 +161,7 @@ def main() -> int:
     parser.add_argument("stages", nargs="*", metavar="|".join(STAGES))
     parser.add_argument("-k", dest="selection", metavar="EXPRESSION")
     parser.add_argument("--all", action="store_true", help="include the slow tests, which rarely find anything")
+    parser.add_argument("--busy", action="store_true", help="stop emulated machines for moments, as a busy computer does")
     arguments = parser.parse_args()
     if unknown := set(arguments.stages) - set(STAGES):
         parser.error(f"unknown stage: {', '.join(sorted(unknown))}")
@@ -179,6 +180,9 @@ def run_stages(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
+    if arguments.busy:
+        # For Tests/VirtualBoard/busy_host.py.
+        os.environ["TALLYCAM_BUSY"] = "yes"
     stages = [name for name in STAGES if name in (arguments.stages or STAGES)]
     total = TestRun(stages, arguments.selection, arguments.all).run()
     if total.failed == 0:

@@ -8,6 +8,7 @@ import time
 from enum import Enum
 from pathlib import Path
 
+from busy_host import imitate_busy_host
 from waiting import deadline, wait_until
 
 
@@ -55,6 +56,7 @@ class Machine:
             self.process = subprocess.Popen(
                 words, stdin=None if interactive else subprocess.DEVNULL, stderr=None if interactive else log
             )
+        imitate_busy_host(self.process)
         self._control = control
 
     @staticmethod

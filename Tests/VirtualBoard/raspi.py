@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from board import LEAN
+from busy_host import imitate_busy_host
 from card import Card
 from pi_firmware import Loaded, Trees, load, run
 from waiting import NeverHappened, deadline
@@ -74,6 +75,7 @@ class RaspberryPi:
                 "-chardev", f"socket,id=console,path={console},server=on,wait=on,logfile={folder / 'console.log'}",
                 "-serial", "chardev:console",
             ], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # fmt: skip
+        imitate_busy_host(self.process)
         end = deadline(20)
         while ours is None:
             try:
