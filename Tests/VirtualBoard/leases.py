@@ -12,6 +12,8 @@ DEBUG = "/sys/kernel/debug"
 # VideoCore.
 ENCODER_HOLDS = 3
 HOLDERS = 2 + ENCODER_HOLDS
+# With five of six buffers away at each look, one of them is never seen at home in one of ten thousand runs.
+LOOKS = 60
 
 
 def mount_debug(board: Board) -> None:
@@ -50,12 +52,13 @@ class Leases:
         return {index for index, is_queued in enumerate(queued) if not is_queued}
 
     def assert_return(self, within: float = 5) -> None:
-        """Checks that each buffer is back with the driver at some moment. A buffer that is kept for good never is."""
-        away = self.look()
+        """Checks that each buffer is back with the driver at some moment. A buffer that is kept for good never is. Most are away
+        most of the time, so this takes many looks, which are rare on a busy host."""
+        away, looks = self.look(), 1
         start = self.asked
         while away:
-            assert self.asked < start + within, f"buffers {away} were not released within {within} s"
-            away &= self.look()
+            assert self.asked < start + within or looks < LOOKS, f"buffers {away} were not released within {within} s"
+            away, looks = away & self.look(), looks + 1
         self.seconds.append(self.asked - start)
 
     def assert_held(self, at_most: int = HOLDERS) -> None:

@@ -6,6 +6,7 @@ import statistics
 
 from board import CHECKOUT, Board
 from lights import LOOKS
+from stalls import computing
 
 TRACE = "/sys/kernel/tracing"
 # The documented words for what the light shows; those of faults are counts.
@@ -40,13 +41,21 @@ class LightRecord:
         """Clears the record."""
         self.board.run(f"echo >{TRACE}/trace")
 
-    def press(self, seconds: float = 0.1, times: int = 1) -> None:
-        """Presses of the button, recorded just before each starts and ends."""
+    def press(self, seconds: float = 0.1, times: int = 1, exact: float = 0) -> None:
+        """Presses of the button, recorded just before each starts and ends. From the first one on, the guest is not late for so
+        many seconds (`exact`), even if its host is busy."""
         press = (
             f"echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
             f" echo released >{TRACE}/trace_marker; echo pull-up >$l"
         )
-        self.board.run(f"l=$(echo {self.button}/pull); " + "; sleep 0.1; ".join([press] * times), timeout=seconds + 60)
+        script = f"l=$(echo {self.button}/pull); " + "; sleep 0.1; ".join([press] * times)
+        if exact:
+            script = f"({computing(exact)}) & {script}; wait"
+        self.board.run(script, timeout=seconds + exact + 60)
+
+    def press_twice(self) -> None:
+        """Close enough to each other for one double press. Returns when the light has answered."""
+        self.press(times=2, exact=1.1)
 
     def changes(self) -> list[tuple[float, str]]:
         """`lit`, `dark`, `pressed` and `released`, each with its time."""

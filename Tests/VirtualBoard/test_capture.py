@@ -73,7 +73,9 @@ def test_every_format_shows_the_same_frame(board, vivid, capsys):
         report = captured(
             board, f"v4l2:{vivid},format={code},size=320x180", 3, "--dimension 320x180 --save /tmp/frames")
         is_decoded = given == "YU12" != code
-        if (report["format"], report["decoded"], report["passes"]) != (given, *((3, 3) if is_decoded else (0, 0))):
+        # A fourth frame may be decoded before the program ends.
+        right = (3, 4) if is_decoded else (0,)
+        if report["format"] != given or report["decoded"] not in right or report["passes"] != report["decoded"]:
             faults.append((code, report))
         frames[code] = colors(board.get("/tmp/frames"), layout)
     board.run(f"v4l2-ctl -d {vivid} -c osd_text_mode=0; rm /tmp/frames")
@@ -151,10 +153,12 @@ def test_the_processor_passes_over_a_frame_at_most_once(board, vivid, nginx, set
     status = [event for event in events(sender.text) if event["name"] == "status"][-1]
     frames = status["sourceFrames"] + status["sourceRepeated"]
     assert frames > 3
-    assert status["sourceDecoded"] == decoded * status["sourceFrames"]
+    # Decoded frames may still wait for the encoder, which has not taken them yet.
+    waiting = status["sourceDecoded"] - decoded * status["sourceFrames"]
+    assert 0 <= waiting <= 3 * decoded, status
     assert status["sourcePasses"] == status["sourceDecoded"] + status["sourceConverted"]
     if decoded + conversions <= 1:
-        assert status["sourcePasses"] <= frames
+        assert status["sourcePasses"] <= frames + waiting
     # The counters are read while a frame is being processed.
     assert abs(status["sourceConverted"] - conversions * frames) <= 2 * conversions
 

@@ -5,6 +5,7 @@ import json
 import pytest
 from card import NAME, SMALL, server
 from page_client import Page
+from stalls import computing
 
 pytestmark = pytest.mark.takes(minutes=0.5, processors=0.6)
 
@@ -47,7 +48,8 @@ def test_a_browser_is_admitted_by_the_button_and_steers_the_camera(ready_card, n
     other = Page(board.page_port, host=page.host)
     assert other.ask("POST", "/api/v1/pairing").json["press"] == "doublePress"
     line = board._line("GPIO17")
-    board.run(f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; " * 2)
+    presses = f"echo pull-down >$(echo {line}/pull); sleep 0.12; echo pull-up >$(echo {line}/pull); sleep 0.12; " * 2
+    board.run(f"({computing(0.6)}) & {presses} wait")
     board.wait_until("test $(tallycam events 50 | grep -c 'is paired') = 2", 20)
     assert other.get("/api/v1/pairing").json["state"] == "granted"
     assert other.get("/api/v1/status").json["state"] in ("live", "degraded")

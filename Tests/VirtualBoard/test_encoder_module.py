@@ -251,7 +251,7 @@ def test_another_opening_waits_for_a_slow_closing(client, encoder):
     """The driver has one lock; several simultaneous openings are not an error."""
     both = client.run(opened(), START, "feed 4 1", opened(), START, "feed 4 1 quiet 600 use 0 feed 4 1 quiet 600").assert_fine()
     assert len(both.coded) == 12
-    set_faults(encoder, stall_after=1, stop_ms=2000)
+    set_faults(encoder, stall_after=1, stop_ms=5000)
     slow = encoder.start(f"/tmp/client {opened()} {START} feed 2 1 off frames")
     slow.wait_for('"fed":2', 10)
     assert client.run(f"sleep 300 open {NODE} get frames").milliseconds("open")[0] > 1000

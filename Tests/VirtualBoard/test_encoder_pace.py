@@ -18,6 +18,10 @@ AS_CAPTURED = ("--dimension 640x360", "--quality Medium1", "--adapt nothing")
 HARDWARE, SOFTWARE = "v4l2:/dev/video11", "openh264"
 
 
+# Milliseconds from one frame to the next, if the camera skips one or two.
+LONGEST_USUAL = 120
+
+
 def gaps(stream: Stream, start: float = 1.0) -> list[int]:
     """Milliseconds from one frame to the next, without the first seconds."""
     times = [tag.timestamp for tag in stream.recording.frames if tag.timestamp >= start * 1000]
@@ -30,14 +34,16 @@ def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, cap
     set_faults(encoder, frame_ms=milliseconds)
     stream = Publisher(encoder, nginx, f"pace{milliseconds}", *AS_CAPTURED, "--duration 14", source=CAMERA).finish(90)
     found = sorted(gaps(stream))
-    rate = 1000 * len(found) / sum(found)
+    # A host that does not run the guest for a moment makes a longer gap, which says nothing about the encoder's rate.
+    usual = [gap for gap in found if gap <= LONGEST_USUAL]
+    rate = 1000 * len(usual) / sum(usual)
     report = stream.of("status")[-1]
     with capsys.disabled():
         print(f"\n  {milliseconds} ms a frame: {rate:.1f} fps, gaps {found[0]} to {found[-1]} ms, "
               f"{stream.ended['videoSkipped']} skipped, {report['sourceDropped']} dropped by the camera")  # fmt: skip
     assert rates[0] <= rate <= rates[1], (rate, found[-20:])
     # The emulated processor is late now and then. Repeating a frame used to take half a second.
-    assert found[len(found) * 95 // 100] <= 120 and found[-1] < 400 + stream.stalled * 1000, found[-20:]
+    assert found[len(found) * 95 // 100] <= LONGEST_USUAL and found[-1] < 400 + stream.stalled * 1000, found[-20:]
     assert stream.ended["videoSkipped"] + report["sourceDropped"] > 20, "skipped frames are not counted"
     assert report["sourceConverted"] == report["sourceMapped"] == 0, report
     assert not {1103, 1104} & set(stream.codes)

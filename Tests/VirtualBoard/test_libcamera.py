@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from board import HOST
 from recording import Recording
+from waiting import wait_until
 
 pytestmark = pytest.mark.takes(minutes=1.2, processors=0.75)
 
@@ -143,7 +144,7 @@ def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
     board.run("sleep 3; echo vimc.0 > /sys/bus/platform/drivers/vimc/bind")
     sender.wait_for('"name":"sourceReturned"', 30)
     # Nothing of the lost camera is kept: buffers, devices, its manager.
-    assert int(board.run(files).text) <= before
+    wait_until(lambda: int(board.run(files).text) <= before, 20, lambda: board.run("ls -l /proc/$(pidof tallycam)/fd").text)
     output = sender.wait(120)
     assert output.status == 0
     events = [json.loads(line) for line in output.text.splitlines() if line.startswith("{")]

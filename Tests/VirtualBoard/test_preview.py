@@ -145,10 +145,11 @@ def wait_shown(publisher: Publisher) -> None:
 
 def let_frames_be_copied(publisher: Publisher) -> None:
     """Makes the encoder copy some frames unchanged, so that the server gets them sample by sample. Only some, as they are too
-    large for a slow machine's network, and with other frames after them, so that they have arrived when the stream ends."""
+    large for a slow machine's network, and with other frames after them, so that they have arrived when the stream ends.
+    The number of frames is up to a second old, five or six frames."""
     for lossless in (1, 0):
         set_faults(publisher.board, lossless=lossless)
-        publisher.wait_frames(publisher.frames + 5)
+        publisher.wait_frames(publisher.frames + 10)
 
 
 def assert_each_is_shown_or_lost(stream) -> None:

@@ -95,14 +95,18 @@ def test_outgoing_traffic_can_be_shaped(board):
         wait_until(lambda: server.received >= wanted, 60, lambda: server.received, interval=0.02)
         return board.seconds - start
 
-    free = seconds_to_arrive()
+    def is_free() -> bool:
+        """A busy host's own programs may be late, too, so one of several transfers is enough."""
+        return any(seconds_to_arrive() < 2 for _ in range(5))
+
+    assert is_free()
     board.shape(rate="800kbit", delay="20ms")
     assert "netem" in board.run("tc qdisc show dev uplink").text
     # 300 kB at 100 kB/s; the first 16 kB are sent at once.
     slow = seconds_to_arrive()
-    assert free < 2 + stalls.longest and 2.4 < slow < 6 + stalls.longest, (free, slow, stalls.longest)
+    assert 2.4 < slow < 6 + stalls.longest, (slow, stalls.longest)
     board.unshape()
-    assert seconds_to_arrive() < 2 + stalls.longest
+    assert is_free()
 
 
 def test_incoming_traffic_can_be_shaped(board):

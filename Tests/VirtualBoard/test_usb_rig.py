@@ -115,8 +115,9 @@ def test_frames_arrive_whole_and_in_order_at_the_buss_pace(board, usb_host, gadg
     numbers = frames[:, 0]
     assert (frames == numbers[:, None]).all()
     assert (numpy.diff(numbers) == 1).all(), numbers
-    # On average no faster than the bus carries a frame's packets; slower where an emulated processor is.
-    seconds = (times[-1] - times[0]) / (count - 1)
+    # No faster than the bus carries a frame's packets; slower where an emulated processor is. A controller that was late makes up
+    # for up to 100 ms with a few frames that are faster.
+    seconds = numpy.median(numpy.diff(times))
     least = FRAME / PAYLOAD * microseconds / 1e6
     assert seconds > 0.97 * least, (seconds, least)
     assert gadget.responder.wait_for(r"streamoff", 10)
