@@ -155,8 +155,7 @@ def publish_slowly(encoder, nginx, name: str, count: int, **faults: int) -> Slow
     publisher.wait_frames(1)
     publisher.command("set fps 5")
     publisher.wait_status(lambda status: status["targetFramesPerSecond"] == 5, 30)
-    if faults:
-        set_faults(encoder, **faults)
+    set_faults(encoder, **faults)
     # The next report may be from before the faults, the one after it is not.
     last = publisher.last_status["t"]
     before = publisher.wait_status(lambda status: status["t"] > last + 1.5, 30)
