@@ -42,6 +42,13 @@ def was_busy(publisher: Process, frames: int = 15) -> bool:
     return last_event(publisher, "ended")["sourceDropped"] > frames
 
 
+def late_end(publisher: Process, seconds: float) -> float:
+    """Seconds by which the program was late when it ended a file's video, which lasts this long. Audio goes on until then."""
+    start = next(event["t"] for event in events(publisher) if event["name"] == "connected")
+    end = next(event["t"] for event in events(publisher) if event["name"] == "sourceEnded" and event["track"] == "video")
+    return max(0.0, end - start - seconds)
+
+
 def not_judged(capsys, text: str) -> None:
     """Shows in the output of the run that a busy machine left a test with less to judge. It returns then: what cannot be known is no
     failure, but a person who reads the total should know."""

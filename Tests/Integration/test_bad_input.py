@@ -10,7 +10,7 @@ import pytest
 from processes import Process
 from recording import Recording
 from servers import free_port
-from tallycam import TALLYCAM, Receiver, last_event, publish_arguments, start_publisher
+from tallycam import TALLYCAM, Receiver, last_event, late_end, publish_arguments, start_publisher
 
 USAGE, CONNECTION, MEDIA, RECORDING, SYSTEM = 2, 3, 4, 5, 6
 NOWHERE = "rtmp://127.0.0.1:1/live/x"
@@ -325,7 +325,7 @@ def test_a_source_that_ends_ends_the_stream(children, nginx, tmp_path):
     assert str(path) in publisher.stderr, "the log says what ended"
     recording = Recording(nginx.recording("x"))
     assert recording.decoded.complaints == ""
-    assert recording.audio_packets[-1].timestamp < 1500
+    assert recording.audio_packets[-1].timestamp < 1500 + 1000 * late_end(publisher, 1)
 
 
 def test_a_source_that_ends_within_a_frame_is_reported(children, nginx, tmp_path):

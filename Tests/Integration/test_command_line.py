@@ -275,8 +275,8 @@ def test_a_stream_reports_its_states(stream):
 def test_a_status_comes_every_three_seconds(stream):
     publisher, _ = stream
     status = [event for event in events(publisher) if event["name"] == "status"]
-    # A busy machine may miss one; none comes early.
-    assert 1 <= len(status) <= 2 and all(event["t"] >= 3 * number for number, event in enumerate(status, start=1)), status
+    # A busy machine may miss one, or end the stream late; none comes early.
+    assert status and all(event["t"] >= 3 * number for number, event in enumerate(status, start=1)), status
     # Rates are counted between two of them, however late they are on a busy machine. The first one counts from just before the
     # stream is live. The interval itself is tested in virtual time (StreamSessionTests).
     for before, event in zip([{"t": 0, "liveSeconds": 0, "videoFrames": 0}, *status], status):

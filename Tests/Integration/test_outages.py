@@ -39,7 +39,12 @@ def finish(nginx, publisher):
     # The last connection ended properly, so its recording is complete.
     nginx.recording(nginx.all_recordings()[-1].stem)
     nginx.process.interrupt_and_wait(signal.SIGTERM)
-    return publisher, [Recording(path) for path in nginx.all_recordings()]
+    paths = nginx.all_recordings()
+    # After a short cut, the stream may be ended before it has read that the server accepted it again. nginx has created a file
+    # by then, and writes into it when media comes.
+    if paths[-1].stat().st_size == 0:
+        paths.pop()
+    return publisher, [Recording(path) for path in paths]
 
 
 def restart(children, signal_number: int, pause: float):

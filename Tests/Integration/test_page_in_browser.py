@@ -240,9 +240,10 @@ def test_a_recording_is_made_marked_and_downloaded(camera, browser):
     browser.click("Stop recording")
     camera.wait_until(lambda status: status["recording"]["state"] == "off")
     browser.wait_for_text("first words")
-    link = browser.wait_for(lambda: browser.script("return document.querySelector('.recordings a')"), "link to the file")
+    # The address and not the element, which the page may replace at any time.
+    link = browser.wait_for(lambda: browser.script("return document.querySelector('.recordings a')?.href"), "link to the file")
     head = browser.script_later(
-        "const [link, done] = arguments; fetch(link.href).then((answer) => answer.arrayBuffer())"
+        "const [link, done] = arguments; fetch(link).then((answer) => answer.arrayBuffer())"
         ".then((bytes) => done(new TextDecoder().decode(bytes.slice(4, 8))), (error) => done(String(error)))", link,
     )  # fmt: skip
     assert head == "ftyp"

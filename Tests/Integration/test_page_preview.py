@@ -85,11 +85,18 @@ def test_a_screenshot_has_the_frame_that_was_measured(camera, browser):
     camera.show(browser, "picture")
     watched = WatchedPreview(browser)
     watched.wait_until_within(1)
-    number = frame_on_screen(browser, camera.children.directory / "screen.png").number
-    seen = []
-    browser.wait_for(lambda: seen.extend(watched.take()) or seen and seen[-1].number >= number, "frame of the screenshot")
-    # The browser may skip a frame on its way to the screen or to the measurement, but no more than a few.
-    assert min(abs(frame.number - number) for frame in [*watched.former, *seen]) <= 3
+
+    def distance() -> int:
+        """The frames between that of a screenshot and the next one that was measured."""
+        number = frame_on_screen(browser, camera.children.directory / "screen.png").number
+        seen = []
+        browser.wait_for(lambda: seen.extend(watched.take()) or seen and seen[-1].number >= number, "frame of the screenshot")
+        return min(abs(frame.number - number) for frame in [*watched.former, *seen])
+
+    # The browser may skip a frame on its way to the screen or to the measurement, but no more than a few. On a busy machine, it
+    # may skip more, but not each time.
+    distances = []
+    assert any(distances.append(distance()) or distances[-1] <= 3 for _ in range(5)), distances
 
 
 # Changes while it plays or joins

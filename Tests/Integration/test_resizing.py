@@ -136,8 +136,10 @@ def test_keyframes_are_rare_while_the_link_is_poor(streams):
     [recording] = stream.recordings
     gaps = [after - before for before, after in zip(recording.key_times, recording.key_times[1:])]
     assert 2100 < max(gaps)
-    # On a busy machine, a keyframe waits for the next frame.
-    assert was_busy(stream.publisher) or max(gaps) <= 4100 and gaps[0] <= 2100 and gaps[-1] <= 2100, gaps
+    # On a busy machine, a keyframe waits for the next frame: 34 ms for each one that is missing.
+    slack = 34 * stream.of("ended")[-1]["sourceDropped"]
+    usual = 2100 + slack
+    assert was_busy(stream.publisher) or max(gaps) <= 4100 + slack and gaps[0] <= usual and gaps[-1] <= usual, gaps
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -58,7 +58,7 @@ def ended(publisher, name: str) -> dict:
 def test_every_server_gets_the_same_frames(nginx, children):
     receiver = Receiver(children)
     publisher = publish(
-        children, target("one", nginx.url("a")), target("two", nginx.url("b")), target("own", receiver.url()), duration=5
+        children, target("one", nginx.url("a")), target("two", nginx.url("b")), target("own", receiver.url()), duration=9
     )
     assert publisher.wait() == 0, publisher.report()
     recordings = [Recording(path) for path in (nginx.recording("a"), nginx.recording("b"), receiver.recording())]

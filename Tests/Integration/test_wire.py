@@ -56,6 +56,11 @@ def test_the_metadata_describes_the_media(said):
 
 def test_audio_and_video_are_interleaved_by_time(said):
     messages, ended = said
-    stamps = [message.timestamp for message in messages if message.kind in (flv.AUDIO, flv.VIDEO)]
-    late = max(earlier - later for earlier, later in zip(stamps, stamps[1:]))
-    assert late <= 250 or ended["sourceDropped"], "a message is that many milliseconds older than the one before"
+    media = [message for message in messages if message.kind in (flv.AUDIO, flv.VIDEO)]
+    pairs = list(zip(media, media[1:]))
+    # When a busy machine stalls one of the threads, one message may be much older than the one before. Tracks that are sent in
+    # large pieces have more of these, or few turns.
+    late = sorted(earlier.timestamp - later.timestamp for earlier, later in pairs)[-3]
+    assert late <= 250 or ended["sourceDropped"], "three messages are that many milliseconds older than the one before"
+    turns = sum(earlier.kind != later.kind for earlier, later in pairs)
+    assert turns >= 10 or ended["sourceDropped"], "changes between audio and video"
