@@ -38,8 +38,8 @@ class Capture:
 @pytest.mark.parametrize("fault", ["silent", "no_statistics", "no_embedded"])
 def test_frames_of_a_stopped_camera_are_repeated_until_it_returns(pi_camera, fault):
     """A sensor that falls silent, an ISP that delivers no statistics, and missing embedded data, for which libcamera waits a
-    second in vain."""
-    capture = Capture(pi_camera, 180)
+    second in vain. A second that a busy host loses costs twenty repeated frames."""
+    capture = Capture(pi_camera, 240)
     pi_camera.sleep(3)
     set_parameters(pi_camera, **{fault: 1})
     capture.process.wait_for(GOES_ON, 20)

@@ -239,7 +239,8 @@ def test_a_computer_costs_a_stream_no_frames(webcam):
     still = lost_share(camera)
     program.signal("CONT")
     program.end()
-    # Losses from the processor's load alone are not the computer's.
+    # Losses from the processor's load alone are not the computer's; a busy host makes some at any time.
+    alone = max(alone, lost_share(camera))
     assert max(beside, still) < alone + 0.1, (alone, beside, still)
 
 
