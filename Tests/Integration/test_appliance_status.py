@@ -1,6 +1,7 @@
 """`tallycam status` for a stream, from its first moment on."""
 
 from appliance import DEVICE, LIVE, Appliance, plain
+from page import POOR_UPLINK
 from tallycam import Receiver
 
 NOWHERE = {"url": "rtmp://127.0.0.1:1/live", "key": "x"}
@@ -18,13 +19,17 @@ def test_it_is_complete_from_the_first_live_moment(children):
     while (status := camera.status())["state"] not in LIVE:
         assert camera.process.running
     text = camera.ask("status").stdout
-    assert status["quality"] == "Low3" and (status["width"], status["height"]) == (320, 240), status
-    assert status["targetBitsPerSecond"] > 300_000 and status["encoder"] == "openh264", status
+    # Where the server gets too little processor time, the quality may be lower already.
+    events = camera.console("events 200")
+    is_lowered = any(reason in events for reason in POOR_UPLINK)
+    assert status["quality"] == "Low3" and (status["width"], status["height"]) == (320, 240) or is_lowered, status
+    assert status["targetBitsPerSecond"] > 300_000 or is_lowered, status
+    assert status["encoder"] == "openh264", status
     assert status["liveSeconds"] < 60 and status["muted"] is False, status
     for name in ("videoFrames", "videoSkipped", "videoDropped", "videoDecimated", "framesPerSecond", "bitsPerSecond"):
         assert status[name] >= 0, name
     lines = dict(line.split(":", 1) for line in text.splitlines())
-    assert lines["quality"].startswith("  Low3, 320x240, ") and " kbit/s, " in lines["quality"], text
+    assert lines["quality"].startswith("  Low" if is_lowered else "  Low3, 320x240, ") and " kbit/s, " in lines["quality"], text
     assert lines["length"].startswith("   00:00:") and " sent, " in lines["frames"], text
 
 

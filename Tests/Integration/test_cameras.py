@@ -37,8 +37,10 @@ def end(publisher: Process) -> dict:
 
 
 def starts(readings: list[Reading]) -> list[int]:
-    """Where the counter restarts, because of another opening."""
-    return [index for index in range(1, len(readings)) if readings[index].number < readings[index - 1].number]
+    """Where another opening starts: its counter began at another time. The counter alone may go on, if the first frames of the
+    opening are missing."""
+    origins = [reading.milliseconds - 1000 * reading.number / 30 for reading in readings]
+    return [index for index in range(1, len(origins)) if abs(origins[index] - origins[index - 1]) > 100]
 
 
 def test_the_stream_continues_with_another_camera(children):

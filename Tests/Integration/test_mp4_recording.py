@@ -7,6 +7,7 @@ import subprocess
 import flv
 import media
 import pytest
+from mp4_boxes import boxes, fragments
 from processes import HUNG
 from tallycam import TALLYCAM, last_event, wait_for_event
 
@@ -35,7 +36,9 @@ def receiver(children):
 
 
 def publish(children, receiver, clip, name="ffmpeg", paced=False):
-    words = ["ffmpeg", "-v", "error", *(["-re"] if paced else []), "-i", clip, "-c", "copy", "-f", "flv", receiver.url]
+    """Paced: like a live stream, which does not end."""
+    pace = ["-re", "-stream_loop", "-1"] if paced else []
+    words = ["ffmpeg", "-v", "error", *pace, "-i", clip, "-c", "copy", "-f", "flv", receiver.url]
     return children.start(name, words) if paced else children.run(name, words)
 
 
@@ -53,17 +56,6 @@ def recorded_audio(clip) -> list[flv.Tag]:
     tags = flv.read_tags(clip)
     start = next(tag.timestamp for tag in tags if tag.is_frame)
     return [tag for tag in tags if tag.is_audio and tag.timestamp >= start]
-
-
-def boxes(path) -> list[str]:
-    data, place, found = path.read_bytes(), 0, []
-    while place + 8 <= len(data):
-        length = int.from_bytes(data[place : place + 4])
-        if length == 1:
-            length = int.from_bytes(data[place + 8 : place + 16])
-        found.append(data[place + 4 : place + 8].decode())
-        place += length
-    return found
 
 
 def gstreamer_buffers(children, path, pad: str, decoder: list[str]) -> int:
@@ -101,13 +93,13 @@ def test_gstreamer_plays_the_file(children, receiver, encoded_flv):
 def test_killed_receiver_leaves_a_file_that_plays(children, receiver, tmp_path):
     clip = media.make_encoded_flv(tmp_path / "clip.flv", seconds=8)
     publisher = publish(children, receiver, clip, paced=True)
-    receiver.process.wait_until(lambda: receiver.path.exists() and boxes(receiver.path).count("moof") >= 2, "two fragments")
+    receiver.process.wait_until(lambda: fragments(receiver.path) >= 2, "two fragments")
     receiver.process.kill()
     publisher.kill()
     assert boxes(receiver.path)[:3] == ["ftyp", "free", "moov"]
     decoded = media.decode(receiver.path)
-    # A keyframe every 60 frames.
-    assert decoded.frames in (120, 180) and decoded.complaints == ""
+    # A keyframe every 60 frames. A busy machine may record more before the receiver is killed.
+    assert decoded.frames >= 120 and decoded.frames % 60 == 0 and decoded.complaints == ""
     assert gstreamer_buffers(children, receiver.path, "video_0", ["h264parse", "!", "openh264dec"]) == decoded.frames
 
 

@@ -98,14 +98,25 @@ def flood(camera):
         yield more
 
 
+def status_for(page: Page) -> int:
+    """What a browser gets. It tries again if its connection was closed to make room before its request had come."""
+    deadline = time.monotonic() + HUNG
+    while True:
+        try:
+            return page.get(STATUS).status
+        except ConnectionError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
 @pytest.mark.parametrize("first", [b"", b"GET / HT"], ids=["silent", "half a request"])
 def test_ten_thousand_half_open_connections(camera, flood, first):
     page = browser(camera)
     with contextlib.closing(preview(page)) as viewer:
         flood(5_000, first)
-        assert page.get(STATUS).status == 200
+        assert status_for(page) == 200
         flood(5_000, first)
-        assert page.get(STATUS).status == 200
+        assert status_for(page) == 200
         # A socket that was open before stays open: strangers make room for each other.
         for _ in range(30):
             viewer.read()

@@ -117,8 +117,10 @@ def test_it_goes_live_and_asks_before_the_end(camera, browser):
     browser.click("Start")
     camera.wait_for("live")
     browser.wait_for(lambda: fields(browser)["Frame size"] == "320×240", "size of the frames")
-    assert fields(browser)["Quality"] == "Low3" and fields(browser)["Encoder"] == "Software"
-    assert browser.script("return document.querySelector('.lamp').dataset.light") == "lit"
+    assert fields(browser)["Encoder"] == "Software"
+    # Where the server gets too little processor time, the quality is lower for a while, and the lamp blinks.
+    light = "return document.querySelector('.lamp').dataset.light"
+    browser.wait_for(lambda: fields(browser)["Quality"] == "Low3" and browser.script(light) == "lit", "full quality, lit lamp")
     browser.click("Stop")
     browser.click("Keep streaming")
     assert camera.status()["isStreamWanted"]

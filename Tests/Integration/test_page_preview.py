@@ -28,6 +28,12 @@ const video = document.querySelector("video"), { buffered } = video;
 return buffered.length === 0 ? 0 : video.currentTime - buffered.start(buffered.length - 1);
 """
 
+# Only from near the live edge: from further back, the page would return to it at once.
+STEP_BACK = """
+const video = document.querySelector("video"), { buffered } = video;
+if (buffered.length > 0 && buffered.end(buffered.length - 1) - video.currentTime < 1) video.currentTime -= 1.5;
+"""
+
 
 @pytest.fixture(scope="module")
 def browser(module_children):
@@ -67,9 +73,13 @@ def test_less_than_300_ms_behind_live(camera, browser):
     watched.wait_until_within(GOAL)
     # The measurement sees a delay, and the page makes up for it. It cannot be longer than what has been played.
     browser.wait_for(lambda: browser.script(PLAYED_FROM_BUFFER) > 1.5, "video to go back to")
-    browser.script("document.querySelector('video').currentTime -= 1.5")
-    late = []
-    browser.wait_for(lambda: late.extend(watched.take()) or any(frame.delay > 1 for frame in late), "frames that are late")
+
+    def is_late() -> bool:
+        """On a busy machine, the page may have returned to the live edge before it showed a late frame."""
+        browser.script(STEP_BACK)
+        return any(frame.delay > 1 for frame in watched.take())
+
+    browser.wait_for(is_late, "frames that are late")
     watched.wait_until_within(GOAL)
 
 

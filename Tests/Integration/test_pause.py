@@ -56,8 +56,10 @@ def test_last_frame_and_silence_are_sent_until_the_pause_ends(children, nginx):
     send(publisher, "pause on")
     assert wait_for(publisher, "paused", 1) | {"t": 0} == {"t": 0, "code": 2013, "name": "paused", "paused": True}
     statuses = wait_for_statuses(publisher, 4)
-    assert all(status["paused"] and status["videoFramesPerSecond"] > 2 for status in statuses[1:]), statuses
-    assert all(status["audioPacketsPerSecond"] > 2 for status in statuses[1:]), statuses
+    assert all(status["paused"] for status in statuses[1:]), statuses
+    # Together: a busy machine may send less in one interval, and the rest in the next.
+    for rate in ("videoFramesPerSecond", "audioPacketsPerSecond"):
+        assert sum(status[rate] for status in statuses[1:]) > 2 * len(statuses[1:]), statuses
     send(publisher, "set mute on")
     wait_for(publisher, "muted", 1)
     send(publisher, "set mute off")

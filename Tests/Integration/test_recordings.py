@@ -9,6 +9,7 @@ import subprocess
 import flv
 import media
 import pytest
+from mp4_boxes import fragments as fragments_of
 from processes import HUNG
 from tallycam import TALLYCAM, Receiver, wait_for_event
 
@@ -53,8 +54,10 @@ def recorded(children, clip, folder, fragments: int | None = None):
         wait_for_event(process, "publisherEnded")
         assert process.interrupt_and_wait() == 0
         return path
-    sender = children.start("fill", ["ffmpeg", "-v", "error", "-re", "-i", clip, "-c", "copy", "-f", "flv", url])
-    process.wait_until(lambda: path.exists() and path.read_bytes().count(b"moof") >= fragments, "fragments")
+    # Again and again: on a busy machine, the clip could end before the receiver is killed.
+    words = ["ffmpeg", "-v", "error", "-re", "-stream_loop", "-1", "-i", clip, "-c", "copy", "-f", "flv", url]
+    sender = children.start("fill", words)
+    process.wait_until(lambda: fragments_of(path) >= fragments, "fragments")
     process.kill()
     sender.kill()
     return path

@@ -105,7 +105,9 @@ def test_the_size_changes_within_the_stream(streams):
     assert all(width % 16 == 0 and width * FULL[1] == height * FULL[0] for width, height in found)
     # As announced by the events.
     said = [(event["width"], event["height"]) for event in stream.of("qualityChanged")]
-    assert set(found) == {FULL, *said}
+    assert set(found) <= {FULL, *said}
+    # Where no frame comes between two decisions, the first one's size is never used.
+    assert set(found) == {FULL, *said} or was_busy(stream.publisher, 0)
 
 
 def test_each_size_is_announced_before_its_header(streams):

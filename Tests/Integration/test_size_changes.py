@@ -13,7 +13,7 @@ import pytest
 from processes import Children, Process
 from recording import Recording
 from servers import NginxRTMP
-from tallycam import TALLYCAM, Receiver
+from tallycam import TALLYCAM, Receiver, wait_for_event
 
 pytestmark = pytest.mark.takes(minutes=0.4, processors=0.3)
 
@@ -50,8 +50,12 @@ def published(module_children, resized_flv):
     os.mkfifo(pipe := module_children.directory / "pipe.flv")
     publisher = module_children.start("publish", [TALLYCAM, "publish", "--from-flv", pipe, "--url", nginx.url("x")])
     data, middle = resized_flv.read_bytes(), offset(resized_flv, 1.5 * SECONDS)
+    first = offset(resized_flv, 0.5)
     with open(pipe, "wb", buffering=0) as writer:
-        writer.write(data[:middle])
+        writer.write(data[:first])
+        # nginx connects to the next server when the stream starts, and on a busy machine not at once.
+        wait_for_event(receiver.process, "publisherStarted")
+        writer.write(data[first:middle])
         # One second each, up to the second part.
         publisher.wait_until(lambda: len(hls.segments(nginx.playlist("x"))) > SECONDS, "segment of the second part")
         late = subscribe(module_children, nginx, "joined")
