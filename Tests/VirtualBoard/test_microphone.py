@@ -9,6 +9,7 @@ import pytest
 from board import HOST
 from recording import Recording
 from loopback import DRIVER, amplitudes, assert_audio_keeps_time, events, last_status, loudness, publish, speak, tone
+from stalls import Stalls
 
 pytestmark = [pytest.mark.takes(minutes=6.7, processors=0.3)]
 
@@ -87,7 +88,7 @@ def test_the_cards_clock_drift_is_measured(card):
     card.run(f"{shift} 100050")
     # Converting the rate is most of what an emulated processor does here, and takes longest from 48 kHz.
     speak(card, channels=1, rate=16_000)
-    receiver = card.start("exec tallycam receive --listen 127.0.0.1:1942")
+    receiver, stalls = card.start("exec tallycam receive --listen 127.0.0.1:1942"), Stalls(card)
     stream = card.start(
         "exec tallycam publish --video none --audio alsa:hw:Loopback,1 --audio-quality Low1@22050 --duration 500 "
         "--status-interval 5 --events json --url rtmp://127.0.0.1:1942/live/drift"
@@ -108,7 +109,9 @@ def test_the_cards_clock_drift_is_measured(card):
         stream.end()
         receiver.end()
     assert "audioDriftPPM" not in reports()[0], "the drift cannot be known at once"
-    assert reports()[-1]["audioOverruns"] == reports()[-1]["audioSilent"] == 0
+    # A player that a stall keeps from its work leaves a gap.
+    longest, last = stalls.end(), reports()[-1]
+    assert last["audioOverruns"] == last["audioSilent"] == 0 or longest > 0.2, (last, longest)
 
 
 @pytest.mark.parametrize("setting, least, most", [("gain=-20", -21, -19), ("gain=-40", -41, -39)])

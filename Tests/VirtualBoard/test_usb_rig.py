@@ -107,19 +107,17 @@ def test_the_host_finds_a_camera_with_its_formats(board, usb_host, gadget):
     assert board.run(f"cat /sys/class/udc/{CONTROLLER}/state").text.strip() == "configured"
 
 
-@pytest.mark.parametrize("gadget, microseconds", [(4, 1000), (1, 125)], indirect=["gadget"])
-def test_frames_arrive_whole_and_in_order_at_the_buss_pace(board, usb_host, gadget, microseconds):
-    count = 40
+@pytest.mark.parametrize("gadget, microseconds, count", [(4, 1000, 40), (1, 125, 120)], indirect=["gadget"])
+def test_frames_arrive_whole_and_in_order_at_the_buss_pace(board, usb_host, gadget, microseconds, count):
     frames, times = record_frames(board, usb_host.video_node(), count)
     assert len(frames) == len(times) == count
     numbers = frames[:, 0]
     assert (frames == numbers[:, None]).all()
     assert (numpy.diff(numbers) == 1).all(), numbers
-    # No faster than the bus carries a frame's packets; slower where an emulated processor is. A controller that was late makes up
-    # for up to 100 ms with a few frames that are faster.
-    seconds = numpy.median(numpy.diff(times))
-    least = FRAME / PAYLOAD * microseconds / 1e6
-    assert seconds > 0.97 * least, (seconds, least)
+    # No faster than the bus carries a frame's packets; slower where an emulated processor is. A controller that was late before
+    # the first frame makes up for 0.1 s of it (ISO_MAX_LAG).
+    least = (count - 1) * FRAME / PAYLOAD * microseconds / 1e6
+    assert times[-1] - times[0] > 0.97 * least - 0.1, (times, least)
     assert gadget.responder.wait_for(r"streamoff", 10)
 
 
