@@ -40,6 +40,12 @@ class Stream:
     """Seconds for which a busy host kept the guest from running at once. Any gap and any delay may be longer by that."""
     stalled: float
 
+    @property
+    def most_replaced(self) -> int:
+        """Frames that the next one may have replaced: after a stall several are due at once, and only the newest one waits for the
+        encoder."""
+        return 4 if self.stalled else 0
+
     def of(self, name: str) -> list[dict]:
         return [event for event in self.events if event["name"] == name]
 

@@ -41,21 +41,21 @@ class LightRecord:
         """Clears the record."""
         self.board.run(f"echo >{TRACE}/trace")
 
-    def press(self, seconds: float = 0.1, times: int = 1, exact: float = 0) -> None:
-        """Presses of the button, recorded just before each starts and ends. From the first one on, the guest is not late for so
-        many seconds (`exact`), even if its host is busy."""
-        press = (
-            f"echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
-            f" echo released >{TRACE}/trace_marker; echo pull-up >$l"
-        )
-        script = f"l=$(echo {self.button}/pull); " + "; sleep 0.1; ".join([press] * times)
-        if exact:
-            script = f"({computing(exact)}) & {script}; wait"
-        self.board.run(script, timeout=seconds + exact + 60)
+    def press(self, seconds: float = 0.1) -> None:
+        """A press of the button, recorded just before it starts and ends."""
+        self.board.run(self._press(seconds), timeout=seconds + 60)
 
     def press_twice(self) -> None:
-        """Close enough to each other for one double press. Returns when the light has answered."""
-        self.press(times=2, exact=1.1)
+        """Close enough to each other for one double press, even if the guest's host is busy. Returns when the light has answered."""
+        press = self._press(0.1)
+        self.board.run(f"({computing(1.1)}) & {press}; sleep 0.1; {press}; wait")
+
+    def _press(self, seconds: float) -> str:
+        return (
+            f"l=$(echo {self.button}/pull);"
+            f" echo pressed >{TRACE}/trace_marker; echo pull-down >$l; sleep {seconds};"
+            f" echo released >{TRACE}/trace_marker; echo pull-up >$l"
+        )
 
     def changes(self) -> list[tuple[float, str]]:
         """`lit`, `dark`, `pressed` and `released`, each with its time."""

@@ -166,7 +166,7 @@ def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, ng
         print(f"\n  {max(gaps)} ms without frames, then no gap over {max(gaps[first:])} ms; {stream.ended['videoSkipped']} skipped")
     assert max(gaps) > 900 and 1103 not in stream.codes and stream.codes.count(1104) == 1
     assert max(marks[:first]) + 25 < min(marks[first:]), (first, [round(mark) for mark in marks])
-    # Those of the gaps, fifteen per second, and those that were in the encoder.
+    # No more than are missing in the gaps, at fifteen per second, and those that were in the encoder.
     missing = sum(max(0, round(gap * 15 / 1000) - 1) for gap in gaps)
     assert stream.ended["videoSkipped"] <= missing + 5, (stream.ended, gaps)
     assert max(gaps[first:]) < 400 + stream.stalled * 1000 and stream.of("status")[-1]["sourceInterruptions"] == 0
