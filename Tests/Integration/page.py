@@ -68,7 +68,7 @@ class PagedAppliance(Appliance):
     def lossless(self):
         """No frame of the stream is dropped meanwhile. If the machine is too slow for the server, then the uplink looks poor: the
         events say so, and frames may be dropped."""
-        before = self.status()["videoDropped"]
+        before = self.wait_until(lambda status: "videoDropped" in status)["videoDropped"]
         yield
         status = self.wait_until(lambda status: "videoDropped" in status)
         events = self.console("events 200")

@@ -30,9 +30,14 @@ RESET = struct.pack("ii", 1, 0)
 
 
 @pytest.fixture(scope="module")
-def camera(module_children):
+def receiver(module_children):
+    return Receiver(module_children)
+
+
+@pytest.fixture(scope="module")
+def camera(module_children, receiver):
     """Live. Memory that every stream needs is in use."""
-    camera = PagedAppliance(module_children, stream=plain(Receiver(module_children).url()), device=DEVICE)
+    camera = PagedAppliance(module_children, stream=plain(receiver.url()), device=DEVICE)
     camera.ask("start")
     camera.wait_for("live")
     camera.wait_until(lambda status: status["videoFrames"] > 30)
@@ -255,25 +260,40 @@ def edited(camera: PagedAppliance, **changes) -> tuple[bytes, str]:
     return json.dumps({**shown.json, **changes}).encode(), shown.headers["etag"]
 
 
-def test_a_form_that_is_sent_twice_is_saved_once(camera):
+def sent_twice(page: Page, request: bytes, connections: int) -> bytes:
+    """Both answers."""
+    with contextlib.ExitStack() as opened:
+        sockets = [socket.create_connection(("127.0.0.1", page.port), timeout=HUNG) for _ in range(connections)]
+        for connection in sockets:
+            opened.enter_context(connection)
+            connection.sendall(request * (2 // connections))
+        for connection in sockets:
+            connection.shutdown(socket.SHUT_WR)
+        return b"".join(rest_of(connection) for connection in sockets)
+
+
+@contextlib.contextmanager
+def restarted(camera: PagedAppliance, receiver: Receiver):
+    """The file is changed meanwhile, for which the stream restarts. At the end it is live again."""
+    streams = receiver.process.stdout.count('"publisherStarted"')
+    yield
+    receiver.process.wait_until(lambda: receiver.process.stdout.count('"publisherStarted"') > streams, "next stream")
+    camera.wait_until(lambda status: status["videoFrames"] > 0)
+
+
+def test_a_form_that_is_sent_twice_is_saved_once(camera, receiver):
     """Both requests are on their way before the first one is answered, on two connections and on one."""
     page = browser(camera)
     for count, connections in enumerate([2, 1], 1):
         text, tag = edited(camera, doublePress=["mute", "torch"][count - 1])
         request = head(page, "PUT", DEVICE_FILE, f"If-Match: {tag}", f"Content-Length: {len(text)}") + text
         creations = Creations(camera.boot)
-        opened = [socket.create_connection(("127.0.0.1", page.port), timeout=HUNG) for _ in range(connections)]
-        for connection in opened:
-            connection.sendall(request * (2 // connections))
-        for connection in opened:
-            connection.shutdown(socket.SHUT_WR)
-        answers = b"".join(rest_of(connection) for connection in opened)
+        with restarted(camera, receiver):
+            answers = sent_twice(page, request, connections)
         assert answers.count(b"HTTP/1.1 200 ") == 1 and answers.count(b"HTTP/1.1 412 ") == 1, answers
         assert b"changedMeanwhile" in answers
         assert creations.count(".device.json") == 1, creations.names
         assert (camera.boot / "device.json").read_bytes() == text
-        for connection in opened:
-            connection.close()
 
 
 def test_a_card_that_hangs_holds_only_the_request_that_needs_it(camera):
