@@ -164,8 +164,8 @@ import Testing
             let run = try goLive()
             #expect(camera.flash.states.last != true)
             let connection = try camera.connect("snapshot")
-            try camera.waitUntil { run.snapshots.count == 1 }
-            #expect(camera.flash.states.last == true && run.snapshots[0].awaitsExposure)
+            try camera.waitUntil { run.snapshots.count == 1 && camera.flash.states.last == true }
+            #expect(run.snapshots[0].awaitsExposure)
             try answer(run)
             _ = try camera.answer(on: connection)
             try camera.waitUntil { camera.flash.states.last == false }
