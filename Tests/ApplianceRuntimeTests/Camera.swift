@@ -101,6 +101,8 @@ final class Camera {
                 shared.hasEnded.withLock { $0 = true }
             })
         try waitUntil { try !state().isEmpty }
+        // The card's first write removes temporary files, also one that a test would just be writing.
+        MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
     }
 
     var hasEnded: Bool { shared.hasEnded.withLock { $0 } }
@@ -163,6 +165,7 @@ final class Camera {
         var answer: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 65_536)
         while true {
+            if !answer.isEmpty { awaitEnd(of: connection) }
             var entries = [PollEntry(connection.rawValue)]
             try poll(&entries, until: nil)
             let count = try block.withMutableBytes { bytes throws(SystemCallError) in
@@ -171,6 +174,13 @@ final class Camera {
             guard count > 0 else { return answer }
             answer += block[..<count]
         }
+    }
+
+    /// The end follows an answer at once, unless a child that another test is starting has a copy of the connection for a moment.
+    /// Time must not advance meanwhile.
+    private func awaitEnd(of connection: borrowing OwnedFileDescriptor) {
+        var end = pollfd(fd: connection.rawValue, events: Int16(POLLIN), revents: 0)
+        _ = Glibc.poll(&end, 1, 50)
     }
 
     func text(on connection: borrowing OwnedFileDescriptor) throws -> String {

@@ -84,16 +84,17 @@ final class ScriptedWebcams: Sendable {
             return content.failure
         }
         if let failure { throw Failure(description: failure) }
-        content.withLock { content in
-            content.requests.append(request)
-            content.reports.append(report)
-        }
         let gadget = Gadget(request, report) { [self] in
             !content.withLock { $0.isSlowToEnd }
         } ended: { [self] in
             content.withLock { $0.ended += 1 }
         }
+        // First, because tests wait for the request.
         newest.withLock { $0.gadget = gadget }
+        content.withLock { content in
+            content.requests.append(request)
+            content.reports.append(report)
+        }
         return gadget
     }
 

@@ -100,7 +100,7 @@ import Testing
             let run = try goLive()
             try camera.waitUntil { run.controlChanges == [Self.brightness(0.5)] }
             try stop()
-            #expect(changes?.takeAll() == [[Self.brightness(0.5)]])
+            try camera.waitUntil { changes?.takeAll() == [[Self.brightness(0.5)]] }
             _ = try camera.ask("webcam stop")
             let second = try goLive()
             MonotonicClock.sleep(until: MonotonicClock.now() + .seconds(1))

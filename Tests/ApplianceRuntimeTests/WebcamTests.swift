@@ -201,7 +201,7 @@ import USBVideo
             runs[0].goLive()
             runs[0].say(.muted(true))
             _ = try camera.ask("webcam start")
-            #expect(try camera.status().webcam?.isMuted == true)
+            try camera.waitUntil { try camera.status().webcam?.isMuted == true }
             try camera.end()
         }
     }

@@ -42,13 +42,13 @@ import Testing
                 hasEnded.store(true, ordering: .relaxed)
             })
         var seen = 0
-        while !hasEnded.load(ordering: .relaxed) {
+        repeat {
             frame.withBytes { bytes in
                 let first = bytes[0]
                 if !bytes.allSatisfy({ $0 == first }) { Issue.record("two frames at once") }
             }
             seen += 1
-        }
+        } while !hasEnded.load(ordering: .relaxed)
         writer.join()
         #expect(seen > 0)
     }

@@ -44,13 +44,13 @@ private struct InterruptedServer {
         }
     }
 
-    /// Six minutes in virtual time, in files of a minute.
-    private func recorded(_ server: InterruptedServer, seconds: Int64 = 360) throws -> RecorderRun {
-        let run = try RecorderRun(settings: RecordingSettings(length: .seconds(60)))
+    /// A stream of so many seconds, all at once, in files of ten seconds.
+    private func recorded(_ server: InterruptedServer, seconds: Int64) throws -> RecorderRun {
+        let run = try RecorderRun(settings: RecordingSettings(length: .seconds(10)))
         run.start()
         run.record(0..<seconds * 1000)
         // Acknowledgments come after their media.
-        let last = "00000\((seconds - 1) / 60 + 1)_"
+        let last = "00000\((seconds - 1) / 10 + 1)_"
         #expect(run.events.wait { if case .fileStarted(let path) = $0 { path.contains(last) } else { false } })
         for second in 0..<seconds {
             let times =
@@ -60,19 +60,19 @@ private struct InterruptedServer {
             }
         }
         run.recorder.stop()
-        #expect(run.recorder.end(within: .seconds(60)))
+        #expect(run.recorder.end(within: patience))
         return run
     }
 
     @Test func gapsAndTheServersRecordingHaveEveryFrame() throws {
-        let server = InterruptedServer(connected: [0..<37_200, 95_400..<200_000, 260_020..<300_000, 300_000..<345_120])
-        let run = try recorded(server)
+        let server = InterruptedServer(connected: [0..<7200, 15_400..<33_000, 43_020..<50_000, 50_000..<57_120])
+        let run = try recorded(server, seconds: 60)
         let catalog = try RecordingCatalog(run.folder)
         #expect(catalog.entries.count == 6 && catalog.entries.allSatisfy { $0.condition == .finished })
-        let ours = Set(server.frames(until: 360_000))
+        let ours = Set(server.frames(until: 60_000))
         var filled = ours
         for (number, entry) in catalog.entries.enumerated() {
-            let zero = Duration.seconds(number * 60)
+            let zero = Duration.seconds(number * 10)
             let writer = try RecordingGapWriter("\(run.folder)/\(entry.file)", target: nil)
             let written = try writer.write(to: run.directory.path)
             func milliseconds(_ ranges: [Range<Duration>]) -> [Int] {
@@ -90,13 +90,13 @@ private struct InterruptedServer {
                 filled.formUnion(found)
             }
         }
-        #expect(filled.sorted() == Array(stride(from: 0, to: 360_000, by: 40)))
+        #expect(filled.sorted() == Array(stride(from: 0, to: 60_000, by: 40)))
         let lacking = catalog.entries.map { $0.gaps.reduce(Duration.zero) { $0 + $1.ranges.duration } }
         #expect(lacking[2] == .zero)
     }
 
     @Test func serverThatHasEverythingLacksNothing() throws {
-        let run = try recorded(InterruptedServer(connected: [0..<130_000]), seconds: 130)
+        let run = try recorded(InterruptedServer(connected: [0..<22_000]), seconds: 22)
         let catalog = try RecordingCatalog(run.folder)
         #expect(catalog.entries.count == 3)
         #expect(catalog.entries.allSatisfy { $0.gaps.map(\.target) == ["studio"] && $0.gaps[0].ranges.isEmpty })
@@ -105,19 +105,19 @@ private struct InterruptedServer {
     }
 
     @Test func targetOfOneFileCountsForAll() throws {
-        let run = try recorded(InterruptedServer(connected: [61_000..<62_000]), seconds: 130)
+        let run = try recorded(InterruptedServer(connected: [11_000..<12_000]), seconds: 22)
         let catalog = try RecordingCatalog(run.folder)
         let missing = catalog.entries.map { $0.gaps[0].ranges.duration.inSeconds.rounded() }
-        #expect(missing == [60, 59, 10])
+        #expect(missing == [10, 9, 2])
         #expect(
             catalog.entries.map { $0.start.map { $0 / 1_000_000_000 } } == [
-                1_795_700_345, 1_795_700_405, 1_795_700_465,
+                1_795_700_345, 1_795_700_355, 1_795_700_365,
             ])
         #expect(catalog.entries[0].clockError == .milliseconds(20))
     }
 
     @Test func otherFilesAreListedAsSuch() throws {
-        let run = try recorded(InterruptedServer(connected: []), seconds: 61)
+        let run = try recorded(InterruptedServer(connected: []), seconds: 11)
         let whole = try readFile("\(run.folder)/000001_20261126T133905Z.mp4", limit: 1 << 24)
         func write(_ name: String, _ bytes: [UInt8]) throws { try replaceFile("\(run.folder)/\(name)", with: bytes) }
         try write("000003_noclock.mp4", [])
@@ -130,7 +130,7 @@ private struct InterruptedServer {
         let entries = try RecordingCatalog(run.folder).entries
         #expect(
             entries.map { "\($0.file) \($0.condition.name)" } == [
-                "000001_20261126T133905Z.mp4 finished", "000002_20261126T134005Z.mp4 finished",
+                "000001_20261126T133905Z.mp4 finished", "000002_20261126T133915Z.mp4 finished",
                 "000003_noclock.mp4 empty", "000004_noclock.mp4 foreign", "000005_noclock.mp4 unfinished",
                 "000006_noclock.mp4 finished", "holiday.mp4 foreign",
             ])

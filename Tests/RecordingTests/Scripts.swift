@@ -7,6 +7,10 @@ import Synchronization
 
 @testable import Recording
 
+/// In real time, for what must happen. The recorder's thread has a low priority: beside programs that compute, it may stand still
+/// for minutes.
+let patience = Duration.seconds(600)
+
 /// Collects events of any thread.
 final class RecordedEvents: Sendable {
     private let events = Mutex<[RecordingEvent]>([])
@@ -23,7 +27,7 @@ final class RecordedEvents: Sendable {
 
     /// Waits for an event.
     func wait(for isWanted: (RecordingEvent) -> Bool) -> Bool {
-        let deadline = MonotonicClock.now() + .seconds(60)
+        let deadline = MonotonicClock.now() + patience
         while true {
             wakeup.drain()
             if all.contains(where: isWanted) { return true }
@@ -53,6 +57,7 @@ final class ScriptedDisk: RecordingDisk {
     let state = Mutex(State())
     /// Held while folders and writes must hang.
     let gate = Mutex(())
+    private let hangingCount = Atomic(0)
     private let disk = LinuxRecordingDisk()
 
     fileprivate func check(_ call: String, _ path: String) throws(SystemCallError) {
@@ -64,6 +69,14 @@ final class ScriptedDisk: RecordingDisk {
             return state.failures[call]
         }
         if let number { throw SystemCallError(call, number: number, subject: path) }
+    }
+
+    /// Whether a call waits at the gate. Exact for its holder.
+    var isHanging: Bool { hangingCount.load(ordering: .relaxed) > 0 }
+
+    fileprivate func passGate() {
+        hangingCount.add(1, ordering: .relaxed)
+        gate.withLock { _ in hangingCount.subtract(1, ordering: .relaxed) }
     }
 
     func fail(_ call: String, _ number: Int32?) { state.withLock { $0.failures[call] = number } }
@@ -79,7 +92,7 @@ final class ScriptedDisk: RecordingDisk {
     }
 
     func prepare(_ folder: String) throws(SystemCallError) {
-        gate.withLock { _ in }
+        passGate()
         try check("mkdir", folder)
         try disk.prepare(folder)
     }
@@ -128,7 +141,7 @@ private final class ScriptedFile: RecordingFile {
     func read(at offset: Int, count: Int) throws(SystemCallError) -> [UInt8] { try file.read(at: offset, count: count) }
 
     func perform(_ step: MP4FileStep) throws(SystemCallError) {
-        disk.gate.withLock { _ in }
+        disk.passGate()
         switch step {
         case .write(let pieces, let offset):
             do throws(SystemCallError) {

@@ -154,34 +154,38 @@ import Testing
     }
 
     @Test func fifoWaitsForItsWriter() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try RawAudioInput(path: path, format: format, stop: stop)
-        let samples = samples(2 * 250)
-        let stream = bytes(samples)
-        let before = MonotonicClock.now()
-        try write([Array(stream[..<3]), Array(stream[3...])], toFIFO: path)
-        let blocks = try all(source)
-        #expect(blocks.flatMap(\.samples) == samples)
-        #expect(blocks.map(\.samples.count) == [200, 200, 100])
-        #expect(blocks.allSatisfy { $0.captureTime >= before && $0.captureTime <= MonotonicClock.now() })
-        #expect(source.endingNote == "\(path) ended after 250 samples")
+        try VirtualTime().run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try RawAudioInput(path: path, format: format, stop: stop)
+            let samples = samples(2 * 250)
+            let stream = bytes(samples)
+            let before = MonotonicClock.now()
+            try write([Array(stream[..<3]), Array(stream[3...])], toFIFO: path)
+            let blocks = try all(source)
+            #expect(blocks.flatMap(\.samples) == samples)
+            #expect(blocks.map(\.samples.count) == [200, 200, 100])
+            #expect(blocks.allSatisfy { $0.captureTime >= before && $0.captureTime <= MonotonicClock.now() })
+            #expect(source.endingNote == "\(path) ended after 250 samples")
+        }
     }
 
     @Test func pipeWrittenAtOncePlaysAtItsRate() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try RawAudioInput(path: path, format: format, stop: stop)
-        let samples = samples(2 * 2000)
-        try write([bytes(samples)], toFIFO: path)
-        let blocks = try all(source)
-        #expect(blocks.flatMap(\.samples) == samples)
-        let start = try #require(blocks.first?.captureTime)
-        // A busy machine may be late, so that the writer counts as paced by its own clock.
-        for (index, block) in blocks.enumerated() {
-            let shortest: Duration = .ofFrames(100 * index, sampleRate: 44_100) * 499 / 500
-            #expect(block.captureTime - start >= shortest)
+        try VirtualTime().run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try RawAudioInput(path: path, format: format, stop: stop)
+            let samples = samples(2 * 2000)
+            try write([bytes(samples)], toFIFO: path)
+            let blocks = try all(source)
+            #expect(blocks.flatMap(\.samples) == samples)
+            let start = try #require(blocks.first?.captureTime)
+            // A busy machine may be late, so that the writer counts as paced by its own clock.
+            for (index, block) in blocks.enumerated() {
+                let shortest: Duration = .ofFrames(100 * index, sampleRate: 44_100) * 499 / 500
+                #expect(block.captureTime - start >= shortest)
+            }
+            let shortest: Duration = .ofFrames(1900, sampleRate: 44_100) * 499 / 500
+            #expect(MonotonicClock.now() >= start + shortest)
         }
-        let shortest: Duration = .ofFrames(1900, sampleRate: 44_100) * 499 / 500
-        #expect(MonotonicClock.now() >= start + shortest)
     }
 
     @Test func pipeWithoutDataIsSilent() throws {

@@ -81,31 +81,35 @@ func write(_ parts: [[UInt8]], toFIFO path: String) throws {
     }
 
     @Test func fifoWaitsForItsWriter() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try open(path)
-        let frames = frames(3)
-        let stream = Array(frames.joined())
-        let before = MonotonicClock.now()
-        try write([Array(stream[..<10]), Array(stream[10..<50]), Array(stream[50...]), [1, 2]], toFIFO: path)
-        let (given, times) = try all(source)
-        #expect(given == frames)
-        #expect(times == times.sorted())
-        #expect(times.allSatisfy { $0 >= before && $0 <= MonotonicClock.now() })
-        #expect(source.endingNote == "\(path) ended after 3 frames; 2 of 36 bytes of another one are left out")
+        try time.run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try open(path)
+            let frames = frames(3)
+            let stream = Array(frames.joined())
+            let before = MonotonicClock.now()
+            try write([Array(stream[..<10]), Array(stream[10..<50]), Array(stream[50...]), [1, 2]], toFIFO: path)
+            let (given, times) = try all(source)
+            #expect(given == frames)
+            #expect(times == times.sorted())
+            #expect(times.allSatisfy { $0 >= before && $0 <= MonotonicClock.now() })
+            #expect(source.endingNote == "\(path) ended after 3 frames; 2 of 36 bytes of another one are left out")
+        }
     }
 
     @Test func pipeWrittenAtOncePlaysAtItsRate() throws {
-        let path = try directory.makeFIFO("fifo")
-        let source = try open(path)
-        let frames = frames(6)
-        try write([Array(frames.joined())], toFIFO: path)
-        let (given, times) = try all(source)
-        #expect(given == frames)
-        let start = try #require(times.first)
-        // A busy machine may be late, so that the writer counts as paced by its own clock.
-        let shortest: Duration = rate.frameDuration * 499 / 500
-        for (index, time) in times.enumerated() { #expect(time - start >= shortest * index) }
-        #expect(MonotonicClock.now() >= start + shortest * 5)
+        try time.run {
+            let path = try directory.makeFIFO("fifo")
+            let source = try open(path)
+            let frames = frames(6)
+            try write([Array(frames.joined())], toFIFO: path)
+            let (given, times) = try all(source)
+            #expect(given == frames)
+            let start = try #require(times.first)
+            // A busy machine may be late, so that the writer counts as paced by its own clock.
+            let shortest: Duration = rate.frameDuration * 499 / 500
+            for (index, time) in times.enumerated() { #expect(time - start >= shortest * index) }
+            #expect(MonotonicClock.now() >= start + shortest * 5)
+        }
     }
 
     @Test func pipeWithoutDataRepeatsItsLastFrame() throws {

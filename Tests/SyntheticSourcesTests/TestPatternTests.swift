@@ -38,7 +38,7 @@ func bytes(_ frame: CapturedFrame) -> [UInt8] { frame.withBytes { [UInt8]($0) } 
             let number = Int(reading.frameNumber)
             #expect(number > lastNumber)
             lastNumber = number
-            if start == nil { start = time }
+            if start == nil { start = time - rate.offset(ofFrame: number) }
             #expect(start.map { time - $0 } == rate.offset(ofFrame: number))
             #expect(reading.time == MediaTimestamp(milliseconds: time.nanoseconds / 1_000_000))
             #expect(time <= MonotonicClock.now())

@@ -182,13 +182,14 @@ struct ConsoleTests {
         let start = MonotonicClock.now()
         for _ in 0..<3000 { console.note(line) }
         #expect(MonotonicClock.now() - start < .seconds(60))
+        let end = try EventFD()
         let reader = JoinableThread(
             try NamedThread("reader") { [events] in
-                // Everything up to a pause in the output.
-                while events.takeText(waiting: .milliseconds(300)).isEmpty == false {}
+                while !end.isSignaled(until: .zero) { _ = events.takeText(waiting: .milliseconds(20)) }
             })
-        reader.join()
         console.finishWriting()
+        end.signal()
+        reader.join()
         let log = log.takeText(waiting: .seconds(5))
         let lost = log.split(separator: "\n").reduce(0) { sum, line in
             #expect(line.hasPrefix("tallycam: ") && line.hasSuffix(" lines dropped: the output is not being read"))

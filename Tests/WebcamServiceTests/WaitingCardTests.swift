@@ -55,6 +55,8 @@ import USBVideo
         let brightness = ControlStatus(ControlOffer(.brightness, range: -1...1), wished: nil, report: CameraReport())
         try withWebcam(asks: true) { webcam in
             webcam.controlsChanged([brightness])
+            // The thread may already have opened a gadget without them, and opens another one.
+            sleep(.milliseconds(10))
             computer.does(.connected(.high))
             sleep(.seconds(5))
             if isAllowed { webcam.allow() }
