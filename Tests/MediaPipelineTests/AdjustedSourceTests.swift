@@ -94,21 +94,23 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     }
 
     @Test func framesAreCroppedIfTheSourceCannotZoom() throws {
-        let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
-        #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
-        #expect(source.controlOffers.first { $0.name == .lens }?.absence == "this source is not a camera")
-        let pattern = TestPattern(size: streamSize, frameRate: FrameRate(framesPerSecond: 30), stop: try EventFD())
-        let offers = AdjustedSource(pattern, streamSize: streamSize).controlOffers
-        #expect(offers.first { $0.name == .lens }?.absence == "the test pattern is not a camera")
-        try source.apply([
-            ControlChange(.zoom, .number(2)), ControlChange(.zoomCenter, .point(FramePoint(x: 0, y: 1))),
-        ])
-        var shown: [[UInt8]] = []
-        for _ in 0..<15 { shown.append(try lumas(source.nextFrame())) }
-        // Zoom moves smoothly: the first frame shows everything, the last one a single quarter.
-        #expect(shown.first != shown.last && shown.last == [140, 140, 140, 140])
-        // As far from the center as the view can go.
-        #expect(source.cameraReport.values[.zoomCenter] == .point(FramePoint(x: 0.25, y: 0.75)))
+        try VirtualTime().run {
+            let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
+            #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...2)
+            #expect(source.controlOffers.first { $0.name == .lens }?.absence == "this source is not a camera")
+            let pattern = TestPattern(size: streamSize, frameRate: FrameRate(framesPerSecond: 30), stop: try EventFD())
+            let offers = AdjustedSource(pattern, streamSize: streamSize).controlOffers
+            #expect(offers.first { $0.name == .lens }?.absence == "the test pattern is not a camera")
+            try source.apply([
+                ControlChange(.zoom, .number(2)), ControlChange(.zoomCenter, .point(FramePoint(x: 0, y: 1))),
+            ])
+            var shown: [[UInt8]] = []
+            for _ in 0..<15 { shown.append(try lumas(source.nextFrame())) }
+            // Zoom moves smoothly: the first frame shows everything, the last one a single quarter.
+            #expect(shown.first != shown.last && shown.last == [140, 140, 140, 140])
+            // As far from the center as the view can go.
+            #expect(source.cameraReport.values[.zoomCenter] == .point(FramePoint(x: 0.25, y: 0.75)))
+        }
     }
 
     @Test func framesNoLargerThanTheStreamCannotBeZoomed() {
@@ -118,33 +120,37 @@ private final class ZoomingSource: QuarteredSource, ControllableSource {
     }
 
     @Test func largerStreamReducesTheZoomRange() throws {
-        let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
-        try source.apply([ControlChange(.zoom, .number(2))])
-        source.streamSize = FrameSize(width: 48, height: 24)
-        #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...(64.0 / 48))
-        #expect(source.wishedControls[.zoom] == .number(64.0 / 48))
-        source.streamSize = FrameSize(width: 64, height: 32)
-        for _ in 0..<15 { _ = try source.nextFrame() }
-        #expect(source.cameraReport.values[.zoom] == .number(1))
-        #expect(try lumas(source.nextFrame()) == quarters)
+        try VirtualTime().run {
+            let source = AdjustedSource(QuarteredSource(), streamSize: streamSize)
+            try source.apply([ControlChange(.zoom, .number(2))])
+            source.streamSize = FrameSize(width: 48, height: 24)
+            #expect(source.controlOffers.first { $0.name == .zoom }?.range == 1...(64.0 / 48))
+            #expect(source.wishedControls[.zoom] == .number(64.0 / 48))
+            source.streamSize = FrameSize(width: 64, height: 32)
+            for _ in 0..<15 { _ = try source.nextFrame() }
+            #expect(source.cameraReport.values[.zoom] == .number(1))
+            #expect(try lumas(source.nextFrame()) == quarters)
+        }
     }
 
     @Test func zoomingCameraIsSetForEachFrameWhileMoving() throws {
-        let camera = ZoomingSource()
-        let source = AdjustedSource(camera, streamSize: streamSize)
-        try source.apply([ControlChange(.zoom, .number(4))])
-        for _ in 0..<20 { #expect(try lumas(source.nextFrame()) == quarters) }
-        let zooms = camera.asked.compactMap { changes -> Double? in
-            if case .number(let zoom)? = changes.first?.value { zoom } else { nil }
+        try VirtualTime().run {
+            let camera = ZoomingSource()
+            let source = AdjustedSource(camera, streamSize: streamSize)
+            try source.apply([ControlChange(.zoom, .number(4))])
+            for _ in 0..<20 { #expect(try lumas(source.nextFrame()) == quarters) }
+            let zooms = camera.asked.compactMap { changes -> Double? in
+                if case .number(let zoom)? = changes.first?.value { zoom } else { nil }
+            }
+            #expect(zooms.last == 4 && zooms.count >= 8 && zooms == zooms.sorted())
+            #expect(zip(zooms, zooms.dropFirst()).allSatisfy { $1 / $0 < 1.2 }, "\(zooms)")
+            #expect(source.statistics.passes == 0)
+            // The zoom is complete, so the camera is not set again.
+            let count = camera.asked.count
+            _ = source.statistics
+            for _ in 0..<5 { _ = try source.nextFrame() }
+            #expect(camera.asked.count == count)
         }
-        #expect(zooms.last == 4 && zooms.count >= 8 && zooms == zooms.sorted())
-        #expect(zip(zooms, zooms.dropFirst()).allSatisfy { $1 / $0 < 1.2 }, "\(zooms)")
-        #expect(source.statistics.passes == 0)
-        // The zoom is complete, so the camera is not set again.
-        let count = camera.asked.count
-        _ = source.statistics
-        for _ in 0..<5 { _ = try source.nextFrame() }
-        #expect(camera.asked.count == count)
     }
 
     @Test func pointsReferToTheVisibleFrame() throws {

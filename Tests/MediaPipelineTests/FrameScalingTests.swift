@@ -65,7 +65,8 @@ private final class LeasedArray: FrameMemory {
                 #expect(scaled.layout == given && scaled.dmabuf != nil && scaled.captureTime == frame.captureTime)
             }
             #expect(scaling.passCount == 0 && scaling.takeNote() == nil)
-            #expect(leases.value == 0, "the source has its memory back")
+            // The source has its memory back.
+            try wait { leases.value == 0 }
             scaling.close()
             try wait { script.content.withLock { $0.isClosed } }
         }

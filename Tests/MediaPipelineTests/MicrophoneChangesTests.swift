@@ -21,8 +21,8 @@ import Testing
     private func done(_ changes: MicrophoneChanges) throws -> (readings: [String], id: CommandID?) {
         let deadline = MonotonicClock.now() + .seconds(60)
         while MonotonicClock.now() < deadline {
-            if let (readings, id) = changes.takeDone() { return (readings.map(\.description), id) }
             capture()
+            if let (readings, id) = changes.takeDone() { return (readings.map(\.description), id) }
         }
         throw StreamFailure(.system, "nothing was done")
     }

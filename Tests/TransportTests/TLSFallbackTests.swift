@@ -11,9 +11,8 @@ import Testing
 
     private func connect(to endpoint: Endpoint) throws -> TLSConnection {
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority, tls12Servers: servers)
-        guard let connection = try Connector.connect(to: endpoint, security: .tls(context)) as? TLSConnection else {
-            throw SupportFailure(what: "no TLS")
-        }
+        let connection = try Connector.connect(to: endpoint, security: .tls(context), timeouts: patient)
+        guard let connection = connection as? TLSConnection else { throw SupportFailure(what: "no TLS") }
         return connection
     }
 

@@ -77,7 +77,7 @@ import Testing
         let server = try TLSServer(certificate: "good", ["-Verify", "1", option])
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
         let error = transportError {
-            let client = try Connector.connect(to: server.endpoint, security: .tls(context))
+            let client = try Connector.connect(to: server.endpoint, security: .tls(context), timeouts: patient)
             // The refusal comes after the handshake, while media is being sent.
             try shell("sleep 0.3")
             for _ in 0..<100 { _ = try client.write([UInt8](repeating: 1, count: 10_000)) }
@@ -142,7 +142,8 @@ import Testing
 
     private func connect(through relay: Relay) throws -> any ByteStream {
         let context = try TLSContext(authorityFile: TestCertificates.shared.get().authority)
-        return try Connector.connect(to: Endpoint(host: "localhost", port: relay.port), security: .tls(context))
+        return try Connector.connect(
+            to: Endpoint(host: "localhost", port: relay.port), security: .tls(context), timeouts: patient)
     }
 }
 
