@@ -101,7 +101,7 @@ final class Camera {
                 shared.hasEnded.withLock { $0 = true }
             })
         try waitUntil { try !state().isEmpty }
-        // The card's first write removes temporary files, also one that a test would just be writing.
+        // The first write to the card deletes temporary files, even one that a test is writing at that moment.
         MonotonicClock.sleep(until: MonotonicClock.now() + .milliseconds(20))
     }
 

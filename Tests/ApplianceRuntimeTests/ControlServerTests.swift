@@ -200,7 +200,7 @@ import Testing
         #expect(server.pollEntries.count == 2 && server.followers.contains(.text))
         // A child that another test has just started may still have a copy of its end.
         var entries = [server.pollEntries[1]]
-        #expect(try poll(&entries, until: MonotonicClock.now() + .seconds(600)) == 1)
+        #expect(try poll(&entries, until: MonotonicClock.now() + .patience) == 1)
         serveAlone()
         #expect(server.pollEntries.count == 1 && !server.followers.contains(.text))
     }

@@ -89,7 +89,7 @@ final class ScriptedWebcams: Sendable {
         } ended: { [self] in
             content.withLock { $0.ended += 1 }
         }
-        // First, because tests wait for the request.
+        // Before the request, because that is what tests wait for.
         newest.withLock { $0.gadget = gadget }
         content.withLock { content in
             content.requests.append(request)

@@ -86,7 +86,8 @@ class Appliance:
         return self.wait_until(lambda status: status["state"] in (LIVE if state == "live" else [state]))
 
     def wait_until(self, condition: Callable[[dict], bool]) -> dict:
-        """A status that meets the condition. One without the fields that the condition names, as of a stream, does not."""
+        """The first status that meets the condition. One without a field that the condition reads does not meet it: some fields
+        exist only during a stream."""
         deadline = time.monotonic() + HUNG
         while not meets(condition, status := self.status()):
             assert time.monotonic() < deadline, f"{status}\n{self.events()}"

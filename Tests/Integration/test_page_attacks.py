@@ -274,7 +274,7 @@ def sent_twice(page: Page, request: bytes, connections: int) -> bytes:
 
 @contextlib.contextmanager
 def restarted(camera: PagedAppliance, receiver: Receiver):
-    """The file is changed meanwhile, for which the stream restarts. At the end it is live again."""
+    """device.json is changed meanwhile, and the stream restarts for it. At the end it is live again."""
     streams = receiver.process.stdout.count('"publisherStarted"')
     yield
     receiver.process.wait_until(lambda: receiver.process.stdout.count('"publisherStarted"') > streams, "next stream")

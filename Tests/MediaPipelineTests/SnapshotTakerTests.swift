@@ -52,13 +52,10 @@ import Testing
         func withBytes<Value, Failure: Error>(
             _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
         ) throws(Failure) -> Value {
-            _ = SnapshotTakerTests.isSignaled(mayBeRead, within: SnapshotTakerTests.patience)
+            _ = SnapshotTakerTests.isSignaled(mayBeRead, within: .patience)
             return try bytes.withBytes(body)
         }
     }
-
-    /// In real time, for a thread of low priority.
-    private static let patience = Duration.seconds(600)
 
     private static func isSignaled(_ event: EventFD, within timeout: Duration) -> Bool {
         var entries = [PollEntry(event.fileDescriptor)]
@@ -83,7 +80,7 @@ import Testing
     private func takeAnswers(_ count: Int) throws -> [SnapshotAnswer] {
         var taken: [SnapshotAnswer] = []
         while taken.count < count {
-            try #require(Self.isSignaled(answers.wakeup, within: Self.patience), "\(taken.count) of \(count)")
+            try #require(Self.isSignaled(answers.wakeup, within: .patience), "\(taken.count) of \(count)")
             taken += answers.takeAll()
         }
         return taken
@@ -108,7 +105,7 @@ import Testing
         // Had it waited, the frame would have been readable, which happens later.
         #expect(!Self.isSignaled(isFree, within: .zero) && Self.isSignaled(next, within: .zero))
         mayBeRead.signal()
-        #expect(Self.isSignaled(isFree, within: Self.patience))
+        #expect(Self.isSignaled(isFree, within: .patience))
         let first = try takeAnswers(1)
         // An answer arrives a moment before the next frame may be held.
         var second: [SnapshotAnswer] = []
@@ -149,7 +146,7 @@ import Testing
         taker.finish(because: .streamEnded, within: .milliseconds(100))
         #expect(MonotonicClock.now() - start >= .milliseconds(100), "a disk that hangs is left alone")
         mayBeRead.signal()
-        taker.finish(because: .streamEnded, within: Self.patience)
+        taker.finish(because: .streamEnded, within: .patience)
         #expect(answers.takeAll().count == 1)
     }
 

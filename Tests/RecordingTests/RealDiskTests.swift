@@ -62,7 +62,7 @@ private final class SmallDisk {
         #expect(events.wait(for: .stateChanged(.recording)))
         recorder.sink.bring(SampleStream.headers)
         recordAMinute(recorder)
-        #expect(recorder.end(within: patience))
+        #expect(recorder.end(within: .patience))
         #expect(!hasFailed)
         #expect(events.finished.map(\.frameCount) == [250, 250, 250, 250, 250, 250])
         let names = try fileNames(in: "\(disk.path)/r").filter { $0.hasSuffix(".mp4") }.sorted()
@@ -87,7 +87,7 @@ private final class SmallDisk {
         recorder.diskChanged()
         // The file that was being written is finished all the same.
         #expect(events.wait { if case .repaired = $0 { true } else { false } })
-        #expect(recorder.end(within: patience))
+        #expect(recorder.end(within: .patience))
         #expect(!events.all.contains { if case .removedOldest = $0 { true } else { false } })
     }
 
@@ -101,7 +101,7 @@ private final class SmallDisk {
             events.wait {
                 if case .stateChanged(.failed(let failure)) = $0 { failure.kind == .readOnly } else { false }
             })
-        #expect(recorder.end(within: patience))
+        #expect(recorder.end(within: .patience))
     }
 
     /// What ffmpeg encodes is recorded, cut into files, and decoded by ffmpeg without a complaint, to the frame.
@@ -120,7 +120,7 @@ private final class SmallDisk {
         for tag in try recordedTags(clip) {
             if let packet = try tag.packet(base: .zero) { recorder.sink.bring([packet]) }
         }
-        #expect(recorder.end(within: patience))
+        #expect(recorder.end(within: .patience))
         #expect(events.finished.map(\.frameCount) == [250, 250, 100])
         let names = try fileNames(in: directory.file("r")).filter { $0.hasSuffix(".mp4") }.sorted()
         for (name, frames) in zip(names, [250, 250, 100]) {

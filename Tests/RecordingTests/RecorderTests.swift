@@ -67,7 +67,7 @@ struct RecorderRun {
         run.start()
         run.record(0..<12_400)
         run.recorder.stop()
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         let movies = try run.movies()
         #expect(movies.map(\.name) == ["000001_20261126T133905Z.mp4", "000002_20261126T133915Z.mp4"])
         #expect(movies.map { $0.movie.video?.samples.count } == [250, 60])
@@ -95,7 +95,7 @@ struct RecorderRun {
             [EncodedPacket(kind: .videoHeader, decodeTime: .zero, payload: SampleStream.otherHeader)], epoch: epoch)
         for packet in SampleStream.packets(2000..<3000) { hub.append([packet], epoch: epoch) }
         hub.remove(run.recorder.sink)
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         #expect(try run.movies().map { $0.movie.video?.samples.count } == [35, 25])
     }
 
@@ -108,7 +108,7 @@ struct RecorderRun {
         }
         #expect(run.events.wait(for: .stateChanged(.recording)))
         run.record(1400..<2000)
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         #expect(try run.movies().map { $0.movie.video?.samples.count } == [50])
     }
 
@@ -122,7 +122,7 @@ struct RecorderRun {
         run.recorder.stop()
         // After the file's end.
         run.recorder.sink.acknowledged(by: "a", MediaTimestamp(milliseconds: 3000)..<MediaTimestamp(milliseconds: 9000))
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         let journal = try readFile("\(run.folder)/000001_20261126T133905Z.jsonl", limit: 10_000)
         let contents = RecordingJournalContents(JournalText.entries(in: journal))
         let movie = try #require(try run.movies().first?.movie.video)
@@ -144,11 +144,11 @@ struct RecorderRun {
                 run.disk.state.withLock { $0.stepsLeft = steps }
                 run.record(0..<13_400)
                 _ = run.events.wait { if case .stateChanged(.failed) = $0 { true } else { false } }
-                #expect(run.recorder.end(within: patience))
+                #expect(run.recorder.end(within: .patience))
             }
             let run = try RecorderRun(in: directory)
             run.start()
-            #expect(run.recorder.end(within: patience))
+            #expect(run.recorder.end(within: .patience))
             let counts = try run.movies().map { $0.movie.video?.samples.count ?? 0 }
             // open, write and synchronize; then the same for each fragment: a write that was not synchronized may be there.
             let fragments = max(0, (steps - 3) / 2)
@@ -184,7 +184,7 @@ struct RecorderRun {
             while run.recorder.sink.byteCount > 1 << 18 { usleep(1000) }
             run.record(12_000..<14_000)
             #expect(run.events.wait { if case .droppingEnded = $0 { true } else { false } })
-            #expect(run.recorder.end(within: patience))
+            #expect(run.recorder.end(within: .patience))
             let losses = run.events.all.compactMap { if case .droppingEnded(let loss) = $0 { loss } else { nil } }
             #expect(losses.count == 1)
             let recorded = try run.movies().map { $0.movie.video?.samples.count ?? 0 }
@@ -223,7 +223,7 @@ struct RecorderRun {
             #expect(
                 run.events.wait { _ in run.events.all.dropFirst(before).contains(.stateChanged(.recording)) })
             run.record(5000..<8000)
-            #expect(run.recorder.end(within: patience))
+            #expect(run.recorder.end(within: .patience))
             #expect(try run.movies().last?.movie.video?.samples.count == 75)
         }
     }
@@ -236,7 +236,7 @@ struct RecorderRun {
         let run = try RecorderRun(in: directory)
         run.start()
         run.record(0..<2000)
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         for name in others {
             #expect(try readFile("\(run.folder)/\(name)", limit: 100) == Array("something else".utf8))
         }
@@ -254,7 +254,7 @@ struct RecorderRun {
         run.start()
         #expect(run.disk.state.withLock { $0.openCount } == 64)
         run.record(0..<1000)
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         // 64 were empty.
         #expect(try fileNames(in: run.folder).count { $0.hasSuffix(".mp4") } == 10_000 - 64 + 1)
     }

@@ -60,7 +60,7 @@ private struct InterruptedServer {
             }
         }
         run.recorder.stop()
-        #expect(run.recorder.end(within: patience))
+        #expect(run.recorder.end(within: .patience))
         return run
     }
 

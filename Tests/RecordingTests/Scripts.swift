@@ -2,14 +2,11 @@ import Bitstream
 import Glibc
 import LinuxIO
 import Media
+import MediaTestSupport
 import RecordingLogic
 import Synchronization
 
 @testable import Recording
-
-/// In real time, for what must happen. The recorder's thread has a low priority: beside programs that compute, it may stand still
-/// for minutes.
-let patience = Duration.seconds(600)
 
 /// Collects events of any thread.
 final class RecordedEvents: Sendable {
@@ -27,7 +24,7 @@ final class RecordedEvents: Sendable {
 
     /// Waits for an event.
     func wait(for isWanted: (RecordingEvent) -> Bool) -> Bool {
-        let deadline = MonotonicClock.now() + patience
+        let deadline = MonotonicClock.now() + .patience
         while true {
             wakeup.drain()
             if all.contains(where: isWanted) { return true }

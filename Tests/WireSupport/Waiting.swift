@@ -6,8 +6,8 @@ import Media
 public func becomesTrue(within timeout: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
     let end = MonotonicClock.now() + timeout
     while true {
-        // After a wait in virtual time, all other threads rest, except those that something else wakes at the same moment: hence
-        // no round number.
+        // A wait in virtual time ends when all other threads rest, except one whose own wait ends at the same moment. Hence no
+        // round number.
         MonotonicClock.sleep(until: MonotonicClock.now() + .microseconds(4_999))
         if try condition() { return true }
         guard MonotonicClock.now() < end else { return false }
