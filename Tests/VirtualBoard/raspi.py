@@ -121,7 +121,7 @@ class RaspberryPi:
         while True:
             self.type(command)
             try:
-                return self.wait_for(answer, 3)
+                return self.wait_for(answer, 1)
             except NeverHappened:
                 if time.monotonic() > end:
                     raise

@@ -103,7 +103,7 @@ def test_the_cards_clock_drift_is_measured(card):
         return len(drifts) == 4 and all(-580 < drift < -420 for drift in drifts)
 
     try:
-        stream.wait_until(has_settled, 50)
+        stream.wait_until(has_settled, 150)
     finally:
         card.run(f"{shift} 100000")
         stream.end()

@@ -6,7 +6,7 @@ only end what hangs. Upper limits that a test checks are compared with the guest
 import time
 from collections.abc import Callable
 
-PATIENCE = 8
+PATIENCE = 20
 
 
 class NeverHappened(TimeoutError, AssertionError):
