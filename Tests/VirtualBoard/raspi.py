@@ -116,7 +116,7 @@ class RaspberryPi:
         self.console.sendall(text.encode())
 
     def wait_until(self, command: str, answer: str, timeout: float) -> float:
-        """Types a command repeatedly until the answer contains the text; returns seconds since power-on."""
+        """Types a command every 20 s until the answer contains the text; returns seconds since power-on."""
         end = deadline(timeout)
         while True:
             self.type(command)
