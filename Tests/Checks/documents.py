@@ -15,7 +15,7 @@ def documents() -> list[str]:
     """The Markdown files of the project, by their path in the checkout."""
     found = []
     for folder, folders, files in os.walk(CHECKOUT):
-        folders[:] = [name for name in folders if not name.startswith((".build", ".git")) and name not in BUILT]
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in BUILT]
         found += [str((Path(folder) / name).relative_to(CHECKOUT)) for name in files if name.endswith(".md")]
     # Issue templates are in a hidden folder.
     found += [str(path.relative_to(CHECKOUT)) for path in sorted((CHECKOUT / ".github").rglob("*.md"))]

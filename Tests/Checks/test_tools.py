@@ -19,7 +19,7 @@ def project_files(*roots: str) -> list[str]:
     found = []
     for root in roots:
         for folder, folders, files in os.walk(CHECKOUT / root):
-            folders[:] = [name for name in folders if not name.startswith((".build", ".git")) and name not in BUILT]
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in BUILT]
             found += [str((Path(folder) / name).relative_to(CHECKOUT)) for name in files]
     return sorted(found)
 
