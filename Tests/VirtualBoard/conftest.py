@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "Integration"))
 
 from board import CHECKOUT, TALLYCAM, Board, built_modules  # noqa: E402
 from card import SharedCardBoard, Slot, make_image  # noqa: E402
+from display import Display  # noqa: E402
 from processes import Children  # noqa: E402
 from encoder import clear_faults, kernel_is_content  # noqa: E402
 from guest_programs import HERE, compile_for_guest  # noqa: E402
@@ -17,6 +18,7 @@ import pi_camera as raspberry_pi_camera  # noqa: E402
 import saved_boards  # noqa: E402
 from servers import NginxRTMP  # noqa: E402
 from usb_host import UsbHost  # noqa: E402
+from webcam import Webcam  # noqa: E402
 
 LOGS = CHECKOUT / "out/test/board/consoles"
 
@@ -103,12 +105,17 @@ def client_program(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def camera_probe(booted, tmp_path_factory):
-    """In the guest: the program that reports libcamera's frames, and the tuning files."""
-    raspberry_pi_camera.install(booted, raspberry_pi_camera.compile_probe(tmp_path_factory.mktemp("probe")))
+    """In the guest: the program that reports libcamera's frames, for `pi_camera.shoot`."""
+    raspberry_pi_camera.install_probe(booted, raspberry_pi_camera.compile_probe(tmp_path_factory.mktemp("probe")))
+
+
+@pytest.fixture(scope="session")
+def tuning_files(booted):
+    raspberry_pi_camera.install_tuning_files(booted)
 
 
 @pytest.fixture
-def pi_camera(encoder, camera_probe):
+def pi_camera(encoder, tuning_files):
     """The guest with a Raspberry Pi's camera, a Module 3, in medium light and without faults."""
     raspberry_pi_camera.load(encoder)
     yield encoder
@@ -123,6 +130,43 @@ def usb_host(booted):
     yield host
     booted.end_all()
     host.close()
+
+
+@pytest.fixture
+def webcam(board, nginx, usb_host):
+    """A function that starts the program, and plugs its webcam into the computer."""
+    made = []
+
+    def make(**options) -> Webcam:
+        made.append(Webcam(board, nginx, usb_host, **options))
+        return made[-1]
+
+    yield make
+    for one in reversed(made):
+        one.end()
+    kernel_is_content(board)
+
+
+@pytest.fixture(scope="module")
+def reader(booted, tmp_path_factory):
+    """In the guest: the program that reads back what another one shows."""
+    booted.put("/tmp/screen", compile_for_guest(HERE / "screen.c", tmp_path_factory.mktemp("screen")), "755")
+
+
+@pytest.fixture
+def hdmi(encoder, reader):
+    """A display like a board's hardware: planes for YUV and for words, which scale."""
+    display = Display(encoder, "vkms", "enable_overlay=1")
+    yield display
+    display.end()
+
+
+@pytest.fixture
+def plain(encoder):
+    """A display that accepts RGB only."""
+    display = Display(encoder, "virtio-gpu")
+    yield display
+    display.end()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -37,13 +37,16 @@ def compile_probe(folder: Path) -> Path:
     return path
 
 
-def install(board: Board, probe: Path) -> None:
-    """Installs the probe, and the tuning files that libcamera reads."""
+def install_probe(board: Board, probe: Path) -> None:
+    board.put("/tmp/camera_probe", probe, "755")
+
+
+def install_tuning_files(board: Board) -> None:
+    """Those of libcamera, which reads them when it opens a camera."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(CHECKOUT / "out/aarch64/share/libcamera/ipa/rpi", "rpi")
     board.run("mkdir -p /usr/share/libcamera/ipa && tar -x -C /usr/share/libcamera/ipa", stdin=packed.getvalue())
-    board.put("/tmp/camera_probe", probe, "755")
 
 
 def is_loaded(board: Board) -> bool:
@@ -124,7 +127,7 @@ class Shots:
 
 
 def shoot(board: Board, count: int, *words: str, camera: str = "imx708", size: str = "640x360", timeout: float = 90) -> Shots:
-    """Takes frames through libcamera alone; `words` are the probe's arguments."""
+    """Takes frames through libcamera alone, in a file that uses the fixture `camera_probe`; `words` are the probe's arguments."""
     output = board.run(f"/tmp/camera_probe {camera} {size} {count} {' '.join(words)} 2>/tmp/probe.log", timeout=timeout)
     lines = [json.loads(line) for line in output.text.splitlines()]
     assert len(lines) == count + 1, output.text[-2000:]

@@ -11,7 +11,7 @@ from leases import DEBUG, ENCODER_HOLDS, mount_debug
 from pi_camera import BARS, COLUMNS, IMX219, IMX708, MIDDLE, NEAR, ROWS, WHOLE, fields_of, load, set_parameters, shoot
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=1.2, processors=0.5), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=1.2, processors=0.5), pytest.mark.paced, pytest.mark.usefixtures("camera_probe")]
 
 CAMERA = f"libcamera:{IMX708}"
 HARDWARE = "v4l2:/dev/video11"

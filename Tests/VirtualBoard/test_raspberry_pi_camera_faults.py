@@ -8,7 +8,7 @@ from board import HOST
 from pi_camera import IMX708, WHOLE, load, set_parameters, shoot
 from recording import Recording
 
-pytestmark = pytest.mark.takes(minutes=4.5, processors=0.2)
+pytestmark = [pytest.mark.takes(minutes=4.5, processors=0.2), pytest.mark.usefixtures("camera_probe")]
 
 CAMERA = f"libcamera:{IMX708}"
 GOES_ON = "repeating the last frame until"

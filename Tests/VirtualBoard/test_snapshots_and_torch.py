@@ -187,7 +187,7 @@ def test_a_full_disk_is_reported_and_the_stream_continues(board, nginx):
 
 
 def answered(light: LightRecord, stalls: Stalls) -> bool:
-    """Whether the last press was answered. test_card.py has the exact limit, for the median of several presses."""
+    """Whether the last press was answered. test_card.py has the exact limit."""
     return light.answer() < 200 + stalls.longest * 1000
 
 
