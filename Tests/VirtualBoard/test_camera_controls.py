@@ -8,7 +8,7 @@ from encoder import Appliance
 from live_controls import HEIGHT, UPRIGHT, WIDTH, Live, brightness, corners, first, frames_of, said, spread
 from pi_camera import Frame, set_parameters
 
-pytestmark = [pytest.mark.takes(minutes=2.2, processors=0.45), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=2.4, processors=0.45), pytest.mark.paced]
 
 ISP = "/dev/video13"
 

@@ -11,7 +11,7 @@ from reported import ask
 from waiting import wait_until
 from ways_in import has_no_login, listeners
 
-pytestmark = pytest.mark.takes(minutes=6, processors=0.25)
+pytestmark = pytest.mark.takes(minutes=6.4, processors=0.25)
 
 
 @dataclass

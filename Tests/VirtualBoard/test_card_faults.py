@@ -6,7 +6,7 @@ import pytest
 from card import NAME, SMALL, CardBoard, server
 from lights import blinks, is_steady
 
-pytestmark = pytest.mark.takes(minutes=6, processors=0.25)
+pytestmark = pytest.mark.takes(minutes=5.6, processors=0.2)
 
 
 WIRING = (

@@ -10,7 +10,7 @@ from live_controls import HEIGHT, WIDTH, Live, said
 from pi_camera import nodes
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=1.2, processors=0.45), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=0.9, processors=0.45), pytest.mark.paced]
 
 
 def test_the_lens_is_moved(pi_camera, nginx):

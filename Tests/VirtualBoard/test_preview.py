@@ -11,7 +11,7 @@ from encoder import Appliance, Publisher, assert_decodes
 from leases import Leases
 from waiting import wait_until
 
-pytestmark = pytest.mark.takes(minutes=4, processors=0.2)
+pytestmark = pytest.mark.takes(minutes=3.1, processors=0.25)
 BOARD_OPTIONS = {"display": True}
 
 # The video's area on vkms' screen.

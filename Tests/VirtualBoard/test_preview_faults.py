@@ -10,7 +10,7 @@ from encoder import Publisher, assert_decodes, set_faults
 from leases import Leases
 from seeds import seed_of_this_run
 
-pytestmark = pytest.mark.takes(minutes=2.5, processors=0.2)
+pytestmark = pytest.mark.takes(minutes=3.3, processors=0.2)
 BOARD_OPTIONS = {"display": True}
 
 # Who may hold a buffer's memory: the clock is written into each frame, so the processor's mapping stays.

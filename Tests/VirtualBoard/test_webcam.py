@@ -15,7 +15,7 @@ from usb_host import HOST_RING, SAMPLES
 from waiting import wait_until
 from webcam import FORMATS, Webcam, decoded, look, numbers_of, readings_of, source_words, without_cards
 
-pytestmark = [pytest.mark.takes(minutes=4, processors=0.3)]
+pytestmark = [pytest.mark.takes(minutes=3.1, processors=0.35)]
 
 # The rate of the test source, and of every camera here.
 SOURCE_RATE = 30

@@ -10,7 +10,7 @@ from encoder import Appliance
 from live_controls import HEIGHT, WIDTH, Live, bars, brightness, color, first, said
 from waiting import wait_until
 
-pytestmark = [pytest.mark.takes(minutes=1.2, processors=0.45), pytest.mark.paced]
+pytestmark = [pytest.mark.takes(minutes=1, processors=0.45), pytest.mark.paced]
 
 
 def webcam(board) -> str:

@@ -11,7 +11,7 @@ from recording import Recording
 from usb_host import CONTROLLER, HOST_RING, SAMPLES, UsbHost
 from webcam import CONFIGFS, FORMATS, SMALL, Webcam, look
 
-pytestmark = [pytest.mark.takes(minutes=2.8, processors=0.3)]
+pytestmark = [pytest.mark.takes(minutes=3.7, processors=0.3)]
 
 
 def test_a_press_of_the_button_permits_a_computer_to_use_the_camera(board, webcam):
