@@ -2,6 +2,7 @@
 
 import fcntl
 import re
+import subprocess
 import sys
 import threading
 from dataclasses import dataclass
@@ -114,6 +115,16 @@ def test_a_collection_error_is_not_an_empty_stage(folder):
     (folder / "test_broken.py").write_text("import nothing_of_this_name\n")
     with pytest.raises(CollectionFailed, match="nothing_of_this_name"):
         find_jobs("checks", [], folder / "plan.json")
+
+
+@pytest.mark.parametrize("called, said", [("run.accept_signals()", ""), ("pass", "it survives\n")])
+def test_tests_can_be_interrupted_in_a_run_in_the_background(called, said):
+    """Without the call, the shell's wish that SIGINT is ignored reaches them."""
+    child = "subprocess.run(['sh', '-c', 'kill -INT $$; echo it survives'])"
+    code = f"import subprocess, run; {called}; {child}"
+    words = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=CHECKOUT / "Tests/Runner", capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, said), done.stderr
 
 
 def test_a_test_file_is_run_and_counted(tmp_path, capsys):

@@ -174,10 +174,17 @@ def main() -> int:
         return run_stages(arguments)
 
 
-def run_stages(arguments: argparse.Namespace) -> int:
-    """Prints the total; returns the exit status."""
+def accept_signals() -> None:
+    # A shell without job control has what it starts with "&" ignore this, and the tests would inherit that: they send it to
+    # programs, and are ended by it themselves.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # As with Ctrl-C: no guests are left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def run_stages(arguments: argparse.Namespace) -> int:
+    """Prints the total; returns the exit status."""
+    accept_signals()
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     if arguments.busy:
