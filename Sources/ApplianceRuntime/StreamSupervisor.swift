@@ -83,8 +83,7 @@ final class StreamSupervisor {
 
     func timeReached(now: MediaTimestamp) { if streams.timeReached(now: now) { startWaiting(now: now) } }
 
-    /// Ends stream, camera and webcam, and waits briefly for them. What the stream says meanwhile is still told, such as its
-    /// totals: a camera is ready before they are known.
+    /// Ends stream, camera and webcam, and waits briefly for them. Tells what comes late, such as a stream's totals.
     func end() {
         _ = streams.stop()
         _ = try? streams.runIdle(device.files, nil, isMuted: false, now: MonotonicClock.now())
@@ -97,10 +96,9 @@ final class StreamSupervisor {
             guard (try? waits.wait(until: limit)) != nil else { break }
             for report in streams.reports.takeAll() {
                 switch report {
-                case .said(let message): tell(message)
-                case .ended(let failure, _):
-                    if let failure, !streams.isIdle { tell(failure) }
-                    _ = streams.ended()
+                case .said(.note(let text)), .said(.log(let text)): device.tell(text: text)
+                case .said(.event(let event, of: let target)): tell(event, of: target)
+                case .ended: _ = streams.ended()
                 case .idleFramesEnded(let number): _ = streams.idleFramesEnded(number, now: MonotonicClock.now())
                 case .idleAudioEnded(let number): _ = streams.idleAudioEnded(number, now: MonotonicClock.now())
                 case .webcam(let number, .ended): device.webcam.gone(number)
@@ -115,9 +113,19 @@ final class StreamSupervisor {
     func reported(_ report: EngineEvent) {
         let now = MonotonicClock.now()
         switch report {
-        case .said(let message):
-            tell(message)
-            heard(message, now: now)
+        case .said(.note(let text)), .said(.log(let text)): device.tell(text: text)
+        case .said(.event(let event, of: let target)):
+            tell(event, of: target)
+            if let target { happened(event, to: target, now: now) }
+            if leading.isOrigin(of: target) { happened(event, now: now) }
+        case .said(.leads(let target)):
+            if let state = leading.changed(to: target) { stateChanged(to: state, now: now) }
+        case .said(.answer(let id, let outcome)): device.commands.streamAnswered(id, outcome)
+        case .said(.brightness(let level)): device.perform(device.appliance.brightnessMeasured(level, now: now))
+        case .said(.snapshot) where streams.isIdle: break
+        case .said(.snapshot(let snapshot)):
+            preview.streamChanged(snapshot)
+            summary.streamChanged(snapshot)
         case .still(let answer, let brightness): device.commands.snapshotTaken(answer, brightness: brightness)
         case .stillEnded(let number): if streams.stillEnded(number, now: now) { startWaiting(now: now) }
         case .idleFrames(let event): idleFramesChanged(event)
@@ -135,40 +143,9 @@ final class StreamSupervisor {
         }
     }
 
-    /// Passes on what is for people and other programs.
-    private func tell(_ message: StreamMessage) {
-        switch message {
-        case .note(let text), .log(let text): device.tell(text: text)
-        case .event(let event, of: let target):
-            let named = event.of(target)
-            device.report(named, line: event.isWorthKeeping ? named.text : nil)
-        case .leads, .answer, .brightness, .snapshot: break
-        }
-    }
-
-    private func tell(_ failure: StreamFailure) {
-        let code = failure.code.map { " (\($0.rawValue))" } ?? ""
-        device.report(
-            StreamEvent.failed(failure.code, message: failure.text),
-            line: "the stream has failed\(code): \(failure.text)")
-    }
-
-    private func heard(_ message: StreamMessage, now: MediaTimestamp) {
-        switch message {
-        case .note, .log: break
-        case .event(let event, of: let target):
-            if let target { happened(event, to: target, now: now) }
-            if leading.isOrigin(of: target) { happened(event, now: now) }
-        case .leads(let target):
-            if let state = leading.changed(to: target) { stateChanged(to: state, now: now) }
-        case .answer(let id, let outcome): device.commands.streamAnswered(id, outcome)
-        case .brightness(let brightness):
-            device.perform(device.appliance.brightnessMeasured(brightness, now: now))
-        case .snapshot where streams.isIdle: break
-        case .snapshot(let snapshot):
-            preview.streamChanged(snapshot)
-            summary.streamChanged(snapshot)
-        }
+    private func tell(_ event: StreamEvent, of target: TargetID?) {
+        let named = event.of(target)
+        device.report(named, line: event.isWorthKeeping ? named.text : nil)
     }
 
     private func happened(_ event: StreamEvent, to target: TargetID, now: MediaTimestamp) {
@@ -238,7 +215,8 @@ final class StreamSupervisor {
         device.webcam.streamEnded()
         device.encoderHealth.encoderChanged()
         if let failure {
-            tell(failure)
+            let (code, text) = (failure.code.map { " (\($0.rawValue))" } ?? "", failure.text)
+            device.report(StreamEvent.failed(failure.code, message: text), line: "the stream has failed\(code): \(text)")
             if failure.needsMachineRestart {
                 device.askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
             }

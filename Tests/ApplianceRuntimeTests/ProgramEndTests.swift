@@ -13,9 +13,9 @@ import Testing
 
     init() throws { camera = try Camera(board: #"{"name": "Bench"}"#) }
 
-    /// - Parameter sayLast: after the stream was stopped, and before the program ends.
-    /// - Returns: the stored events.
-    private func events(_ sayLast: (ScriptedStreams.Run) -> Void) throws -> String {
+    @Test func totalsOfTheStreamAreTold() throws {
+        let totals = StreamEvent.ended(EncodedCounters(), SentCounters(), audioSeconds: 3)
+        let text = try #require(totals.text)
         try time.run {
             let device = try camera.makeDevice()
             device.supervisor.start(now: MonotonicClock.now())
@@ -23,25 +23,11 @@ import Testing
             let run = camera.streams.runs[0]
             run.isHanging.withLock { $0 = true }
             device.supervisor.stop(now: MonotonicClock.now())
-            sayLast(run)
-            device.end()
-            return camera.read("state/events")
-        }
-    }
-
-    @Test func totalsOfTheStreamAreTold() throws {
-        let totals = StreamEvent.ended(EncodedCounters(), SentCounters(), audioSeconds: 3)
-        let text = try #require(totals.text)
-        let stored = try events { run in
             run.say(.stateChanged(.disconnected), totals)
             run.end(nil)
+            device.end()
+            let stored = camera.read("state/events")
+            #expect(stored.contains(text), "\(stored)")
         }
-        #expect(stored.contains(text), "\(stored)")
-    }
-
-    @Test func failureOfTheStreamIsTold() throws {
-        let stored = try events { $0.end(StreamFailure(.system, "the last packet was refused")) }
-        #expect(stored.contains("the stream has failed"), "\(stored)")
-        #expect(stored.contains("the last packet was refused"), "\(stored)")
     }
 }

@@ -14,7 +14,7 @@ from swift_source import CHECKOUT
 sys.path.insert(0, str(CHECKOUT / "Tests/Runner"))
 
 from counts import Count, count_report, judged  # noqa: E402
-from jobs import CollectionFailed, Job, find_jobs, pytest_words  # noqa: E402
+from jobs import CollectionFailed, Job, find_jobs  # noqa: E402
 import run  # noqa: E402
 from side_by_side import JobResult, ResultLines, Run, Turns  # noqa: E402
 from unit import count_log  # noqa: E402
@@ -130,7 +130,7 @@ def test_tests_can_be_interrupted_in_a_run_in_the_background(called, said):
 def test_a_test_file_is_run_and_counted(tmp_path, capsys):
     (tmp_path / "test_mixed.py").write_text("def test_good(): pass\ndef test_bad(): assert False, 'so it is'\n")
     file = tmp_path / "test_mixed.py"
-    one = Run(Job("checks", file), 0, tmp_path / "reports", pytest_words(file, []))
+    one = Run(Job("checks", file), 0, tmp_path / "reports", ["pytest-3", "-p", "no:cacheprovider", str(file)])
     assert one.run().count == Count(1, 1)
     shown = capsys.readouterr().out
     assert "FAILED  test_mixed.py::test_bad" in shown and "so it is" in shown
