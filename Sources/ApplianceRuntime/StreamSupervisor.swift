@@ -216,7 +216,8 @@ final class StreamSupervisor {
         device.encoderHealth.encoderChanged()
         if let failure {
             let (code, text) = (failure.code.map { " (\($0.rawValue))" } ?? "", failure.text)
-            device.report(StreamEvent.failed(failure.code, message: text), line: "the stream has failed\(code): \(text)")
+            device.report(
+                StreamEvent.failed(failure.code, message: text), line: "the stream has failed\(code): \(text)")
             if failure.needsMachineRestart {
                 device.askForMachineRestart(for: .everyEncoder, because: failure.text, now: now)
             }
