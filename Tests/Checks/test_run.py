@@ -119,7 +119,7 @@ def test_a_collection_error_is_not_an_empty_stage(folder):
 
 @pytest.mark.parametrize("called, said", [("run.accept_signals()", ""), ("pass", "it survives\n")])
 def test_tests_can_be_interrupted_in_a_run_in_the_background(called, said):
-    """Without the call, the shell's wish that SIGINT is ignored reaches them."""
+    """Without the call, they inherit from the shell that SIGINT is ignored."""
     child = "subprocess.run(['sh', '-c', 'kill -INT $$; echo it survives'])"
     code = f"import subprocess, run; {called}; {child}"
     words = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", sys.executable, "-c", code]

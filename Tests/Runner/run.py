@@ -175,7 +175,7 @@ def main() -> int:
 
 
 def accept_signals() -> None:
-    # A shell without job control has what it starts with "&" ignore this, and the tests would inherit that: they send it to
+    # A shell without job control starts what follows "&" with this signal ignored, and tests would inherit that. They send it to
     # programs, and are ended by it themselves.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # As with Ctrl-C: no guests are left behind.

@@ -52,6 +52,10 @@ class Live(Publisher):
         self.all = frames_of(self.nginx, self.name)
         return [self.all[min(moment, len(self.all) - 1)] for moment in self.moments]
 
+    def shown_between(self, earlier: int, later: int) -> list[Frame]:
+        """After `shown`: the frames from one recorded moment until another."""
+        return self.all[self.moments[earlier] : self.moments[later]]
+
 
 def frames_of(nginx, name: str) -> list[Frame]:
     """Each sent frame once. By default ffmpeg would repeat frames where a slow guest has left gaps."""

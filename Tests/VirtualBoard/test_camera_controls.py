@@ -141,7 +141,7 @@ def test_zoom_glides_to_its_setting(pi_camera, nginx):
 
     def between(earlier: int, later: int, left: int, top: int) -> list[Frame]:
         """Frames in transition, which show neither view. `left` and `top` are of the zoomed one."""
-        return [frame for frame in live.all[live.moments[earlier] : live.moments[later]]
+        return [frame for frame in live.shown_between(earlier, later)
                 if away(frame, left, top) > 20 and corners(frame) != UPRIGHT]  # fmt: skip
 
     # A transition takes 0.3 s, and a busy host may let the guest stand still for that long.
@@ -185,7 +185,7 @@ def test_changes_in_one_line_take_effect_with_one_frame(pi_camera, nginx):
     live.set("brightness", "0.3", "contrast", "0.3")
     after = live.look()
     live.shown()
-    frames = live.all[live.moments[before] : live.moments[after]]
+    frames = live.shown_between(before, after)
     plain = frames[0]
     assert first(frames, lambda frame: brightness(frame) > brightness(plain) + 15) == first(
         frames, lambda frame: spread(frame) < 0.7 * spread(plain))  # fmt: skip

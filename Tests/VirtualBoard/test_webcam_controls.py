@@ -13,8 +13,8 @@ from waiting import wait_until
 pytestmark = [pytest.mark.takes(minutes=1, processors=0.45), pytest.mark.paced]
 
 
-def webcam(board) -> str:
-    """The driver keeps its settings; this test starts from the defaults."""
+def webcam_with_defaults(board) -> str:
+    """Its node. The driver keeps settings from test to test, so they are reset."""
     node = board.run("v4l2-ctl --list-devices | grep -A1 vivid | grep -o '/dev/video[0-9]*' | head -1").text.strip()
     board.run(f"v4l2-ctl -d {node} -c brightness=128,saturation=128,horizontal_flip=0,vertical_flip=0,gain_automatic=1")
     return node
@@ -26,7 +26,7 @@ def driver_value(board, node: str, name: str) -> int:
 
 def start_webcam(board, nginx, name: str) -> tuple[Live, Callable[[str], int]]:
     """A stream of the webcam, and a function that returns the driver's settings."""
-    node = webcam(board)
+    node = webcam_with_defaults(board)
     live = Live(board, nginx, name, source=f"v4l2:{node},size={WIDTH}x{HEIGHT}")
     return live, functools.partial(driver_value, board, node)
 
@@ -73,14 +73,11 @@ def test_a_webcam_refuses_missing_controls(encoder, nginx):
 
 
 def test_a_webcam_itself_turns_frames_by_180_degrees(encoder, nginx):
-    node = webcam(encoder)
+    node = webcam_with_defaults(encoder)
     appliance = Appliance(
         encoder, nginx, "turned", camera=node, orientation=180, mirrored=True, dimension=f"{WIDTH}x{HEIGHT}")
     appliance.live_with()
-
-    def driver(name: str) -> int:
-        return int(encoder.run(f"v4l2-ctl -d {node} -C {name}").text.split(":")[1])
-
+    driver = functools.partial(driver_value, encoder, node)
     assert (driver("horizontal_flip"), driver("vertical_flip")) == (0, 1)
     assert appliance.ask("set mirror on") == "mirror on\n" and driver("horizontal_flip") == 1
     sources = appliance.wait(lambda status: status.get("sources", {}).get("sourceFrames", 0) > 30)["sources"]
@@ -91,13 +88,13 @@ def test_a_webcam_itself_turns_frames_by_180_degrees(encoder, nginx):
 
 
 def test_a_driver_gets_changes_in_one_line_at_once(encoder, nginx):
-    node = webcam(encoder)
+    node = webcam_with_defaults(encoder)
     live = Live(encoder, nginx, "at-once", source=f"v4l2:{node},size={WIDTH}x{HEIGHT}")
     before = live.look()
     live.set("brightness", "200", "saturation", "0")
     after = live.look()
     live.shown()
-    frames = live.all[live.moments[before] : live.moments[after]]
+    frames = live.shown_between(before, after)
     plain = frames[0]
     bright = first(frames, lambda frame: brightness(frame) > brightness(plain) + 15)
     # The driver draws while it is being set: at most one frame has half of the changes.
@@ -171,7 +168,7 @@ def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
 
 
 def test_larger_frames_of_a_webcam_are_zoomed_during_conversion(encoder, nginx):
-    node = webcam(encoder)
+    node = webcam_with_defaults(encoder)
     live = Live(encoder, nginx, "crop", source=f"v4l2:{node},size=1280x720")
     live.look()
     assert re.match("zoom 2.*, zoom-center 0,0.5", live.set("zoom", "2", "zoom-center", "0,0.5"))
