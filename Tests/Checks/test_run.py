@@ -180,6 +180,15 @@ def test_a_second_run_in_the_same_folder_is_refused_and_deletes_nothing(tmp_path
     assert "another run" in capsys.readouterr().err and (reports / "of the first").exists()
 
 
+@pytest.mark.parametrize(
+    "named, is_whole, chosen",
+    [([], False, "unit checks integration board"), ([], True, "unit checks integration board fuzz"),
+     (["fuzz", "unit"], False, "unit fuzz"), (["board"], True, "board")],
+)  # fmt: skip
+def test_fuzzing_is_for_the_long_run_or_by_name(named, is_whole, chosen):
+    assert run.chosen_stages(named, is_whole) == chosen.split()
+
+
 def test_every_fuzz_target_is_run():
     script = (CHECKOUT / "scripts/fuzz").read_text()
     assert set(run.FUZZ_TARGETS) == set(re.findall(r"\[(\w+)\]=\d", script))

@@ -22,13 +22,15 @@ from unit import run_unit
 
 REPORTS = CHECKOUT / "out/test"
 STAGES = ["unit", "checks", "integration", "board", "fuzz"]
+# Rarely finds anything, and compiles the parsers once more: only with the slow tests, or by its name.
+SLOW_STAGE = "fuzz"
 # These compute all the time, one after the other; the others mostly wait, and run at the same time. Fuzzing uses one processor,
 # so it would leave the other one idle at the end.
 ONE_BY_ONE = ["fuzz", "unit"]
 # The tests that mostly wait run next to each other until they use all processors on average, but never more files than this.
 FILES_AT_ONCE = 12
 FUZZ_TARGETS = re.search(r"^readonly all=\((.*)\)$", (CHECKOUT / "scripts/fuzz").read_text(), re.MULTILINE)[1].split()
-# For each target on one processor: without the slow tests, and with them.
+# For each target on one processor: by the stage's name, and with the slow tests.
 FUZZ_SECONDS, LONG_FUZZ_SECONDS = 10, 60
 # The program for the board is compiled beside the first tests: its modules are a chain that leaves a processor idle for much
 # of the time. Then the tests that need only the program can start, and last the board's own.
@@ -174,6 +176,10 @@ def main() -> int:
         return run_stages(arguments)
 
 
+def chosen_stages(named: list[str], is_whole: bool) -> list[str]:
+    return [stage for stage in STAGES if stage in named or not named and (is_whole or stage != SLOW_STAGE)]
+
+
 def accept_signals() -> None:
     # A shell without job control starts what follows "&" with this signal ignored, and tests would inherit that. They send it to
     # programs, and are ended by it themselves.
@@ -190,7 +196,7 @@ def run_stages(arguments: argparse.Namespace) -> int:
     if arguments.busy:
         # For Tests/VirtualBoard/busy_host.py.
         os.environ["TALLYCAM_BUSY"] = "yes"
-    stages = [name for name in STAGES if name in (arguments.stages or STAGES)]
+    stages = chosen_stages(arguments.stages, arguments.all)
     total = TestRun(stages, arguments.selection, arguments.all).run()
     if total.failed == 0:
         shutil.rmtree(REPORTS / "files", ignore_errors=True)

@@ -25,6 +25,7 @@ def test_exposure_time_and_gain_are_set(pi_camera, nginx):
     assert shown[long] > shown[short] + 20
 
 
+@pytest.mark.slow
 def test_exposure_is_locked_and_released(pi_camera, nginx):
     """Twice the light at the same exposure. Later automatic exposure restores the same brightness."""
     live = Live(pi_camera, nginx, "locked")
@@ -43,6 +44,7 @@ def test_exposure_is_locked_and_released(pi_camera, nginx):
     assert shown[normal] == pytest.approx(shown[free], abs=12)
 
 
+@pytest.mark.slow
 def test_automatic_exposure_is_corrected(pi_camera, nginx):
     live = Live(pi_camera, nginx, "corrected")
     live.set("exposure", "auto", "exposure-value", "0")
@@ -73,6 +75,7 @@ def test_white_balance_is_locked_and_released(pi_camera, nginx):
     assert abs(gray[settled].cr - 128) < (gray[locked].cr - 128) / 2
 
 
+@pytest.mark.slow
 def test_white_balance_is_set(pi_camera, nginx):
     """Sets it to a light by its name, and to two gains."""
     live = Live(pi_camera, nginx, "gains")
@@ -85,6 +88,7 @@ def test_white_balance_is_set(pi_camera, nginx):
     assert gray[red].cr > gray[settled].cr + 10
 
 
+@pytest.mark.slow
 def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
     live = Live(pi_camera, nginx, "colors")
     live.set("exposure", "locked", "white-balance", "locked", "focus", "manual")
@@ -101,6 +105,7 @@ def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
     assert corners(shown[plain]) == UPRIGHT and corners(shown[gray]) == ["gray"] * 4
 
 
+@pytest.mark.slow
 def test_sharpness_and_denoise_are_set(pi_camera, nginx):
     """Checks the settings of the image signal processor: its module here draws neither edges nor noise."""
     live = Live(pi_camera, nginx, "edges")
@@ -160,6 +165,7 @@ def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_camera_itself_turns_frames_by_180_degrees(pi_camera, nginx):
     """The processor makes no pass over the frame, and points refer to the visible frame."""
     appliance = Appliance(pi_camera, nginx, "half", camera="back", orientation=180, dimension=f"{WIDTH}x{HEIGHT}")

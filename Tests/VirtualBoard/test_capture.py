@@ -136,9 +136,9 @@ def test_busy_and_forbidden_cameras_are_distinguished(board, vivid):
     "setting, decoded, conversions",
     [
         # The encoder's size and format; its size; another size.
-        ("format=YU12,size=640x360", 0, 0), ("format=NV12,size=640x360", 0, 1), ("format=YUYV,size=640x360", 0, 1),
-        ("format=YVYU,size=640x360", 1, 0), ("format=NV12,size=640x480", 0, 1), ("format=UYVY,size=1280x720", 0, 1),
-        ("format=RGB3,size=640x480", 0, 1),
+        ("format=YU12,size=640x360", 0, 0), ("format=YVYU,size=640x360", 1, 0), ("format=NV12,size=640x480", 0, 1),
+        *(pytest.param(f"format={setting}", 0, 1, marks=pytest.mark.slow) for setting in (
+            "NV12,size=640x360", "YUYV,size=640x360", "UYVY,size=1280x720", "RGB3,size=640x480")),
         # Decoding plus scaling, and enlarging, cannot be done in one pass; the status reports that.
         ("format=YVYU,size=1280x720", 1, 1), ("format=YUYV,size=320x180", 0, 2),
     ],
@@ -164,7 +164,7 @@ def test_the_processor_passes_over_a_frame_at_most_once(board, vivid, nginx, set
 
 
 @pytest.mark.parametrize(
-    "setting, conversions", [("format=NV12,size=640x480", 0), ("format=YU12,size=640x480", 0),
+    "setting, conversions", [("format=NV12,size=640x480", 0), pytest.param("format=YU12,size=640x480", 0, marks=pytest.mark.slow),
                              ("format=YUYV,size=640x480", 2)])  # fmt: skip
 def test_a_hardware_encoder_reads_the_cameras_memory(board, vivid, nginx, setting, conversions):
     """Nobody reads or copies a frame with a suitable format; another one is converted into the encoder's memory."""
@@ -201,6 +201,7 @@ def unbound_for_seconds(board, sender) -> list[dict]:
     return statuses
 
 
+@pytest.mark.slow
 def test_a_hardware_encoder_continues_with_the_last_frame_of_an_unbound_camera(board, vivid, nginx):
     """No program has read its frames before: the last one must still be available for repetition. It is repeated from memory
     that no driver owns, at no cost for the encoder: the encoder is not opened again, and reads the camera's memory as before

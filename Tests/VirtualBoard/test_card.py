@@ -93,6 +93,7 @@ def test_a_long_press_powers_off_on_release(first_boot):
     assert "powering off" in board.console
 
 
+@pytest.mark.slow
 def test_snapshots_are_saved_to_the_card_in_the_given_folder(ready_card):
     """The boot partition is writable only while each is saved."""
     board = ready_card({**SMALL, "snapshots": {"folder": "/boot/snapshots", "count": 2}}, server(1))
@@ -105,6 +106,7 @@ def test_snapshots_are_saved_to_the_card_in_the_given_folder(ready_card):
     board.run("mount -o remount,rw /boot; rm -r /boot/snapshots; sync; mount -o remount,ro /boot")
 
 
+@pytest.mark.slow
 def test_the_light_reacts_at_once_and_follows_its_rhythms(ready_card, nginx, capsys):
     """Compares the guest's own record of the line with the table in the documentation."""
     board = ready_card(SMALL, server(nginx.port))
@@ -207,6 +209,7 @@ def test_a_hanging_program_restarts_the_machine(ready_card):
     board.wait_for_end(60)
 
 
+@pytest.mark.slow
 def test_a_card_that_does_not_answer_is_reported_and_the_machine_restarts(slot):
     """The command line names a partition that no card has."""
     line = slot.card.read("cmdline.txt").decode()
@@ -218,7 +221,10 @@ def test_a_card_that_does_not_answer_is_reported_and_the_machine_restarts(slot):
     board.wait_for_end(60)
 
 
-@pytest.mark.parametrize("content", [b"\xeb\x76\x90EXFAT   ", b"\0" * 4096 + b"somebody's"], ids=["exfat", "unknown"])
+@pytest.mark.parametrize("content", [
+    pytest.param(b"\xeb\x76\x90EXFAT   ", id="exfat", marks=pytest.mark.slow),
+    pytest.param(b"\0" * 4096 + b"somebody's", id="unknown"),
+])  # fmt: skip
 def test_a_state_partition_with_something_else_is_left_alone(slot, content):
     start = fill_state(slot.card, content)
     board = slot.start()

@@ -16,7 +16,7 @@ from card_contents import Contents
 from package_archive import CACHE, Archive, Key
 from raspi import RASPI3B, RaspberryPi
 
-pytestmark = pytest.mark.takes(minutes=1.1, processors=0.45)
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=1.1, processors=0.45)]
 
 OUTPUT = "out/test-images/archive"
 UNREADABLE = "the package archive could not be read, or its signature is not valid"
@@ -141,7 +141,6 @@ def modules(card: Path, folder: Path) -> list[str]:
     return sorted({name.split("/")[3] for name in root if name.startswith("usr/lib/modules/")})
 
 
-@pytest.mark.slow
 @pytest.mark.takes(minutes=4, processors=0.45)
 def test_the_card_boots_and_follows_a_newer_kernel(local, tmp_path):
     """First after a download that broke off. Then the archive has a newer kernel, with another version in its paths; and a

@@ -165,6 +165,7 @@ def test_looking_for_missing_lines_is_cheap_and_leaks_no_descriptor(ready_card, 
         print(f"\n  ten seconds of looking for three lines took {(ticks - start) / 100:.2f} s of the emulated processor")
 
 
+@pytest.mark.slow
 def test_a_full_card_and_events_that_outlive_the_program(ready_card):
     board = ready_card(SMALL, server(1))
     board.run(

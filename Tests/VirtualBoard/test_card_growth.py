@@ -51,6 +51,7 @@ def starts_and_is_grown(card: GrowingCard, configuration: bytes) -> None:
     card.check_file_system()
 
 
+@pytest.mark.slow
 def test_a_cut_after_any_write_of_the_first_start_leaves_a_sound_card(image, tmp_path, capsys):
     """Records the writes of a first start, and cuts after many of them, and in the middle of the superblock each time. From the last write of each stage, and from a file system
     that has grown in part, the card is started again: it has grown then. The journal commits all growth at once unless a card is
@@ -78,8 +79,9 @@ def test_a_cut_after_any_write_of_the_first_start_leaves_a_sound_card(image, tmp
         starts_and_is_grown(card, configuration)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "stage, count", [(STAGES[0], 1), *(pytest.param(stage, 6, marks=pytest.mark.slow) for stage in STAGES)]
+)
 def test_a_power_cut_while_it_grows_harms_nothing(image, tmp_path, stage, count):
     """As soon as the table, or the file system, has changed, or a little after that."""
     chance = random.Random(seed_of_this_run())

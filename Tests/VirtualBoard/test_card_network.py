@@ -47,6 +47,7 @@ def test_cable_and_server_are_lost_and_return(ready_card, nginx):
     assert places == sorted(places), console
 
 
+@pytest.mark.slow
 def test_presses_in_a_row_are_handled_in_order(ready_card, nginx, capsys):
     """Presses while connecting and while stopping. Wrong servers are reported with their class."""
     board = ready_card(SMALL, server(nginx.port))

@@ -25,6 +25,7 @@ def assert_compliant(board, node: str, tests: int, but_for: list[str]) -> None:
     assert re.findall(r"test (.*): FAIL", text) == but_for, text[-6000:]
 
 
+@pytest.mark.slow
 def test_module_is_as_compliant_as_the_pis_driver(encoder):
     assert_compliant(encoder, "/dev/video11", 49, PI_FAILS)
 
@@ -187,6 +188,7 @@ def patterns(length: int) -> list[int]:
     return sorted({min(turned(pattern, by) for by in range(length)) for pattern in range(1, (1 << length) - 1)})
 
 
+@pytest.mark.slow
 def test_every_skip_pattern_at_low1(encoder, nginx):
     """Low1, 150 kbit/s: all 34 patterns over eight frames with up to seven skips in a row, two rounds of each."""
     publisher = Publisher(encoder, nginx, "low1", SMALL, "--quality Low1")

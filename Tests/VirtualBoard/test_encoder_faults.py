@@ -43,7 +43,7 @@ def test_a_keyframe_ends_a_stall(encoder, nginx):
     assert_goes_on_with_a_keyframe(stream)
 
 
-@pytest.mark.parametrize("fault", ["stall_after", "swallow_after"])
+@pytest.mark.parametrize("fault", ["stall_after", pytest.param("swallow_after", marks=pytest.mark.slow)])
 def test_reopening_ends_a_stall(encoder, nginx, fault):
     set_faults(encoder, **{fault: 30}, stall_opens=1)
     stream = Publisher(encoder, nginx, fault, SMALL, "--quality Low3", "--duration 16").finish()
@@ -144,6 +144,7 @@ def test_a_refusing_encoder_is_replaced_by_software(encoder, nginx, fault):
     assert_decodes(stream)
 
 
+@pytest.mark.slow
 def test_a_hanging_setting_leads_to_software_until_the_hardware_returns(encoder, nginx):
     """The driver takes 3 s for a bit rate and holds its lock meanwhile, as the Pi's does. Then the fault is cleared."""
     set_faults(encoder, slow_bitrate=1)
@@ -237,7 +238,9 @@ def test_a_live_stream_continues_when_the_chosen_encoder_fails(encoder, nginx):
     assert unaccounted(stream.ended) == 0, stream.ended
 
 
-@pytest.mark.parametrize("fault", ["hang_open", "hang_buffers", "hang_release"])
+@pytest.mark.parametrize(
+    "fault", ["hang_open", *(pytest.param(name, marks=pytest.mark.slow) for name in ("hang_buffers", "hang_release"))]
+)
 def test_a_hanging_driver_costs_one_thread_however_often_it_is_tried(encoder, nginx, fault):
     """Each switch to another profile closes the encoder and opens one. Then the fault is cleared, and the driver serves
     again."""

@@ -15,7 +15,7 @@ from encoder import PARAMETERS, kernel_is_content, set_faults
 from leases import DEBUG, ENCODER_HOLDS, HOLDERS, mount_debug
 from stalls import Stalls
 
-pytestmark = pytest.mark.takes(minutes=3.3, processors=0.2)
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=3.3, processors=0.2)]
 
 NODE = "/dev/video11"
 I_PERIOD, GOP_SIZE, BITRATE, FORCE_KEY = 0x00990A66, 0x009909CB, 0x009909CF, 0x009909E5

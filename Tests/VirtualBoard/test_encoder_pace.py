@@ -28,7 +28,9 @@ def gaps(stream: Stream, start: float = 1.0) -> list[int]:
     return [after - before for before, after in zip(times, times[1:])]
 
 
-@pytest.mark.parametrize("milliseconds, rates", [(36, (24, 28.5)), (45, (19.5, 22.7))])
+@pytest.mark.parametrize("milliseconds, rates", [
+    (36, (24, 28.5)), pytest.param(45, (19.5, 22.7), marks=pytest.mark.slow),
+])
 def test_an_encoder_slower_than_the_camera_gives_even_frames(encoder, nginx, capsys, milliseconds, rates):
     """The encoder holds all of the camera's buffers, and the camera cannot capture without a free buffer."""
     set_faults(encoder, frame_ms=milliseconds)
@@ -80,7 +82,7 @@ def test_an_encoder_without_its_own_memory_is_reported(encoder, nginx, fault):
     assert "may not open it" not in refused.text and '"code":1001' not in refused.text
 
 
-@pytest.mark.parametrize("number", [errno.EPERM, errno.EINVAL])
+@pytest.mark.parametrize("number", [errno.EPERM, pytest.param(errno.EINVAL, marks=pytest.mark.slow)])
 def test_too_little_memory_for_the_firmware_makes_a_smaller_frame(encoder, nginx, number):
     set_faults(encoder, memory_kb=2000, memory_errno=number)
     stream = Publisher(
@@ -151,6 +153,7 @@ def test_silent_firmware_returns_with_the_first_retry_and_retries_do_not_stop_th
     assert_decodes(stream)
 
 
+@pytest.mark.slow
 def test_a_stream_starting_after_firmware_was_silent_uses_hardware(encoder, nginx):
     """A person who sees frozen video stops the stream and starts it again. The first opening meets the flag that the driver has
     kept, and gives nothing. The next one follows at once, not after a minute in software."""
@@ -167,6 +170,7 @@ def test_a_stream_starting_after_firmware_was_silent_uses_hardware(encoder, ngin
     appliance.stop()
 
 
+@pytest.mark.slow
 def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     """Every opening fails after seconds, two at each retry, while software encoding continues."""
     publisher = Publisher(encoder, nginx, "dead", *SLOW, source=SLOW_CAMERA)
@@ -184,7 +188,7 @@ def test_a_retry_with_dead_firmware_does_not_stop_the_video(encoder, nginx):
     assert_decodes(stream)
 
 
-@pytest.mark.parametrize("fault", ["silent", "hang_buffers"])
+@pytest.mark.parametrize("fault", ["silent", pytest.param("hang_buffers", marks=pytest.mark.slow)])
 def test_a_stream_starts_in_software_when_the_firmware_is_dead(encoder, nginx, fault):
     """The node is present and states its role; every request to the firmware takes seconds, or does not return."""
     set_faults(encoder, **{fault: 1})

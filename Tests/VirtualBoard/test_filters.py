@@ -113,6 +113,7 @@ def test_frames_in_other_formats_are_converted_to_planes_for_filters(encoder, lo
     assert_decodes(stream)
 
 
+@pytest.mark.slow
 def test_a_look_changes_colors_as_its_table_says(encoder, nginx):
     """Red and blue change places in the memory that the encoder reads, and change back."""
     encoder.put("/tmp/swap.cube", "LUT_3D_SIZE 2\n" + "".join(f"{at >> 2 & 1} {at >> 1 & 1} {at & 1}\n" for at in range(8)))
@@ -148,6 +149,7 @@ def gaps_of(stream: Stream) -> list[int]:
     return [after - before for before, after in zip(times, times[1:])]
 
 
+@pytest.mark.slow
 def test_a_watermark_switched_on_while_the_encoder_is_replaced(encoder, logo, nginx, capsys):
     """It is visible from the first frame of the next encoder on; only the stall causes lost frames."""
     publisher = Publisher(

@@ -24,6 +24,7 @@ def test_the_lens_is_moved(pi_camera, nginx):
         assert shown[moment].field(0, sharp).spread > shown[moment].field(0, soft).spread + 3, moment
 
 
+@pytest.mark.slow
 def test_focus_follows_the_focus_point(pi_camera, nginx):
     live = Live(pi_camera, nginx, "focus")
     live.set("lens", "8")
@@ -35,6 +36,7 @@ def test_focus_follows_the_focus_point(pi_camera, nginx):
     live.shown()
 
 
+@pytest.mark.slow
 def test_a_focus_point_refers_to_the_flipped_frame(pi_camera, nginx):
     """Once the frame is upside down, its top shows the scene's lowest part."""
     live = Live(pi_camera, nginx, "flipped")

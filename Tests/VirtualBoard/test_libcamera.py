@@ -117,6 +117,7 @@ def test_a_forbidden_camera_is_reported(board, vimc):
     assert "cannot be opened: permission denied" in forbidden.text and "in use" not in forbidden.text
 
 
+@pytest.mark.slow
 def test_a_camera_with_one_stream_ignores_a_useful_second_size(board, vimc, nginx):
     url = nginx.url("one").replace("127.0.0.1", HOST)
     sender = board.start(
@@ -129,6 +130,7 @@ def test_a_camera_with_one_stream_ignores_a_useful_second_size(board, vimc, ngin
     assert output.status == 0 and ended["sourceFrames"] > 0, output.text[-2000:]
 
 
+@pytest.mark.slow
 def test_an_unbound_camera_returns_and_the_connection_stays(board, vimc, nginx):
     """With a software encoder: vimc's thread keeps its processor for so long that contiguous memory takes seconds."""
     url = nginx.url("vimc").replace("127.0.0.1", HOST)

@@ -93,6 +93,7 @@ TABLE = [
 WALK = TABLE + TABLE[-2::-1]
 
 
+@pytest.mark.slow
 def test_a_script_steps_through_all_qualities_and_back(encoder, voice, nginx, capsys):
     """From Low1 to Medium3 and back while live, by commands: one encoder, one connection, and each step has its bit rate."""
     before = uses(encoder)
@@ -185,6 +186,7 @@ def test_libcamera_leases_its_memory_to_the_encoder(encoder, any_memory, nginx):
     assert status["sourceConverted"] == status["sourceMapped"] == 0, status
 
 
+@pytest.mark.slow
 def test_libcameras_virtual_camera_is_copied_once_for_an_encoder_unable_to_read_it(encoder, nginx):
     """Its memory is ordinary pages, and only by chance contiguous as the Pi's encoder needs it; both cases are reported
     correctly."""
@@ -219,7 +221,9 @@ def test_leased_frames_show_the_cameras_scene(encoder, nginx):
     assert_decodes(stream)
 
 
-@pytest.mark.parametrize("has_slate", [False, True], ids=["last frame", "slate"])
+@pytest.mark.parametrize(
+    "has_slate", [pytest.param(False, id="last frame"), pytest.param(True, id="slate", marks=pytest.mark.slow)]
+)
 def test_a_pause_sends_a_still_and_silence_over_the_same_connection(encoder, voice, nginx, tmp_path, has_slate):
     """The pause is drawn into the memory that the encoder reads: nothing is copied, and no device is opened again."""
     before = uses(encoder)

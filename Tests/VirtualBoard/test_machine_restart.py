@@ -9,7 +9,7 @@ from card import NAME, VIVID_DEVICE, Card, CardBoard, make_image, server
 
 from encoder import PARAMETERS
 
-pytestmark = pytest.mark.takes(minutes=1.2, processors=0.55)
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=1.2, processors=0.55)]
 
 # OpenH264's first picture of this size takes 3.4 MB in one piece, which nothing else in the guest asks for.
 LARGE = VIVID_DEVICE | {"dimension": "1920x1080"}

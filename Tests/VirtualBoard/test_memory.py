@@ -1,6 +1,9 @@
 """The hardware encoder on a board whose kernel has reserved little contiguous memory (CMA)."""
 
+import pytest
 from encoder import Publisher, assert_decodes
+
+pytestmark = pytest.mark.slow
 
 BOARD_OPTIONS = {"kernel_words": "cma=8M"}
 

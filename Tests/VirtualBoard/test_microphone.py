@@ -30,6 +30,7 @@ def test_microphones_are_listed(board):
     assert {"source": "alsa:hw:Loopback,1", "name": "Loopback PCM"} in lines
 
 
+@pytest.mark.slow
 def test_usr_share_is_not_needed(card):
     """The static alsa-lib contains its configuration."""
     speak(card)
@@ -49,7 +50,9 @@ def loudest(text: str) -> dict:
     return max(reports, key=lambda report: report["audioPeakDecibels"])
 
 
-@pytest.mark.parametrize("code, rate, channels, width", [("S16_LE", 16_000, 1, 2), ("S32_LE", 96_000, 2, 4)])
+@pytest.mark.parametrize("code, rate, channels, width", [
+    ("S16_LE", 16_000, 1, 2), pytest.param("S32_LE", 96_000, 2, 4, marks=pytest.mark.slow),
+])
 def test_the_hardwares_format_is_converted_to_the_streams(card, nginx, code, rate, channels, width):
     """A mono microphone is heard on both sides, and a tone keeps its pitch."""
     frequency = 1000
@@ -78,6 +81,7 @@ def test_the_hardwares_format_is_converted_to_the_streams(card, nginx, code, rat
         assert 14_000 < sorted(middle)[-len(middle) // 100] < 18_500
 
 
+@pytest.mark.slow
 def test_the_cards_clock_drift_is_measured(card):
     """The loop runs 500 ppm slower than its nominal rate: its shift divides.
 
@@ -114,7 +118,9 @@ def test_the_cards_clock_drift_is_measured(card):
     assert last["audioOverruns"] == last["audioSilent"] == 0 or longest > 0.2, (last, longest)
 
 
-@pytest.mark.parametrize("setting, least, most", [("gain=-20", -21, -19), ("gain=-40", -41, -39)])
+@pytest.mark.parametrize("setting, least, most", [
+    ("gain=-20", -21, -19), pytest.param("gain=-40", -41, -39, marks=pytest.mark.slow),
+])
 def test_gain_changes_the_level(card, setting, least, most):
     """Noise at full scale is played."""
     speak(card)
@@ -257,7 +263,10 @@ def amplifying_card(card):
 
 @pytest.mark.parametrize(
     "setting, hardware, digital",
-    [("", 6, 0), (",gain=-10", -10, 0), (",gain=3.5", 3.6, -0.1), (",gain=26", 20, 6)],
+    [
+        ("", 6, 0), (",gain=26", 20, 6),
+        pytest.param(",gain=-10", -10, 0, marks=pytest.mark.slow), pytest.param(",gain=3.5", 3.6, -0.1, marks=pytest.mark.slow),
+    ],
 )
 def test_the_cards_own_volume_is_used_first(amplifying_card, nginx, setting, hardware, digital):
     board = amplifying_card

@@ -50,6 +50,7 @@ def test_the_screen_shows_what_the_server_gets(hdmi, nginx):
     assert difference(shown, sent[:, ::-1]) > 20 * ALIKE
 
 
+@pytest.mark.slow
 def test_the_screen_uses_the_cameras_color_space(hdmi, nginx):
     """Here the camera has BT.709's matrix and the full range."""
     board = hdmi.board
@@ -88,6 +89,7 @@ def assert_says_live(screen: numpy.ndarray, strip: int) -> None:
     assert not red[strip * 37 // 57 :].any()
 
 
+@pytest.mark.slow
 def test_hardware_without_scaling_shows_frames_in_their_size(encoder, reader, nginx):
     display = Display(encoder, "vkms", "enable_overlay=1 scaling=0")
     try:
@@ -121,6 +123,7 @@ def test_pooled_frames_are_copied_for_a_plane_that_takes_yuv(hdmi, nginx):
 # Drawn by the processor.
 
 
+@pytest.mark.slow
 def test_words_are_drawn_with_the_video_where_no_plane_is_in_front_of_it(encoder, reader, nginx):
     """The display accepts YUV, and has one plane: frames are converted together with the words, separately from the encoder's
     frames."""

@@ -109,9 +109,12 @@ def test_white_balance_finds_the_light(pi_camera, temperature):
 
 # In the sensor's pixels: the nearer part of the scene.
 WINDOW = "AfMetering=1 AfWindows=1536/1900/1536/600"
+WINDOWS = pytest.mark.parametrize("window, depth", [
+    pytest.param("", MIDDLE, id="middle"), pytest.param(WINDOW, NEAR, id="window", marks=pytest.mark.slow),
+])  # fmt: skip
 
 
-@pytest.mark.parametrize("window, depth", [("", MIDDLE), (WINDOW, NEAR)], ids=["middle", "window"])
+@WINDOWS
 def test_focus_follows_phase_detection(pi_camera, window, depth):
     last = shoot(pi_camera, 45, WHOLE, f"AfMode={CONTINUOUS}", window).last
     assert last["AfState"] == FOCUSED
@@ -122,7 +125,7 @@ def test_focus_follows_phase_detection(pi_camera, window, depth):
     assert sharp.spread > 4 * soft.spread + 4, (sharp, soft)
 
 
-@pytest.mark.parametrize("window, depth", [("", MIDDLE), (WINDOW, NEAR)], ids=["middle", "window"])
+@WINDOWS
 def test_focus_uses_contrast_without_phase_detection(pi_camera, window, depth):
     set_parameters(pi_camera, pdaf=0)
     shots = shoot(pi_camera, 130, WHOLE, f"AfMode={AUTO} AfTrigger=0", window)
@@ -239,7 +242,9 @@ def bars_received(path, width: int, height: int) -> list[tuple[int, ...]]:
     return [tuple(frame[at : at + 3]) for at in middles]
 
 
-@pytest.mark.parametrize("size", [(640, 360), (1280, 720)], ids=["640x360", "1280x720"])
+@pytest.mark.parametrize("size", [
+    pytest.param((640, 360), id="640x360"), pytest.param((1280, 720), id="1280x720", marks=pytest.mark.slow),
+])
 def test_a_stream_has_the_sensors_colors_without_copies(pi_camera, nginx, size):
     """Sensor -> receiver -> ISP -> DMABUF -> hardware encoder -> server."""
     width, height = size

@@ -35,7 +35,9 @@ class Capture:
 # The camera stops delivering frames.
 
 
-@pytest.mark.parametrize("fault", ["silent", "no_statistics", "no_embedded"])
+@pytest.mark.parametrize("fault", [
+    "silent", *(pytest.param(name, marks=pytest.mark.slow) for name in ("no_statistics", "no_embedded")),
+])
 def test_frames_of_a_stopped_camera_are_repeated_until_it_returns(pi_camera, fault):
     """A sensor that falls silent, an ISP that delivers no statistics, and missing embedded data, for which libcamera waits a
     second in vain. A second that a busy host loses costs twenty repeated frames."""
@@ -117,8 +119,9 @@ def test_a_full_heap_is_reported(pi_camera):
 
 
 @pytest.mark.parametrize("fault", [
-    {"wrong_embedded": 1}, {"skip_every": 5}, {"lens_stuck": 1}, {"refuse_controls": 1}, {"refuse_controls": 2},
-    {"refuse_controls": 4},
+    {"wrong_embedded": 1}, {"skip_every": 5}, {"refuse_controls": 1},
+    *(pytest.param(fault, marks=pytest.mark.slow) for fault in (
+        {"lens_stuck": 1}, {"refuse_controls": 2}, {"refuse_controls": 4})),
 ], ids=lambda fault: "-".join(f"{name}-{value}" for name, value in fault.items()))  # fmt: skip
 def test_frames_continue_despite_faults(pi_camera, fault):
     """Wrong embedded data, lost frames, a lens that sticks, and controls that fail with EIO: from the start, and for a
@@ -155,6 +158,7 @@ def test_a_sequence_with_lost_frames_has_rising_times(pi_camera):
     assert sum(gap > 1.7 * shortest for gap in gaps) >= 6, gaps
 
 
+@pytest.mark.slow
 def test_contrast_focus_does_not_report_a_sticking_lens_as_focused(pi_camera):
     set_parameters(pi_camera, pdaf=0, lens_stuck=1)
     shots = shoot(pi_camera, 130, WHOLE, "AfMode=1 AfTrigger=0")

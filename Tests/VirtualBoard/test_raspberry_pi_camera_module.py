@@ -5,7 +5,9 @@ import re
 import pytest
 from pi_camera import IMX708, PARAMETERS, is_loaded, load, nodes, set_parameters, shoot, unload
 
-pytestmark = [pytest.mark.takes(minutes=0.8, processors=0.45), pytest.mark.usefixtures("camera_probe")]
+pytestmark = [
+    pytest.mark.slow, pytest.mark.takes(minutes=0.8, processors=0.45), pytest.mark.usefixtures("camera_probe"),
+]  # fmt: skip
 
 # v4l2-compliance finds these in the real drivers, too: YUV's default color space is JPEG's, which it permits for JPEG only,
 # and the tests after that request buffers of the largest size.

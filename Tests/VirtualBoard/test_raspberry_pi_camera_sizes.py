@@ -54,7 +54,9 @@ def furthest_from_bars(path, width: int, height: int) -> int:
 
 
 # Half of 960 is not a multiple of the alignment of rows in I420.
-@pytest.mark.parametrize("full", [(960, 540), (1280, 720)], ids=["960x540", "1280x720"])
+@pytest.mark.parametrize("full", [
+    pytest.param((960, 540), id="960x540"), pytest.param((1280, 720), id="1280x720", marks=pytest.mark.slow),
+])
 def test_the_second_output_gives_the_smaller_frames(pi_camera, nginx, full, capsys):
     """On a poor link, and on a better one again: ISP -> DMABUF -> encoder at either size, with the same colors."""
     half = (full[0] // 2, full[1] // 2)

@@ -69,8 +69,9 @@ def spread(values: list[int], count: int) -> list[int]:
     return values[::step][: count - 1] + values[-1:]
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("cuts", [3, pytest.param(34, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "system, cuts", [("FAT32", 3), *(pytest.param(system, 34, marks=pytest.mark.slow) for system in SYSTEMS)]
+)
 def test_a_power_cut_costs_one_gop_at_most(recorder, tmp_path, system, cuts, capsys):
     """Records the writes of a board that records for half a minute. Then a stick as it was after some of them is plugged in:
     the board repairs the file system and its last file, every file plays, and from one flush to the next at most one GOP is
@@ -145,6 +146,7 @@ def test_a_stick_without_a_file_system_changes_nothing(recorder, tmp_path):
     stick.pull(recorder)
 
 
+@pytest.mark.slow
 def test_a_clock_that_jumps_changes_only_names(recorder, tmp_path):
     """Years ahead, then back by a day. Each file has its length and the next number."""
     wait_for_file(recorder, "/state")
@@ -166,6 +168,7 @@ def test_a_clock_that_jumps_changes_only_names(recorder, tmp_path):
         assert 10 * 11 <= frame_count(tmp_path / "copy.mp4") <= 12 * 15, name
 
 
+@pytest.mark.slow
 def test_a_stick_that_fails_beyond_its_true_size_costs_only_the_recording(recorder, tmp_path):
     """It claims 96 MB and has 40."""
     stick = Stick(tmp_path, "FAT32")

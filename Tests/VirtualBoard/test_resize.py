@@ -69,6 +69,7 @@ def finish_refused(encoder, publisher: Publisher) -> Stream:
     return stream
 
 
+@pytest.mark.slow
 def test_an_encoder_that_refuses_the_smaller_size_keeps_its_size(encoder, nginx):
     """The stream continues in hardware at its current size."""
     publisher = publish_to_refusal(encoder, nginx, "seamless")

@@ -64,6 +64,7 @@ def mean_of_covered(rows: list[bytes], width: int, height: int) -> list[bytes]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("taken, given", [("NV12", "NV12"), ("YU12", "YU12"), ("NV12", "YU12")])
 @pytest.mark.parametrize("size", [(128, 96), (192, 108), (384, 288)])
 def test_the_module_scales(encoder, taken, given, size):
@@ -189,6 +190,7 @@ def test_the_processor_replaces_a_scaler_that_misbehaves(encoder, nginx, fault, 
     assert words in stream.text, stream.text
 
 
+@pytest.mark.slow
 def test_another_encoder_still_gets_scaled_frames(encoder, nginx):
     """A stalled encoder that is reopened keeps the scaler; one that replaces it (another profile) reopens the scaler."""
     set_faults(encoder, stall_after=20, stall_opens=1)
@@ -208,6 +210,7 @@ def test_another_encoder_still_gets_scaled_frames(encoder, nginx):
     assert stream.codes.count(1104) == 1 and 1103 not in stream.codes and SAID not in stream.text
 
 
+@pytest.mark.slow
 def test_the_processor_scales_memory_that_a_scaler_cannot_read(encoder, scattered_camera, nginx):
     stream = Publisher(encoder, nginx, "scatteredsmall", *LEASE, "--duration 10", source=CAMERA).finish(90)
     assert_the_processor_scaled(stream)
@@ -222,6 +225,7 @@ def test_the_processor_draws_bars(encoder, nginx):
     assert stream.of("status")[-1]["sourcePasses"] > 0 and SAID not in stream.text
 
 
+@pytest.mark.slow
 def test_a_missing_scaler_is_not_reported(fading_scaler, nginx):
     vanish(fading_scaler)
     stream = Publisher(fading_scaler, nginx, "none", *LEASE, "--duration 8", source=CAMERA).finish(90)

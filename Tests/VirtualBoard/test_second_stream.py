@@ -61,6 +61,7 @@ def wait_for_imports(board: Board, size: tuple[int, int], within: float = 30) ->
     wait_until(lambda: importing() == {bytes_of(size)}, within, lambda: buffers(board), interval=0.5)
 
 
+@pytest.mark.slow
 def test_the_camera_provides_the_smaller_frames(two_sizes, nginx, capsys):
     """On a poor link, and on a better one again: camera -> DMABUF -> encoder at either size. The encoder reads the camera's own
     buffers, which shows that no scaler was in between."""

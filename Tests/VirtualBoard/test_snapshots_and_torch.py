@@ -221,8 +221,8 @@ def test_two_presses_take_a_snapshot_and_one_still_starts(board, nginx, capsys):
 
 @pytest.mark.parametrize("meaning, asked", [
     ("camera", "no other camera: there is one camera"),
-    ("mute", "there is no audio to mute"),
-    ("torch", "no torch: board.json names no flash LED"),
+    pytest.param("mute", "there is no audio to mute", marks=pytest.mark.slow),
+    pytest.param("torch", "no torch: board.json names no flash LED", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_two_presses_for_something_missing_say_so_and_one_still_starts(board, nginx, meaning, asked):
     wiring = {name: value for name, value in BOARD.items() if name != "flashLED"}

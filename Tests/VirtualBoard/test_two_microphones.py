@@ -41,7 +41,11 @@ def of_both(url: str, seconds: int, *settings: str) -> str:
 
 @pytest.mark.parametrize(
     "settings, expected",
-    [((",gain=-6", ",gain=-12"), (0.25, 0.125)), ((",gain=-12,mute=off", ",mute=on"), (0.125, 0)), ((",mute=on", ""), (0, 0.5))],
+    [
+        ((",gain=-12,mute=off", ",mute=on"), (0.125, 0)),
+        pytest.param((",gain=-6", ",gain=-12"), (0.25, 0.125), marks=pytest.mark.slow),
+        pytest.param((",mute=on", ""), (0, 0.5), marks=pytest.mark.slow),
+    ],
 )
 def test_two_microphones_are_mixed_with_their_own_gain_and_mute(two_cards, nginx, settings, expected):
     for card in TONES:

@@ -10,7 +10,7 @@ from guest_programs import HERE, compile_for_guest
 from loopback import tone
 from usb_host import CONTROLLER, HOST_RING, PORT, RATE, SAMPLES
 
-pytestmark = [pytest.mark.takes(minutes=0.5, processors=0.5)]
+pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=0.5, processors=0.5)]
 
 GADGET = "/sys/kernel/config/usb_gadget/rig"
 WIDTH, HEIGHT = 160, 120

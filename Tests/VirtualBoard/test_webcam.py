@@ -13,7 +13,7 @@ from loopback import tone
 from recording import Recording
 from usb_host import HOST_RING, SAMPLES
 from waiting import wait_until
-from webcam import FORMATS, Webcam, decoded, look, numbers_of, readings_of, source_words, without_cards
+from webcam import Webcam, decoded, look, numbers_of, readings_of, source_words, without_cards
 
 pytestmark = [pytest.mark.takes(minutes=3.1, processors=0.35)]
 
@@ -62,7 +62,7 @@ def assert_frames(camera: Webcam, coding: str, size: str, count: int, rate: int,
     assert count > least * wanted, (numbers, state)
 
 
-@pytest.mark.parametrize("coding", FORMATS)
+@pytest.mark.parametrize("coding", ["MJPG", "NV12", pytest.param("YUYV", marks=pytest.mark.slow)])
 def test_frames_of_each_format_arrive_whole(webcam, coding):
     assert_frames(webcam(), coding, "640x480", 60, 10, least=0.5)
 
@@ -77,7 +77,7 @@ def test_three_hundred_frames_of_each_mode_arrive_whole(webcam, coding, size, ra
     assert_frames(webcam(**({} if size == "640x480" else wide)), coding, size, 300, rate, least=0.15)
 
 
-@pytest.mark.parametrize("coding", ["MJPG", "NV12"])
+@pytest.mark.parametrize("coding", ["MJPG", pytest.param("NV12", marks=pytest.mark.slow)])
 def test_a_computer_receives_the_colors_of_a_snapshot(board, webcam, coding):
     """A frame in BT.709, as from 720 lines on. Snapshots are converted through red, green and blue."""
     camera = webcam(dimension="1280x720")
@@ -133,6 +133,7 @@ def lost_share(camera: Webcam) -> float:
     return lost / (sent + lost)
 
 
+@pytest.mark.slow
 def test_a_computer_costs_a_stream_no_frames(webcam):
     """Neither a computer that reads frames, nor one that stops and keeps all frames that it was given."""
     camera = webcam(camera="/dev/video0", dimension="320x240")
@@ -236,6 +237,7 @@ def test_a_slider_on_the_computer_moves_the_camera(board, webcam):
     assert board.run(f"v4l2-ctl -d {camera.node} --get-ctrl brightness").text.strip() == f"brightness: {lowest}"
 
 
+@pytest.mark.slow
 def test_the_webcam_costs_nothing_while_unused(board, webcam, capsys):
     camera = webcam(camera="/dev/video0", dimension="320x240")
     pid = camera.camera.process.pid

@@ -72,6 +72,7 @@ def test_a_webcam_refuses_missing_controls(encoder, nginx):
     live.shown()
 
 
+@pytest.mark.slow
 def test_a_webcam_itself_turns_frames_by_180_degrees(encoder, nginx):
     node = webcam_with_defaults(encoder)
     appliance = Appliance(
@@ -120,6 +121,7 @@ def parts(encoder):
     encoder.run("rmmod vimc && modprobe vimc")
 
 
+@pytest.mark.slow
 def test_a_lens_with_a_node_of_its_own_is_moved(encoder, parts, nginx):
     def position(name: str) -> int:
         return int(encoder.run(f"v4l2-ctl -d {parts(name)} -C focus_absolute").text.split(":")[1])
@@ -143,6 +145,7 @@ def cropping_camera(encoder):
     encoder.run(f"rmmod vivid && modprobe vivid {words} input_types=0x0")
 
 
+@pytest.mark.slow
 def test_a_driver_that_crops_zooms(encoder, cropping_camera, nginx):
     live = Live(encoder, nginx, "selection", source=f"v4l2:{cropping_camera},size={WIDTH}x{HEIGHT}")
     whole = live.look()
