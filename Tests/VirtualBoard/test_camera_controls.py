@@ -44,7 +44,6 @@ def test_exposure_is_locked_and_released(pi_camera, nginx):
     assert shown[normal] == pytest.approx(shown[free], abs=12)
 
 
-@pytest.mark.slow
 def test_automatic_exposure_is_corrected(pi_camera, nginx):
     live = Live(pi_camera, nginx, "corrected")
     live.set("exposure", "auto", "exposure-value", "0")
@@ -88,7 +87,6 @@ def test_white_balance_is_set(pi_camera, nginx):
     assert gray[red].cr > gray[settled].cr + 10
 
 
-@pytest.mark.slow
 def test_brightness_contrast_and_saturation_are_set(pi_camera, nginx):
     live = Live(pi_camera, nginx, "colors")
     live.set("exposure", "locked", "white-balance", "locked", "focus", "manual")
@@ -165,7 +163,6 @@ def test_the_frame_is_mirrored_and_flipped_while_live(pi_camera, nginx):
     ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_the_camera_itself_turns_frames_by_180_degrees(pi_camera, nginx):
     """The processor makes no pass over the frame, and points refer to the visible frame."""
     appliance = Appliance(pi_camera, nginx, "half", camera="back", orientation=180, dimension=f"{WIDTH}x{HEIGHT}")

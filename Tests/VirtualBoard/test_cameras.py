@@ -226,7 +226,7 @@ def test_the_stream_keeps_its_camera_when_the_other_is_missing(encoder, nginx):
     assert_decodes(stream)
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.slow)])
 def test_switches_in_a_row_leave_nothing_behind(encoder, nginx, capsys, count):
     """Switches between a camera whose memory the encoder reads and a test pattern, including the encoder's driver."""
     publisher = Publisher(

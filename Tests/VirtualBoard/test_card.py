@@ -93,7 +93,6 @@ def test_a_long_press_powers_off_on_release(first_boot):
     assert "powering off" in board.console
 
 
-@pytest.mark.slow
 def test_snapshots_are_saved_to_the_card_in_the_given_folder(ready_card):
     """The boot partition is writable only while each is saved."""
     board = ready_card({**SMALL, "snapshots": {"folder": "/boot/snapshots", "count": 2}}, server(1))
@@ -106,7 +105,6 @@ def test_snapshots_are_saved_to_the_card_in_the_given_folder(ready_card):
     board.run("mount -o remount,rw /boot; rm -r /boot/snapshots; sync; mount -o remount,ro /boot")
 
 
-@pytest.mark.slow
 def test_the_light_reacts_at_once_and_follows_its_rhythms(ready_card, nginx, capsys):
     """Compares the guest's own record of the line with the table in the documentation."""
     board = ready_card(SMALL, server(nginx.port))

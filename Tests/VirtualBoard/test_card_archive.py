@@ -16,7 +16,7 @@ from card_contents import Contents
 from package_archive import CACHE, Archive, Key
 from raspi import RASPI3B, RaspberryPi
 
-pytestmark = [pytest.mark.slow, pytest.mark.takes(minutes=1.1, processors=0.45)]
+pytestmark = pytest.mark.takes(minutes=1.1, processors=0.45)
 
 OUTPUT = "out/test-images/archive"
 UNREADABLE = "the package archive could not be read, or its signature is not valid"
@@ -65,34 +65,40 @@ def test_an_archive_signed_by_another_key_is_refused(local):
     local.fails(local.archive.description(keyring=other.file, fingerprint=other.fingerprint), "Missing key ", UNREADABLE)
 
 
+@pytest.mark.slow
 def test_a_key_with_another_fingerprint_is_refused(local):
     message = f"is not the key {local.archive.key.fingerprint} that"
     local.fails(local.archive.description(keyring=local.other_key.file), message)
 
 
+@pytest.mark.slow
 def test_a_keyring_with_another_key_beside_the_right_one_is_refused(local, tmp_path):
     both = tmp_path / "both.asc"
     both.write_bytes(local.archive.key.file.read_bytes() + local.other_key.file.read_bytes())
     local.fails(local.archive.description(keyring=both), "and that alone")
 
 
+@pytest.mark.slow
 def test_a_list_that_was_changed_after_it_was_signed_is_refused(local):
     path = local.archive.folder / "dists/trixie/InRelease"
     path.write_bytes(path.read_bytes().replace(b"Origin: Test", b"Origin: Fake"))
     local.fails(local.archive.description(), "Message has been manipulated", UNREADABLE)
 
 
+@pytest.mark.slow
 def test_an_archive_without_a_signature_is_refused(local):
     local.archive.publish(signed=False)
     local.fails(local.archive.description(), "is not signed", UNREADABLE)
 
 
+@pytest.mark.slow
 def test_a_list_of_packages_that_the_signed_list_does_not_name_is_refused(local):
     path = local.archive.folder / "dists/trixie/main/binary-arm64/Packages"
     path.write_bytes(path.read_bytes().replace(b"Architecture: arm64", b"Architecture: arm46", 1))
     local.fails(local.archive.description(), "Hash Sum mismatch", UNREADABLE)
 
 
+@pytest.mark.slow
 def test_a_key_may_be_in_a_folder_with_a_space_in_its_name(local, tmp_path):
     """Nothing is missing but a package."""
     keyring = tmp_path / "two words/key.asc"
@@ -102,6 +108,7 @@ def test_a_key_may_be_in_a_folder_with_a_space_in_its_name(local, tmp_path):
     local.fails(local.archive.description(keyring=keyring), "the archive has no package raspi-firmware")
 
 
+@pytest.mark.slow
 def test_a_missing_package_is_named(local):
     local.archive.publish(without="raspi-firmware")
     local.fails(local.archive.description(), "the archive has no package raspi-firmware")
@@ -109,6 +116,7 @@ def test_a_missing_package_is_named(local):
     local.fails(local.archive.description(), "the archive has no package linux-image-rpi-v8")
 
 
+@pytest.mark.slow
 def test_a_download_that_breaks_off_is_reported(local):
     local.archive.broken.set()
     local.fails(local.archive.description(), "could not be downloaded whole; run this again")
@@ -125,6 +133,7 @@ def test_a_package_that_was_damaged_in_the_cache_is_removed(local):
     assert not cached.exists()
 
 
+@pytest.mark.slow
 def test_the_shipped_key_is_the_one_that_is_named():
     text = (CHECKOUT / "board/archives/raspberrypi").read_text()
     values = dict(re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE))
@@ -141,6 +150,7 @@ def modules(card: Path, folder: Path) -> list[str]:
     return sorted({name.split("/")[3] for name in root if name.startswith("usr/lib/modules/")})
 
 
+@pytest.mark.slow
 @pytest.mark.takes(minutes=4, processors=0.45)
 def test_the_card_boots_and_follows_a_newer_kernel(local, tmp_path):
     """First after a download that broke off. Then the archive has a newer kernel, with another version in its paths; and a

@@ -57,7 +57,6 @@ def test_the_card_boots_on_its_board_and_goes_live(tmp_path, nginx, capsys, mode
         pi.wait_for("ready\r\n", 30)
 
 
-@pytest.mark.slow
 @BOARDS
 def test_a_usb_camera_is_found_and_streams(tmp_path, nginx, capsys, model: str, machine: Machine):
     """Its driver is loaded when it is found, by the card's own files. The test ends while it streams: QEMU's controller does not

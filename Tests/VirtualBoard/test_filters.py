@@ -45,7 +45,9 @@ def box(frame):
     return frame[HEIGHT - 62 : HEIGHT - 14, 14:340]
 
 
-@pytest.mark.parametrize("source", ["v4l2:/dev/video0,size=640x480,format=NV12,fps=15", f"libcamera:{IMX708}"])
+@pytest.mark.parametrize("source", [
+    f"libcamera:{IMX708}", pytest.param("v4l2:/dev/video0,size=640x480,format=NV12,fps=15", marks=pytest.mark.slow),
+])
 def test_watermark_clock_and_smoothing_at_once(pi_camera, logo, nginx, source, capsys):
     """Filters write into the memory that the encoder reads: nothing is copied or converted. The virtual board's encoder
     distinguishes macroblocks, not letters."""

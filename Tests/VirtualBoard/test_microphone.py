@@ -30,7 +30,6 @@ def test_microphones_are_listed(board):
     assert {"source": "alsa:hw:Loopback,1", "name": "Loopback PCM"} in lines
 
 
-@pytest.mark.slow
 def test_usr_share_is_not_needed(card):
     """The static alsa-lib contains its configuration."""
     speak(card)

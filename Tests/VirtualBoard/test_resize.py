@@ -81,6 +81,7 @@ def test_an_encoder_that_refuses_the_smaller_size_keeps_its_size(encoder, nginx)
     assert_decodes(stream)
 
 
+@pytest.mark.slow
 def test_a_restart_with_a_refused_size_returns_to_the_old_size(encoder, nginx):
     publisher = publish_to_refusal(encoder, nginx, "restart")
     publisher.wait_status(

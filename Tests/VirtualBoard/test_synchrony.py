@@ -185,10 +185,8 @@ def assert_in_sync(recording: Recording, beat: Beat, name_of_run: str, missed: i
     assert len(video_delays) >= len(shown) - 3 - (6 if "stopped" in name_of_run else 0)
 
 
-@pytest.mark.parametrize("stamp", [
-    "start of exposure", pytest.param("end of frame", marks=pytest.mark.slow),
-    pytest.param("start of exposure, stopped", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("stamp", ["start of exposure", "end of frame", "start of exposure, stopped"])
 def test_audio_and_video_stay_within_forty_milliseconds(board, nginx, flasher, tmp_path, stamp, capsys):
     """By the clocks of the camera and the sound card, with either meaning of the camera's timestamps. In one run the whole
     program is stopped for a second and a half, which overruns the card and loses frames: nothing may shift."""

@@ -67,6 +67,7 @@ def test_two_microphones_are_mixed_with_their_own_gain_and_mute(two_cards, nginx
 
 
 # The first program to open a loop sets its rate, and a returning card may be opened by the microphone or by the player.
+@pytest.mark.slow
 @pytest.mark.parametrize("two_cards", [RATE], indirect=True, ids=["one rate"])
 def test_one_of_two_microphones_is_lost_and_returns(two_cards, nginx):
     for card in TONES:

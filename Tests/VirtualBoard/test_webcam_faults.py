@@ -152,8 +152,8 @@ def rate_of(times: list[int]) -> tuple[float, int]:
     return (len(times) - 1) * 1000 / (times[-1] - times[0]), max(second - first for first, second in pairwise(times))
 
 
-@pytest.mark.slow
-def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam):
+@pytest.mark.parametrize("changes", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam, changes):
     """The stream to the server continues through all of it."""
     camera = webcam(dimension="320x240")
     camera.camera.live_with()
@@ -170,7 +170,7 @@ def test_a_computer_resets_reconfigures_and_stops(board, nginx, webcam):
     program.end()
     camera.wait_for_state("attached")
     choices = [(coding, size) for coding in FORMATS for size in ("640x360", "640x480")]
-    for index in range(100):
+    for index in range(changes):
         coding, size = choices[index % len(choices)]
         width, height = size.split("x")
         program = look(camera, f"--set-fmt-video=width={width},height={height},pixelformat={coding}")
