@@ -26,9 +26,10 @@ def publish(url: str, seconds: int, camera: str) -> str:
     )
 
 
-def speak(board, channels: int = 2, rate: int = 48_000) -> None:
-    """Noise in the loop, at a rate that differs from the stream's."""
-    board.start(f"exec aplay -q -D hw:Loopback,0 -f S16_LE -c {channels} -r {rate} /dev/urandom")
+def speak(board, channels: int = 2, rate: int = 48_000, device: str = "hw") -> None:
+    """Noise in the loop, at a rate that differs from the stream's. The first program that opens the loop sets its rate; with the
+    device "plughw", the player follows another one's."""
+    board.start(f"exec aplay -q -D {device}:Loopback,0 -f S16_LE -c {channels} -r {rate} /dev/urandom")
     board.run("sleep 2")
 
 

@@ -199,8 +199,8 @@ def test_an_unplugged_microphone_returns_and_the_connection_stays(card, nginx):
     sender.wait_for('"name":"sourceInterrupted","track":"audio"', 20)
     unplugged.wait(20)
     card.run(f"sleep 3; echo {CARD} > {DRIVER}/bind")
-    speak(card)
     sender.wait_for('"name":"sourceReturned","track":"audio"', 20)
+    speak(card, device="plughw")
     output = sender.wait(90)
     assert output.status == 0
     names = [event["name"] for event in events(output.text)]
