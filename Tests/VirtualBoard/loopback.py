@@ -26,10 +26,15 @@ def publish(url: str, seconds: int, camera: str) -> str:
     )
 
 
-def speak(board, channels: int = 2, rate: int = 48_000, device: str = "hw") -> None:
-    """Noise in the loop, at a rate that differs from the stream's. The first program that opens the loop sets its rate; with the
-    device "plughw", the player follows another one's."""
-    board.start(f"exec aplay -q -D {device}:Loopback,0 -f S16_LE -c {channels} -r {rate} /dev/urandom")
+def noise(device: str = "hw", channels: int = 2, rate: int = 48_000) -> str:
+    """The command that plays noise into the loop. The first program that opens the loop sets its rate; with the device "plughw",
+    the player follows another one's."""
+    return f"aplay -q -D {device}:Loopback,0 -f S16_LE -c {channels} -r {rate} /dev/urandom"
+
+
+def speak(board, channels: int = 2, rate: int = 48_000) -> None:
+    """Noise in the loop, at a rate that differs from the stream's."""
+    board.start(f"exec {noise(channels=channels, rate=rate)}")
     board.run("sleep 2")
 
 
